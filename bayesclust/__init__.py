@@ -11,8 +11,8 @@ from bayesclust._lazy import attach
 __version__ = "0.1.0"
 
 MODULES = (
-    "active comparison constraints datasets estimators families information metrics models partition_priors plots "
-    "posterior"
+    "active comparison constraints datasets estimators families information metrics models "
+    "partition_priors plots posterior"
 )
 NAMES = {
     "active": "InteractiveSession",
@@ -26,7 +26,7 @@ NAMES = {
     ),
     "families.columns": "describe_columns",
     "inference.numpyro_kernel": "PartitionGibbs",
-    "inference.schedule": "Moves",
+    "inference.chain": "Moves",
     "inference.variational.fit": "VariationalSettings",
     "models": "constraint_sites",
     "posterior": (

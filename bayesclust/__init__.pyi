@@ -31,8 +31,8 @@ from .estimators import SpectralRDPMeans as SpectralRDPMeans
 from .estimators import TVClust as TVClust
 from .estimators import limit_path as limit_path
 from .families.columns import describe_columns as describe_columns
+from .inference.chain import Moves as Moves
 from .inference.numpyro_kernel import PartitionGibbs as PartitionGibbs
-from .inference.schedule import Moves as Moves
 from .inference.variational.fit import VariationalSettings as VariationalSettings
 from .models import constraint_sites as constraint_sites
 from .posterior import constraint_credibility as constraint_credibility

@@ -20,6 +20,8 @@ from numba.extending import intrinsic, overload, register_jitable
 FAST = {"reassoc", "contract", "nsz"}
 """`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
 PACKAGE = __name__.partition(".")[0]
+KERNELS: list[Any] = []
+"""Every kernel of the process, for `number_compiled`."""
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 # A private option, the only one: counting references to arrays costs small functions 20-fold.
 HAS_NRT_OPTION = hasattr(
@@ -53,7 +55,14 @@ def kernel(
     """
     if function is None:
         return lambda body: kernel(body, cache=cache, no_refcount=no_refcount, **options)
-    return njit(cache=cache, **_options(no_refcount, options))(function)
+    compiled = njit(cache=cache, **_options(no_refcount, options))(function)
+    KERNELS.append(compiled)
+    return compiled
+
+
+def number_compiled() -> int:
+    """How often this process had to compile a kernel, being compiled included, instead of loading it."""
+    return sum(len(one.stats.cache_misses) for one in KERNELS if hasattr(one, "stats"))
 
 
 def device(

@@ -27,19 +27,7 @@ def seen_only(distribution: Any, X: FloatArray) -> Any:
 
 
 def side_by_side(distributions: Sequence[Any], widths: Sequence[int]) -> Any:
-    """The distribution of rows of which each block of columns has its own, all independent.
-
-    Parameters
-    ----------
-    distributions : sequence of numpyro.distributions.Distribution
-        Of equal batch shape, each over vectors.
-    widths : sequence of int
-        Their numbers of columns.
-
-    Returns
-    -------
-    numpyro.distributions.Distribution
-    """
+    """The distribution of rows whose blocks of columns, so wide, are independent vectors."""
     return _blocks()(tuple(distributions), tuple(widths))
 
 

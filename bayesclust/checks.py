@@ -23,10 +23,10 @@ def shown(value: Any, most: int = 80) -> str:
 def rows_in_words(flags: BoolArray) -> str:
     """Say which rows have a flag, the first few."""
     rows = np.flatnonzero(flags.any(axis=1)).tolist()
-    return ("row " if len(rows) == 1 else "rows ") + _some(rows)
+    return ("row " if len(rows) == 1 else "rows ") + some_of(rows)
 
 
-def _some(values: Sequence[Any], first: int = 5) -> str:
+def some_of(values: Sequence[Any], first: int = 5) -> str:
     """Write a list in words, the first few only."""
     words = [str(value) for value in values[:first]]
     if len(values) > first:
@@ -58,15 +58,6 @@ def check_int(value: Any, name: str, *, least: int = 1, most: int | None = None)
     if number < least or (most is not None and number > most):
         raise ValueError(f"{name} must be {wanted}; got {number}.")
     return number
-
-
-def positive_int(value: Any, name: str) -> int:
-    """Return `value` as a positive int."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise _wrong_kind(value, name, "a positive integer")
-    if value < 1:
-        raise ValueError(f"{name} must be a positive integer; got {value}.")
-    return int(value)
 
 
 def number_between(value: Any, name: str, interval: str) -> float:
@@ -175,22 +166,31 @@ def real_array(values: Any, name: str) -> FloatArray:
     return array.astype(np.float64)
 
 
-def _integers(array: np.ndarray[Any, Any], name: str, hint: str) -> None:
+def _check_integers(array: np.ndarray[Any, Any], name: str, hint: str) -> None:
     if not np.issubdtype(array.dtype, np.integer):
         raise TypeError(f"{name} must hold integers; got dtype {array.dtype}: {hint}")
 
 
-def _shaped(array: np.ndarray[Any, Any], name: str, wanted: str, hint: str) -> ValueError:
+def _wrong_shape(array: np.ndarray[Any, Any], name: str, wanted: str, hint: str) -> ValueError:
     return ValueError(f"{name} must have shape {wanted}; got {array.shape}: {hint}.")
+
+
+def _one_each(values: ArrayLike, m: int, name: str, items: str, word: str) -> np.ndarray[Any, Any]:
+    """Return one value for each of m rows as an array."""
+    array = plain_array(values, name)
+    if array.shape != (m,) and not array.size == m == 0:
+        wanted = f"({m},), one {word} for each row of {items}"
+        raise _wrong_shape(array, name, wanted, f"pass as many {word}s as rows")
+    return array.reshape(m)
 
 
 def item_labels(labels: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
     """Return whole-number labels (..., n_items), or refuse them."""
     array = plain_array(labels, name)
     if array.shape[-1:] != (n_items,):
-        raise _shaped(array, name, f"(..., {n_items})", "pass one label per item")
+        raise _wrong_shape(array, name, f"(..., {n_items})", "pass one label per item")
     if array.dtype != np.bool_:
-        _integers(array, name, "number the clusters 0, 1, 2, ...")
+        _check_integers(array, name, "number the clusters 0, 1, 2, ...")
     return array
 
 
@@ -198,12 +198,12 @@ def true_labels(labels: ArrayLike, least: int, name: str = "labels") -> IntArray
     """Return labels of any kind as (n,) integers, equal where the labels are equal."""
     array = plain_array(labels, name)
     if array.ndim != 1:
-        raise _shaped(array, name, "(n,)", "pass one label per item")
+        raise _wrong_shape(array, name, "(n,)", "pass one label per item")
     if len(array) < least:
         raise ValueError(f"{name} must name at least {least} items; got {len(array)}.")
     for row, value in enumerate(array.tolist()):
-        # only NaN differs from itself
-        if value is None or value != value:
+        # only NaN differs from itself, and pandas' NA is neither equal nor different
+        if value is None or type(value).__name__ == "NAType" or value != value:
             raise ValueError(f"{name}[{row}] is {array[row]}: pass a label for every item.")
     try:
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
@@ -241,7 +241,7 @@ def check_items(
         )
     if n < least:
         fewer = "no items" if n == 0 else "one item (n_samples=1)"
-        needed = "two items" if least == 2 else "one item" if least == 1 else f"{least} items"
+        needed = {1: "one item", 2: "two items"}.get(least, f"{least} items")
         raise ValueError(f"{name} has {fewer}: pass at least {needed}.")
     _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, name)
     if counts:
@@ -272,27 +272,25 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
         raise TypeError(
             f"{name} must hold numbers; got dtype {array.dtype}: encode words and dates as numbers."
         )
-    if array.dtype == object:
-        for where, value in np.ndenumerate(array):
-            if not _is_number(value):
-                place = f"[{', '.join(map(str, where))}]" if where else ""
-                raise TypeError(
-                    f"{name} must hold numbers, but {name}{place} is a {type(value).__name__}: "
-                    "every argument must be neither a string nor another object but a real number."
-                )
+    for where, value in np.ndenumerate(array) if array.dtype == object else ():
+        try:
+            float("" if isinstance(value, (str, bytes)) else value)
+        except (TypeError, ValueError):
+            place = f"[{', '.join(map(str, where))}]" if where else ""
+            raise TypeError(
+                f"{name} must hold numbers, but {name}{place} is a {type(value).__name__}: "
+                "every argument must be neither a string nor another object but a real number."
+            ) from None
     return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
 
 
 def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
-    select = getattr(X, "select_dtypes", None)
-    if select is not None:
-        other = [str(column) for column in select(exclude=["number", "bool", "object"]).columns]
-        if other:
-            which = f"column {other[0]} does not"
-            them = "it"
-            if len(other) > 1:
-                which = f"columns {_some(other)} do not"
-                them = "them"
+    if hasattr(X, "select_dtypes"):
+        others = list(X.select_dtypes(exclude=["number", "bool", "object"]).columns)
+        if others:
+            one = len(others) == 1
+            which = f"column {others[0]} does not" if one else f"columns {some_of(others)} do not"
+            them = "it" if one else "them"
             raise TypeError(
                 f"{name} must hold numbers, but {which}: drop {them} or encode {them} as numbers."
             )
@@ -300,16 +298,6 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
     if array.dtype == object and hasattr(X, "isna"):
         array = np.where(X.isna().to_numpy(), np.nan, array)
     return array
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, (str, bytes)):
-        return False
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def _check_finite(array: FloatArray, name: str) -> None:
@@ -345,8 +333,8 @@ def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArr
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, width), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != width:
-        raise _shaped(array, name, f"(m, {width})", hint)
-    _integers(array, name, "pass item indices 0 to n_items - 1.")
+        raise _wrong_shape(array, name, f"(m, {width})", hint)
+    _check_integers(array, name, "pass item indices 0 to n_items - 1.")
     outside = (array < 0) | (array >= n_items)
     if outside.any():
         row, column = np.argwhere(outside)[0]
@@ -372,12 +360,9 @@ def answer_codes(
     answers: ArrayLike, vocabulary: Sequence[str], m: int, name: str, items: str
 ) -> CodeArray:
     """Return `answers`, given as words or codes (bool for a vocabulary of two), as (m,) codes."""
-    array = plain_array(answers, name)
-    if array.size == 0 and m == 0:
+    array = _one_each(answers, m, name, items, "answer")
+    if m == 0:
         return np.empty(0, dtype=np.int8)
-    if array.shape != (m,):
-        wanted = f"({m},), one answer for each row of {items}"
-        raise _shaped(array, name, wanted, "pass as many answers as rows")
     hint = "answers are " + " or ".join(f'"{word}" ({c})' for c, word in enumerate(vocabulary))
     if array.dtype == np.bool_ and len(vocabulary) == 2:
         return array.astype(np.int8)
@@ -401,14 +386,11 @@ def source_numbers(source: ArrayLike | None, m: int, items: str) -> tuple[IntArr
     """Return (m,) source numbers and how many sources there are; None is one source."""
     if source is None:
         return np.zeros(m, dtype=np.int64), 1
-    array = plain_array(source, "source")
-    if array.size == 0 and m == 0:
+    array = _one_each(source, m, "source", items, "number")
+    if m == 0:
         return np.empty(0, dtype=np.int64), 1
-    if array.shape != (m,):
-        wanted = f"({m},), one number for each row of {items}"
-        raise _shaped(array, "source", wanted, "pass as many sources as rows")
     hint = "number the sources 0, 1, 2, ..."
-    _integers(array, "source", hint)
+    _check_integers(array, "source", hint)
     if array.min() < 0:
         row = int(np.argmax(array < 0))
         raise ValueError(f"source[{row}] is {array[row]}: {hint}")
@@ -445,7 +427,7 @@ def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
     array = plain_array(items, "items")
     if array.dtype == np.bool_:
         if array.shape != (n_items,):
-            raise _shaped(array, "a mask of items", f"({n_items},)", "pass one value per item")
+            raise _wrong_shape(array, "a mask of items", f"({n_items},)", "pass one value per item")
         array = np.flatnonzero(array)
     if array.size == 0:
         raise ValueError("items is empty: keep at least one item.")

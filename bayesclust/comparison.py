@@ -19,21 +19,20 @@ from bayesclust.checks import (
     check_random_state,
     number_between,
     real_array,
+    true_labels,
 )
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.metrics import (
     adjusted_rand,
-    check_partition,
     nmi,
     pairwise_f,
     variation_of_information,
 )
 from bayesclust.posterior.credible_ball import SAME, CredibleBall, credible_ball
 from bayesclust.posterior.distance import posterior_distance
-from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, IntArray, Seed
 
 if TYPE_CHECKING:
@@ -87,71 +86,57 @@ def compare(
     pandas.DataFrame
         One row per method, in the order given, without columns that are undefined for all:
 
-        - n_clusters;
-        - seconds: wall-clock time of the fit, where the estimator or the tree has it;
+        - n_clusters; seconds, wall-clock time of the fit, where the estimator or the tree has it;
         - distance: from the reference's own partition, in units of the loss (bits for VI);
         - ball_level: level of the smallest credible ball around that partition which holds this
           one, that is the share of the posterior that is no farther away; values near 1 are far
-          out;
-        - inside: whether the ball of `level` holds it;
+          out; and inside: whether the ball of `level` holds it;
         - expected_loss: posterior mean of the loss, which the reference's own partition is there to
           make small;
-        - log_joint: log p(labels, data, answers) under the reference's model (`TVClust.log_joint`:
-          cluster parameters, concentration and noise integrated out, base measure at its posterior
-          mean), or that of the first fit that has such a model where the reference is none, in
-          nats. Differences are log posterior odds;
+        - log_joint: log p(labels, data, answers) under the reference's model (`TVClust.log_joint`),
+          or that of the first fit that has such a model where the reference is none, in nats.
+          Differences are log posterior odds;
         - objective: J under the limit's data, answers, penalty and confidence, each partition with
           its own best centres;
         - f, ari, nmi: pairwise F, adjusted Rand index and normalized mutual information with `y`.
 
-        ``attrs`` holds the names of the fits that judged ("reference", "log_joint_of",
+        ``attrs`` holds the names of the fits that rate the others ("reference", "log_joint_of",
         "objective_of"), "loss", "level" and the "radius" of the ball.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there is nothing to compare, something is no fit or of other items, or a name is unknown.
-
-    See Also
-    --------
-    agreement : how much each two of them agree.
 
     Notes
     -----
-    The reference matters: draws from a mean field understate how far a posterior reaches, so that
-    good partitions come out too far. Name a sampler where there is one.
+    Draws from a mean field understate how far a posterior reaches, so that good partitions come out
+    too far: name a sampler as the reference where there is one.
 
     Examples
     --------
-    >>> import numpy as np
     >>> import bayesclust as bc
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = np.r_[rng.normal(0, 1, (20, 2)), rng.normal(4, 1, (20, 2))], np.repeat([0, 1], 20)
-    >>> sampler = bc.TVClust(num_chains=2, num_warmup=100, num_samples=200, random_state=0).fit(X)
-    >>> fits = {"sampler": sampler, "limit": bc.RDPMeans(n_clusters=2).fit(X), "truth": y}
-    >>> table = bc.compare({**fits, "one cluster": 0 * y}, y)
-    >>> table[["n_clusters", "inside", "ari"]].round(2)
+    >>> draws = [[0, 0, 1, 1]] * 19 + [[0, 0, 0, 1]]
+    >>> table = bc.compare({"draws": draws, "one cluster": [0, 0, 0, 0]}, y=[0, 0, 1, 1])
+    >>> table[["n_clusters", "inside", "ari"]]
                  n_clusters  inside  ari
-    sampler               2    True  1.0
-    limit                 2    True  1.0
-    truth                 2    True  1.0
+    draws                 2    True  1.0
     one cluster           1   False  0.0
     """
     import pandas as pd
 
     metric = as_loss(loss)
     fits = _read_methods(methods, metric)
-    classes = None if y is None else check_partition(y, "y")
+    classes = None if y is None else true_labels(y, 1, "y")
     names = {
-        "reference": _named(fits, reference, "reference", _has_draws, "draws"),
-        "log_joint_of": _named(fits, None, "", _has_log_joint, ""),
-        "objective_of": _named(fits, limit, "limit", _has_objective, "an objective"),
+        "reference": _named(
+            fits, reference, "reference", lambda fit: fit.draws is not None, "draws"
+        ),
+        "log_joint_of": _named(fits, None, "", _has("log_joint"), ""),
+        "objective_of": _named(fits, limit, "limit", _has("objective"), "an objective"),
     }
     judge = names["reference"]
-    if judge is not None and _has_log_joint(fits[judge]):
+    if judge is not None and _has("log_joint")(fits[judge]):
         names["log_joint_of"] = judge
-    columns: dict[str, Any] = {"n_clusters": [int(fit.labels.max()) + 1 for fit in fits.values()]}
-    columns["seconds"] = [fit.seconds for fit in fits.values()]
+    columns: dict[str, Any] = {
+        "n_clusters": [int(fit.labels.max()) + 1 for fit in fits.values()],
+        "seconds": [fit.seconds for fit in fits.values()],
+    }
     attrs: dict[str, Any] = {"loss": repr(metric), "level": level}
     attrs |= {key: name for key, name in names.items() if name is not None}
     if judge is not None:
@@ -187,13 +172,7 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     Returns
     -------
     pandas.DataFrame
-        One row and one column per method; ``attrs["measure"]`` is the name of the measure, and
-        the name of the columns its description.
-
-    Raises
-    ------
-    TypeError, ValueError
-        As `compare`, or if the measure is unknown.
+        One row and one column per method; ``attrs["measure"]`` names the measure.
 
     Examples
     --------
@@ -225,16 +204,9 @@ class _Method(NamedTuple):
     source: Any  # what was passed
 
 
-def _has_draws(fit: _Method) -> bool:
-    return fit.draws is not None
-
-
-def _has_log_joint(fit: _Method) -> bool:
-    return callable(getattr(fit.source, "log_joint", None))
-
-
-def _has_objective(fit: _Method) -> bool:
-    return callable(getattr(fit.source, "objective", None))
+def _has(name: str) -> Callable[[_Method], bool]:
+    """Whether what was passed has a method of that name."""
+    return lambda fit: callable(getattr(fit.source, name, None))
 
 
 def _named(
@@ -320,8 +292,7 @@ def _labels(array: Labels, name: str) -> IntArray:
         raise TypeError(
             f"{name} holds numbers of dtype {array.dtype}: number the clusters 0, 1, 2, ..."
         )
-    numbers = np.unique(array, return_inverse=True)[1].reshape(array.shape)
-    return as_labels(numbers, name).astype(np.int64)
+    return as_labels(true_labels(array, 1, name), name).astype(np.int64)
 
 
 def leave_view_out(
@@ -348,29 +319,22 @@ def leave_view_out(
         "data", of the answers alone under the prior of partitions:
 
         - n_clusters: of the point estimate without it;
-        - distance: from the posterior with everything to that without it (`posterior_distance`:
-          wasserstein, bits for VI);
-        - self_distance: what that distance would be between equal posteriors;
+        - distance, self_distance: from the posterior with everything to that without it, and what
+          it would be between equal posteriors (`bayesclust.posterior.posterior_distance`, bits for
+          VI);
         - right_with, right_without: share of the view's answers that partitions of the posterior
           agree with, if they have seen them and if not;
         - gain_over_marginal: log probability of all the view's answers by the posterior without
           them, the noise integrated out, less that under sources whose answers have nothing to do
-          with the items, in nats per answer. Above 0, the others predict the answers; below 0, the
-          answers are about something else;
+          with the items, in nats per answer;
         - finding: "agrees with the rest" where the gain is above 0, else "conflicts with the rest".
           Missing for the data, which have no such gain.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the estimator has no draws or there are no answers to leave out.
 
     Notes
     -----
     The gain is an average over draws of p(answers | partition), to which a few draws may contribute
-    most: with hundreds of answers of a view and a wide posterior without them it comes out too low.
-    It is a lower bound in expectation, since the logarithm is concave; where it is above 0 the
-    finding stands.
+    most: with hundreds of answers and a wide posterior without them it comes out too low. Where it
+    is above 0 the finding stands.
 
     Examples
     --------
@@ -410,9 +374,8 @@ def leave_view_out(
         rows[view.name] = without | _predicted(view, whole, stacked_partitions(fit))
     if "family" in estimator.get_params(deep=False) and getattr(estimator, "gamma", None) is None:
         prior = clone(estimator).set_params(family=NO_DATA)
-        rows["data"] = _without(
-            prior.fit(np.zeros((whole.shape[1], 1)), constraints=views), whole, loss
-        )
+        constant = np.zeros((whole.shape[1], 1))
+        rows["data"] = _without(prior.fit(constant, constraints=views), whole, loss)
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -469,8 +432,8 @@ def bayesian_signed_rank(
     """Compare two methods by their scores on several data sets: the Bayesian signed-rank test.
 
     Differences come from an unknown distribution, whose prior is a Dirichlet process of a given
-    strength with all its mass at 0. With z_0 = 0 for the prior, its posterior gives the differences
-    z_0, ..., z_q the weights
+    strength with all its mass at z_0 = 0. Its posterior gives the differences z_0, ..., z_q the
+    weights
 
         w ~ Dirichlet(strength, 1, ..., 1),
 
@@ -484,24 +447,17 @@ def bayesian_signed_rank(
     differences : array-like of shape (q,)
         On each data set the score of one method less that of the other, means over runs.
     rope : float, default 0.01
-        r, in units of the scores: differences of less are of no consequence. 0.01 is usual for
-        scores up to 1.
+        r, in units of the scores: differences of less are of no consequence.
     strength : float, default 0.5
         Of the prior, in data sets.
     num_samples : int, default 20000
         Draws of w. The Monte Carlo error of a probability is at most 0.5 / sqrt(num_samples).
     seed : int, Generator or None, default 0
-        The default gives equal answers to equal questions.
 
     Returns
     -------
     SignedRank
         Of the first method: worse, equivalent, better.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there are no differences, one is not a number, or a setting is out of range.
 
     References
     ----------

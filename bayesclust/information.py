@@ -23,22 +23,13 @@ def triplet(K: ArrayLike, *, dnk: bool = True) -> float | FloatArray:
     K : int, or array of int
         Number of clusters, at least 1.
     dnk : bool, default True
-        Whether "do not know" counts as an answer (Eq. 3), or is ignored (Eq. 5).
+        Whether "do not know" counts as an answer (Pei et al., DCRC, Eq. 3, with P_dnk = 1 - 2 (K -
+        1) / K^2), or is ignored (Eq. 5).
 
     Returns
     -------
     float, or array of the shape of K
         In nats.
-
-    Raises
-    ------
-    ValueError
-        If K is not a whole number of at least 1.
-
-    References
-    ----------
-    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, Eq. 3 and 5,
-    P_dnk = 1 - 2 (K-1) / K^2.
 
     Examples
     --------
@@ -69,17 +60,7 @@ def pair(K: ArrayLike) -> float | FloatArray:
     Returns
     -------
     float, or array of the shape of K
-        In nats.
-
-    Raises
-    ------
-    ValueError
-        If K is not a whole number of at least 1.
-
-    References
-    ----------
-    Pei, Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, Eq. 4, P_CL =
-    1 - 1 / K.
+        In nats (Pei et al., DCRC, Eq. 4, with P_CL = 1 - 1 / K).
 
     Examples
     --------

@@ -1,16 +1,17 @@
-"""How well one partition agrees with another.
+"""Agreement of one partition with another.
 
-Labels are names only: every function here gives the same value when either partition is relabelled.
-The first argument is the partition judged, the second the truth; all but `pairwise_scores` are
-symmetric in the two.
+Labels are names only, numbers or words: every function here gives the same value when either
+partition is relabelled. The first argument is the partition judged, the second the truth; all but
+`pairwise_scores` are symmetric in the two. A ValueError says where partitions are empty, not
+one-dimensional or of different lengths, or where a label is missing (NaN).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from bayesclust.checks import number_between, plain_array
-from bayesclust.typing import ArrayLike
+from bayesclust.checks import number_between, true_labels
+from bayesclust.typing import ArrayLike, IntArray
 
 __all__ = ["adjusted_rand", "nmi", "pairwise_f", "pairwise_scores", "variation_of_information"]
 
@@ -27,21 +28,12 @@ def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, 
 
     Parameters
     ----------
-    labels : (n,) array of int or str
-        The partition judged.
-    truth : (n,) array of int or str
-        The partition to compare with, in the same order of items.
+    labels, truth : (n,) array of int or str
 
     Returns
     -------
     precision, recall, f : float
         Each between 0 and 1.
-
-    Raises
-    ------
-    ValueError
-        If either is empty or not one-dimensional, their lengths differ, or a label is missing
-        (NaN).
 
     Examples
     --------
@@ -68,7 +60,6 @@ def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
     Parameters
     ----------
     labels, truth : (n,) array of int or str
-        The partition judged and the one to compare with, in the same order of items.
 
     Returns
     -------
@@ -76,17 +67,9 @@ def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
         Between 0 and 1; 1 only for equal partitions. No correction for chance: one single cluster
         has recall 1.
 
-    Raises
-    ------
-    ValueError
-        If either is empty or not one-dimensional, their lengths differ, or a label is missing
-        (NaN).
-
     Examples
     --------
     >>> from bayesclust.metrics import pairwise_f
-    >>> pairwise_f([0, 0, 0, 1], [0, 0, 1, 1])
-    0.4
     >>> pairwise_f(["b", "b", "a"], [0, 0, 7])
     1.0
     """
@@ -99,19 +82,12 @@ def adjusted_rand(labels: ArrayLike, truth: ArrayLike) -> float:
     Parameters
     ----------
     labels, truth : (n,) array of int or str
-        Two partitions of the same items.
 
     Returns
     -------
     float
         1 for equal partitions, about 0 for independent ones, below 0 for less agreement than by
         chance.
-
-    Raises
-    ------
-    ValueError
-        If either is empty or not one-dimensional, their lengths differ, or a label is missing
-        (NaN).
 
     Examples
     --------
@@ -130,18 +106,11 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
     Parameters
     ----------
     labels, truth : (n,) array of int or str
-        Two partitions of the same items.
 
     Returns
     -------
     float
         Between 0 (independent) and 1 (equal). Grows with the number of clusters even by chance.
-
-    Raises
-    ------
-    ValueError
-        If either is empty or not one-dimensional, their lengths differ, or a label is missing
-        (NaN).
 
     Examples
     --------
@@ -163,20 +132,13 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
     Parameters
     ----------
     labels, truth : (n,) array of int or str
-        Two partitions of the same items.
     base : float, default 2.0
-        Of the logarithm: 2 for bits, `math.e` for nats.
+        Of the logarithm, above 1: 2 for bits, `math.e` for nats.
 
     Returns
     -------
     float
         0 for equal partitions, at most log(n).
-
-    Raises
-    ------
-    ValueError
-        If either is empty or not one-dimensional, their lengths differ, a label is missing (NaN),
-        or the base is not above 1.
 
     Examples
     --------
@@ -196,40 +158,13 @@ def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float
     return float(terms.sum() / table.data.sum() / np.log(base))
 
 
-def _partitions(labels: ArrayLike, truth: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    first = check_partition(labels, "labels")
-    second = check_partition(truth, "truth")
-    if first.size != second.size:
+def _partitions(labels: ArrayLike, truth: ArrayLike) -> tuple[IntArray, IntArray]:
+    """Both partitions as numbers."""
+    first = true_labels(labels, 1)
+    second = true_labels(truth, 1, "truth")
+    if len(first) != len(second):
         raise ValueError(
-            f"labels has {first.size} items and truth {second.size}: pass two partitions of the "
+            f"labels has {len(first)} items and truth {len(second)}: pass two partitions of the "
             "same items."
         )
     return first, second
-
-
-def check_partition(values: ArrayLike, name: str) -> np.ndarray:
-    """Return one label for each item as an array, of whatever kind, or refuse it."""
-    array = plain_array(values, name, "pass one label per item")
-    if array.ndim != 1:
-        raise ValueError(
-            f"{name} must have shape (n,); got {array.shape}: pass one label per item."
-        )
-    if array.size == 0:
-        raise ValueError(f"{name} is empty: pass one label per item.")
-    missing = (
-        ~np.isfinite(array)
-        if array.dtype.kind == "f"
-        else np.array([_is_missing(value) for value in array.tolist()])
-    )
-    if missing.any():
-        where = np.flatnonzero(missing)
-        raise ValueError(
-            f"{name} has no label for item {where[0]} (and {where.size - 1} more): leave such "
-            "items out."
-        )
-    return array
-
-
-def _is_missing(value: object) -> bool:
-    # only NaN differs from itself, and pandas' NA is neither
-    return value is None or type(value).__name__ == "NAType" or value != value

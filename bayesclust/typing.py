@@ -14,7 +14,7 @@ CodeArray = NDArray[np.int8]
 BoolArray = NDArray[np.bool_]
 
 Counts = IntArray | FloatArray
-"""Numbers of answers by source, answer and equality pattern: whole, or expected where labels are uncertain."""
+"""Numbers of answers by source, answer and equality pattern: whole, or expected."""
 
 Params = dict[str, FloatArray]
 """Noise parameters by name, each with a leading axis of sources."""

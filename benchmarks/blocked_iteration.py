@@ -12,7 +12,7 @@ from sklearn.mixture import BayesianGaussianMixture
 
 from bayesclust.families import FullGaussian
 from bayesclust.inference.blocked import BlockedChains
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from benchmarks.data import mixture
 from benchmarks.records import Race
 from benchmarks.timing import Entry, Run, Scale, race

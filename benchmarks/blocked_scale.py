@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.families import FullGaussian
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from benchmarks.data import mixture
 from benchmarks.records import Growth, Point
 from benchmarks.timing import Scale

@@ -8,9 +8,8 @@ from functools import partial
 import numpy as np
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
 from benchmarks.collapsed_scan import FAMILY
 from benchmarks.data import mixture
 from benchmarks.records import Growth

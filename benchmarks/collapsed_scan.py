@@ -13,10 +13,8 @@ from scipy.special import gammaln
 
 from bayesclust.families import FullGaussian
 from bayesclust.families.gaussian import BoundFullGaussian
-from bayesclust.inference.chain import Chain
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Chain, Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
 from benchmarks.data import mixture
 from benchmarks.records import Race, Target
 from benchmarks.timing import Run, Scale, race

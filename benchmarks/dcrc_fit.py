@@ -1,4 +1,4 @@
-"""DCRC: an iteration of EM, and a whole fit against a logistic regression told the labels."""
+"""DCRC: an iteration of EM, and a whole fit against a logistic regression given the labels."""
 
 from __future__ import annotations
 

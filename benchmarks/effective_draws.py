@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 import bayesclust as bc
 from bayesclust.datasets import make_mixture
 from bayesclust.families import FullGaussian
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
 from benchmarks.records import Alternative, Race
 from benchmarks.timing import Scale, cpu
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from bayesclust.families import FAMILIES
 from bayesclust.families.gaussian import BoundFullGaussian
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain, default_moves, gibbs_chain
-from bayesclust.inference.schedule import Moves
 from benchmarks.collapsed_scan import FAMILY, FEW, SHAPES
 from benchmarks.data import mixture
 from benchmarks.records import Race

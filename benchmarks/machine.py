@@ -10,7 +10,7 @@ from pathlib import Path
 
 PACKAGES = ("bayesclust", "numpy", "scipy", "numba", "jax", "scikit-learn")
 HARDWARE = ("processor", "cores", "memory", "system")
-"""By these two machines are told apart."""
+"""These distinguish two machines."""
 
 
 def machine() -> dict[str, str]:

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from bayesclust.families import FullGaussian, Product
-from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
-from bayesclust.inference.samplers import collapsed_chain, mixture_chain
-from bayesclust.inference.schedule import Moves
+from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
+from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.partition_priors import DirichletProcess
 from benchmarks.data import mixture
 from benchmarks.records import Race
@@ -29,7 +28,7 @@ def mixtures(n: int, d: int, K: int) -> dict[str, Entry | Run]:
 
     def sweep(*, fast: bool) -> Run:
         moves = Moves(split_merge=0, link_blocks=False, fast=fast)
-        return mixture_chain(problem, z, np.random.default_rng(1), moves).sweep
+        return collapsed_chain(problem, z, np.random.default_rng(1), moves).sweep
 
     return {SWEEP: sweep(fast=True), "generic kernel": sweep(fast=False)}
 

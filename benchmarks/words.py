@@ -78,7 +78,7 @@ def notes(record: Record) -> Iterator[str]:
             if each.share != 1.0:
                 yield f"{each.name}: {each.share:.3g} of the work was done; shown is all of it."
         yield from (
-            f"{asked}: {measured}, {verdict}." for asked, measured, verdict in _judged(record)
+            f"{asked}: {measured}, {verdict}." for asked, measured, verdict in _verdicts(record)
         )
     else:
         asked = "" if record.most_slope is None else f", asked: at most {record.most_slope:g}"
@@ -89,7 +89,7 @@ def notes(record: Record) -> Iterator[str]:
         yield record.note
 
 
-def _judged(record: Record) -> Iterator[tuple[str, str, str]]:
+def _verdicts(record: Record) -> Iterator[tuple[str, str, str]]:
     """(what is asked, what was measured, whether that is reached) of every target."""
     if isinstance(record, Race):
         for target in record.targets:
@@ -121,10 +121,10 @@ def targets(results: Results) -> Table:
     """Everything that is asked, with what was measured."""
     columns = {"": "word", "asked": "word", "measured": "number", "reached": "word"}
     rows = [
-        [record.title, *judged]
+        [record.title, *verdict]
         for each in results.benchmarks.values()
         for record in each.records
-        for judged in _judged(record)
+        for verdict in _verdicts(record)
     ]
     return columns, rows
 

@@ -37,7 +37,7 @@ def _sampled(title: str, about: str, **settings: Any) -> Method:
 
 
 METHODS = {
-    "kmeans": Method("k-means", k_means, "told k, uses no answers", hears=False),
+    "kmeans": Method("k-means", k_means, "told k, uses no answers", uses_answers=False),
     "rdp-means": Method(
         "RDP-means", fitted(lambda k, seed: bc.RDPMeans(random_state=seed)), "not told k"
     ),
@@ -122,7 +122,7 @@ def run(cell: Cell) -> dict[str, Any]:
     """Fit and score one cell; what a method does not have is NaN, `area` is that of `noise`."""
     items, method = sources.load(cell.data), METHODS[cell.method]
     X = sources.standardized(items.X)
-    links = answers(cell, items.y) if method.hears else None
+    links = answers(cell, items.y) if method.uses_answers else None
     with frame.Timed() as timed:
         found = method.fit(X, links, len(items.target_names), cell.seed + cell.trial)
     labels = frame.labels_of(found)
@@ -189,7 +189,7 @@ class Plan(frame.Plan):
         """Draw by draw, the fast methods first."""
         for trial, part in product(range(self.trials), self.parts()):
             for method, name in product(part.methods, part.data):
-                if not METHODS[method].hears:
+                if not METHODS[method].uses_answers:
                     yield Cell(self.seed, method, name, "none", 0.0, 1.0, trial)
                     continue
                 amounts = part.amounts[len(sources.load(name).y) > LARGE]
@@ -205,10 +205,10 @@ def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     rows, names = [], ["data", "method", *SETTING]
     for part in plan.parts():
         mine = cells[cells.data.isin(part.data) & cells.method.isin(part.methods)]
-        hears = mine[mine.sampling != "none"]
-        settings = hears[["data", *SETTING]].drop_duplicates()
-        deaf = mine[mine.sampling == "none"].drop(columns=SETTING).merge(settings, on="data")
-        for values, block in pd.concat([hears, deaf]).groupby(names, sort=False):
+        with_answers = mine[mine.sampling != "none"]
+        settings = with_answers[["data", *SETTING]].drop_duplicates()
+        without = mine[mine.sampling == "none"].drop(columns=SETTING).merge(settings, on="data")
+        for values, block in pd.concat([with_answers, without]).groupby(names, sort=False):
             key = dict(zip(names, values, strict=True))
             rows.append({"part": part.title, **key, **_means(block)})
     return pd.DataFrame(rows, columns=["part", *names, *_means(cells.iloc[:0])])

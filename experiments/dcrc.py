@@ -242,7 +242,7 @@ class Cell(NamedTuple):
 
 MEANS = ("f", "rand", "nmi", "accuracy", "predicted_f", "predicted_accuracy")
 SCORES = {
-    "heard": "int",
+    "used": "int",
     **dict.fromkeys(MEANS, "float"),
     "clusters": "int",
     "seconds": "float",
@@ -275,7 +275,7 @@ def run(cell: Cell) -> dict[str, Any]:
         predicted = found.predict(X)
         confusion = frame.words(found.confusion_.get("triplets", np.empty(0)).ravel())
     return {
-        "heard": 0 if told is None else len(told),
+        "used": 0 if told is None else len(told),
         "f": bc.metrics.pairwise_f(labels, items.y),
         "rand": bc.metrics.adjusted_rand(labels, items.y),
         "nmi": bc.metrics.nmi(labels, items.y),

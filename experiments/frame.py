@@ -40,7 +40,7 @@ class Method:
     fit: Callable[..., Any]
     """Of data, constraints or None, number of classes and seed; returns labels or an estimator."""
     about: str = ""
-    hears: bool = True
+    uses_answers: bool = True
     """Whether it makes use of answers."""
 
 

@@ -59,9 +59,9 @@ METHODS = {
     "sd-unseeded": _mpck(
         "S-D, start without answers", "answers count but do not seed", init="k-means++"
     ),
-    "mk": Method("MK-Means", _mk, "one diagonal metric, no answers", hears=False),
+    "mk": Method("MK-Means", _mk, "one diagonal metric, no answers", uses_answers=False),
     "pck": Method("PCK-Means", _pck, "answers, no metric"),
-    "kmeans": Method("k-means", _pck, "neither answers nor metric", hears=False),
+    "kmeans": Method("k-means", _pck, "neither answers nor metric", uses_answers=False),
     "supervised": Method(
         "Supervised-Means", _supervised, "nearest of the centres that answers suggest"
     ),
@@ -118,7 +118,9 @@ def run(cell: Cell) -> dict[str, Any]:
     seed = cell.seed + 5 * cell.trial + cell.fold
     # the printed algorithm goes round in circles, which is no matter of a warning
     with frame.Timed() as timed:
-        found = method.fit(items.X, links if method.hears else None, len(items.target_names), seed)
+        found = method.fit(
+            items.X, links if method.uses_answers else None, len(items.target_names), seed
+        )
     labels = frame.labels_of(found)
     return {
         "f": bc.metrics.pairwise_f(labels, items.y),
@@ -148,7 +150,7 @@ class Plan(frame.Plan):
         """Run by run, so that what is cut short has some runs of everything."""
         for trial, figure in product(range(self.trials), self.figures):
             for name, number, fold in product(self.of_figure(figure), self.numbers, range(FOLDS)):
-                number = number if METHODS[name].hears else 0
+                number = number if METHODS[name].uses_answers else 0
                 yield Cell(self.seed, name, FIGURES[figure], number, trial, fold)
 
 
@@ -198,7 +200,7 @@ def draw(
 
 def _figure(entries: pd.DataFrame, plan: Plan, figure: int) -> Figure | None:
     mine = entries[entries.figure == figure]
-    level = ~mine.method.map(lambda name: METHODS[name].hears).astype(bool)
+    level = ~mine.method.map(lambda name: METHODS[name].uses_answers).astype(bool)
     table = mine.assign(
         panel=mine.score.map(SIDES),
         line=mine.method.map(lambda name: METHODS[name].title),

@@ -112,7 +112,7 @@ class Method(frame.Method):
 
 def _method(title: str, fit: Callable[..., Any], paper: str = "", **settings: Any) -> Method:
     told = "told k" if settings.get("told") else "not told k"
-    unused = "" if settings.get("hears", True) else ", uses no answers"
+    unused = "" if settings.get("uses_answers", True) else ", uses no answers"
     raw = ", raw features" if settings.get("raw") else ""
     return Method(title, fit, told + unused + raw, paper=paper, **settings)
 
@@ -131,14 +131,16 @@ _default_kl = fitted(lambda k, seed: bc.RDPMeans(divergence="kl", random_state=s
 _told_kl = fitted(lambda k, seed: bc.RDPMeans(n_clusters=k, divergence="kl", random_state=seed))
 _mpck = fitted(lambda k, seed: bc.MPCKMeans(k, random_state=seed))
 _sampled = fitted(lambda k, seed: bc.TVClust(random_state=seed, progress=False))
-_deaf: dict[str, Any] = {"told": True, "hears": False}
+_without_answers: dict[str, Any] = {"told": True, "uses_answers": False}
 
 METHODS = {
-    "kmeans": _method("k-means", k_means, "K-means", **_deaf),
-    "kmeans-raw": _method("k-means, raw features", k_means, "K-means", **_deaf, raw=True),
-    "dp-means": _method("DP-means", dp_means, "DP-means", **_deaf),
+    "kmeans": _method("k-means", k_means, "K-means", **_without_answers),
+    "kmeans-raw": _method(
+        "k-means, raw features", k_means, "K-means", **_without_answers, raw=True
+    ),
+    "dp-means": _method("DP-means", dp_means, "DP-means", **_without_answers),
     "dp-means-released": _method(
-        "DP-means, released settings", released_rdp_means, "DP-means", **_deaf, raw=True
+        "DP-means, released settings", released_rdp_means, "DP-means", **_without_answers, raw=True
     ),
     "rdp-means": _method("RDP-means", _default, "RDP-means"),
     "rdp-means-k": _method("RDP-means", _told, "RDP-means", told=True),
@@ -150,14 +152,14 @@ METHODS = {
     "mpck-means": _method("MPCK-Means", _mpck, "MPCKMeans", told=True),
     "variational": _method("TVClust, variational", fitted(_variational), ROWS[2]),
     "authors": _method("TVClust, authors' settings", _authors, ROWS[2]),
-    "mixture": _method("mixture without answers", _sampled, hears=False, slow=True),
+    "mixture": _method("mixture without answers", _sampled, uses_answers=False, slow=True),
     "collapsed": _method("TVClust, sampled", _sampled, slow=True),
 }
 """Those of Tables 1 to 3 and Figures 2 and 3, the slow ones last."""
 
 _counts: dict[str, tuple[str, Callable[..., Any], Callable[..., Any], dict[str, Any]]] = {
-    "kmeans": ("k-means", k_means, partial(k_means, divergence="kl"), _deaf),
-    "dp-means": ("DP-means", dp_means, partial(dp_means, divergence="kl"), _deaf),
+    "kmeans": ("k-means", k_means, partial(k_means, divergence="kl"), _without_answers),
+    "dp-means": ("DP-means", dp_means, partial(dp_means, divergence="kl"), _without_answers),
     "rdp-means-k": ("RDP-means", _told, _told_kl, {"told": True}),
     "rdp-means": ("RDP-means", _default, _default_kl, {}),
 }
@@ -310,7 +312,7 @@ class Plan(frame.Plan):
         deviation: int = 0,
     ) -> Iterator[Cell]:
         """A product of settings; to methods that use no answers, answers are no setting."""
-        if not EVERY_METHOD[method].hears:
+        if not EVERY_METHOD[method].uses_answers:
             samplings, fractions, accuracies = (UNANSWERED,), (0.0,), (1.0,)
         for name, sampling, trial in product(sets, samplings, range(self.trials)):
             for fraction, accuracy in product(fractions, accuracies):
@@ -320,7 +322,7 @@ class Plan(frame.Plan):
 def rows_of(cells: pd.DataFrame, method: str, **settings: Any) -> pd.DataFrame:
     """The rows of a method in which each setting has one of its values."""
     kept = cells[cells.method == method]
-    if not EVERY_METHOD[method].hears:
+    if not EVERY_METHOD[method].uses_answers:
         unanswered = {"sampling": UNANSWERED, "fraction": 0.0, "accuracy": 1.0}
         settings = {name: unanswered.get(name, value) for name, value in settings.items()}
     for name, value in settings.items():
@@ -375,7 +377,7 @@ def _uci(cells: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
 def _expected(method: str, sets: list[str], plan: Plan, chosen: dict[str, Any]) -> int:
     """How many settings, trials aside, an entry is the mean of."""
     parts: list[Any] = [chosen.get("data", sets)]
-    if EVERY_METHOD[method].hears:
+    if EVERY_METHOD[method].uses_answers:
         parts += [() if "fraction" in chosen else plan.fractions]
         parts += [() if "accuracy" in chosen else plan.accuracies]
     return prod(max(len(part), 1) for part in parts)
@@ -523,7 +525,7 @@ def _more_answers(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
         if method.model == "multinomial":
             f = rows_of(cells, name, data=items, **settings).groupby("fraction").f.mean()
             for x, mean in f.items():
-                x = 100 * float(str(x)) if method.hears else np.nan
+                x = 100 * float(str(x)) if method.uses_answers else np.nan
                 rows.append((items.replace("_", " "), method.name, x, mean))
     # the generated set stands in for the paper's
     words, theirs = sources.COUNTS[0].replace("_", " "), TABLE_4["RDP-means", "multinomial"]

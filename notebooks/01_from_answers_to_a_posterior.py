@@ -18,8 +18,9 @@ links
 
 # %% [markdown]
 # The answers are drawn here, from the true species, so that we can check later what was found;
-# `error_rate` is the probability of a wrong one. Your own answers come as `bc.PairwiseConstraints(pairs,
-# same, n_items)`, or in another of the forms that the reference shows.
+# `error_rate` is the probability of a wrong one. Your own answers come as
+# `bc.PairwiseConstraints(pairs, same, n_items)`, or in another of the forms that the reference
+# shows.
 #
 # Measurements alone separate one species from the other two. Between these two, the answers have to
 # tell.

@@ -71,15 +71,15 @@ answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 bc.plots.credibility_ranking(est.posterior_, flipped=links.flipped);
 
 # %% [markdown]
-# ## With and without its own say
+# ## Leave-one-out
 #
-# An answer also speaks for itself: it pulls its two wines together or apart. `credibility_loo` is the
-# credibility that it would have by the wines and all other answers alone. Where the two differ
+# An answer is evidence for itself: it pulls its two wines together or apart. `credibility_loo` is
+# the credibility that it would have given the wines and all other answers. Where the two differ
 # much, the posterior rests on this one answer, and asking somebody else is worth most.
 
 # %%
-rests = answers.assign(own_say=answers["credibility"] - answers["credibility_loo"]).nlargest(
-    5, "own_say"
+rests = answers.assign(gain=answers["credibility"] - answers["credibility_loo"]).nlargest(
+    5, "gain"
 )
 rests[["i", "j", "answer", "source", "credibility", "credibility_loo", "flipped"]].round(3)
 

@@ -21,7 +21,7 @@ import bayesclust as bc
 # %%
 classes = np.arange(2, 16)
 fig, ax = plt.subplots(figsize=(6.5, 3.2), layout="constrained")
-ax.plot(classes, bc.information.triplet(classes), label='triplet, "don\'t know" heard')
+ax.plot(classes, bc.information.triplet(classes), label='triplet, "don\'t know" used')
 ax.plot(
     classes,
     bc.information.triplet(classes, dnk=False),
@@ -51,16 +51,16 @@ told = triplets.answers != triplets.vocabulary.index("dnk")
 only = bc.RelativeConstraints(triplets.items[told], triplets.answers[told], n_items=len(iris.y))
 print(triplets)
 
-heard = bc.DCRC(3, random_state=0).fit(iris.X, constraints=triplets)
-deaf = bc.DCRC(3, random_state=0).fit(iris.X, constraints=only)
-for name, fit in (("all answers", heard), ("yes and no only", deaf)):
+full = bc.DCRC(3, random_state=0).fit(iris.X, constraints=triplets)
+reduced = bc.DCRC(3, random_state=0).fit(iris.X, constraints=only)
+for name, fit in (("all answers", full), ("yes and no only", reduced)):
     print(f"{name:>15}: pairwise F {bc.metrics.pairwise_f(fit.labels_, iris.y):.3f}")
 
 # %%
 fig, axes = plt.subplots(1, 3, figsize=(9, 3), layout="constrained", sharex=True, sharey=True)
 for ax, (name, labels) in zip(
     axes,
-    {"species": iris.y, "all answers": heard.labels_, "yes and no only": deaf.labels_}.items(),
+    {"species": iris.y, "all answers": full.labels_, "yes and no only": reduced.labels_}.items(),
     strict=True,
 ):
     ax.scatter(iris.X[:, 2], iris.X[:, 3], c=labels, cmap="viridis", s=12)

@@ -93,9 +93,8 @@ print(
     " xi:",
     {k: np.round(v, 2).tolist() for k, v in priced.xi["links"].items()},
 )
-print(
-    f"adjusted Rand index with the sampler's partition: {bc.metrics.adjusted_rand(priced.labels_, est.labels_):.3f}"
-)
+agreed = bc.metrics.adjusted_rand(priced.labels_, est.labels_)
+print(f"adjusted Rand index with the sampler's partition: {agreed:.3f}")
 
 # %% [markdown]
 # **What to take away.** Use the limit to look at much data quickly, or where one partition is all

@@ -66,9 +66,8 @@ shelf = bc.families.Product([("gaussian_diagonal", [0, 1]), ("categorical", 2)])
 look = bc.TVClust("variational", family=shelf, progress=False, random_state=0).fit(
     table, constraints=links
 )
-print(
-    f"{look.n_clusters_} clusters, pairwise F against the truth {bc.metrics.pairwise_f(look.labels_, kind):.2f}"
-)
+f = bc.metrics.pairwise_f(look.labels_, kind)
+print(f"{look.n_clusters_} clusters, pairwise F against the truth {f:.2f}")
 
 # %% [markdown]
 # ## A family of one's own
@@ -76,8 +75,8 @@ print(
 # The logarithm of an exponential variable is not Gaussian either: its long tail is on the left. The
 # file `waiting_times.py` beside this notebook makes exponential times a family: the sufficient
 # statistic (the time itself), one compiled function of its sums, the conjugate posterior, and one
-# line of NumPyro; the rest follows. This is that function, the log marginal likelihood of a cluster,
-# $\prod_j (a m_j)^a\, \Gamma(a+n) / (\Gamma(a)\, (a m_j + t_j)^{a+n})$:
+# line of NumPyro; the rest follows. This is that function, the log marginal likelihood of a
+# cluster, $\prod_j (a m_j)^a\, \Gamma(a+n) / (\Gamma(a)\, (a m_j + t_j)^{a+n})$:
 
 # %%
 import inspect
@@ -105,9 +104,8 @@ def joint(value):
 
 
 whole, _ = integrate.quad(joint, 0, 20 / times.mean(), epsabs=0)
-print(
-    f"{bound.log_marginal(times, np.array([2.0])):.6f} by the file, {np.log(whole):.6f} by the integral"
-)
+ours = bound.log_marginal(times, np.array([2.0]))
+print(f"{ours:.6f} by the file, {np.log(whole):.6f} by the integral")
 
 # %%
 est = bc.TVClust(
@@ -119,9 +117,8 @@ est = bc.TVClust(
 )
 est.fit(calls[["waited", "took"]], constraints=links)
 print(bc.diagnose(est.posterior_))
-print(
-    f"{est.n_clusters_} clusters, pairwise F against the truth {bc.metrics.pairwise_f(est.labels_, kind):.2f}"
-)
+f = bc.metrics.pairwise_f(est.labels_, kind)
+print(f"{est.n_clusters_} clusters, pairwise F against the truth {f:.2f}")
 
 # %% [markdown]
 # The first samples compile the family into the sampler, which takes half a minute; after that, the

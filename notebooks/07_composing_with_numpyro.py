@@ -37,9 +37,9 @@ links
 
 # %% [markdown]
 # The model is an ordinary one of NumPyro. Two things make the partition update possible: what
-# belongs to one person stands in the plate `item`, and `bc.constraint_sites` lets the answers depend on
-# the labels. It brings along the reliability of the answers, `p` for two of one kind and `q` for
-# two of different kinds.
+# belongs to one person stands in the plate `item`, and `bc.constraint_sites` lets the answers
+# depend on the labels. It brings along the reliability of the answers, `p` for two of one kind and
+# `q` for two of different kinds.
 
 # %%
 def responses(dose, response, links, kinds=3):
@@ -81,9 +81,8 @@ print(bc.diagnose(tree))
 
 # %%
 found = bc.point_estimate(tree)
-print(
-    f"{found.max() + 1} kinds; pairwise F against the truth {bc.metrics.pairwise_f(found, kind):.2f}"
-)
+f = bc.metrics.pairwise_f(found, kind)
+print(f"{found.max() + 1} kinds; pairwise F against the truth {f:.2f}")
 for name in ("p", "q", "scatter"):
     low, high = np.quantile(tree["posterior"][name], [0.05, 0.95])
     print(

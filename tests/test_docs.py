@@ -1,4 +1,4 @@
-"""The documentation's sources are consistent: nothing public is missing, and the page of equations is true.
+"""The documentation is consistent: nothing public is missing, the page of equations is true.
 
 The site itself is built by `make docs`, where warnings are errors.
 """
@@ -30,7 +30,7 @@ def extension(name):
 
 
 def resolve(name):
-    """The object of a dotted name, as a user reaches it where that is possible, and the module that it is in."""
+    """The object of a dotted name, as a user reaches it if possible, and its module."""
     parts = name.split(".")
     for cut in (1, *range(len(parts), 1, -1)):
         try:
@@ -44,7 +44,7 @@ def resolve(name):
 
 
 def equations_named(text):
-    """Numbers of all equations that a docstring names: of "Eq. 3, 4 and 7" three, of "Eq. 16 to 19" four."""
+    """All equations that a text names: in "Eq. 3, 4 and 7" three, in "Eq. 16 to 19" four."""
     found = set()
     for several in re.findall(r"Eq\. (\d+(?:(?:, | and | to )\d+)*)", text):
         numbers = [int(number) for number in re.findall(r"\d+", several)]
@@ -99,19 +99,14 @@ def test_a_page_is_written_for_every_public_name(monkeypatch):
     ]
     import bayesclust
 
-    rooms = [
-        getattr(bayesclust, name)
-        for name in bayesclust.__all__
-        if inspect.ismodule(getattr(bayesclust, name))
-    ]
-    doors = [bayesclust, *rooms]
-    public = {
-        id(getattr(door, name))
-        for door in doors
-        for name in getattr(door, "__all__", ())
+    reached = [getattr(bayesclust, name) for name in bayesclust.__all__]
+    modules = [value for value in reached if inspect.ismodule(value)]
+    wanted = {
+        id(getattr(module, name))
+        for module in (bayesclust, *modules)
+        for name in getattr(module, "__all__", ())
         if name != "__version__"
-    }
-    wanted = public - {id(room) for room in rooms}
+    } - {id(module) for module in modules}
     reached = {
         id(resolve(f"bayesclust.{name}")[0]) for name in listed if re.fullmatch(r"[\w.]+", name)
     }

@@ -1,10 +1,11 @@
-"""Agreement between partitions: by hand, by counting every pair, and against invariances that must hold."""
+"""Agreement between partitions: by hand, by counting every pair, and by invariances."""
 
 from collections import Counter
 from itertools import combinations
 from math import e, log, log2
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,14 +108,11 @@ def test_many_clusters_take_memory_for_their_items_only():
             [0, 1, 1],
             "labels has 2 items and truth 3: pass two partitions of the same items.",
         ),
-        ([], [], "labels is empty: pass one label per item."),
+        ([], [], "labels must name at least 1 items; got 0."),
         ([[0, 1]], [0, 1], r"labels must have shape (n,); got (1, 2): pass one label per item."),
         ([0, 1], 3, r"truth must have shape (n,); got (): pass one label per item."),
-        (
-            [0, 1],
-            [0.0, np.nan],
-            "truth has no label for item 1 (and 0 more): leave such items out.",
-        ),
+        ([0, 1], [0.0, np.nan], "truth[1] is nan: pass a label for every item."),
+        (["a", "b"], pd.array(["a", None]), "truth[1] is <NA>: pass a label for every item."),
     ],
 )
 @pytest.mark.parametrize(

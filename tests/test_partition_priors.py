@@ -9,7 +9,7 @@ from scipy.special import gammaln, logsumexp
 
 import bayesclust as bc
 from bayesclust.families import FullGaussian
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves
 from bayesclust.partition_priors import (
     WITHIN,

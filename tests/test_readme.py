@@ -17,7 +17,7 @@ def blocks_of(text):
 
 @cache
 def names_after(markdown):
-    """Run the blocks of a Markdown file one after the other, and return the names they leave behind."""
+    """Run the blocks of a Markdown file in order, and return the names they leave behind."""
     namespace = {"__name__": "__main__"}
     for block in blocks_of((ROOT / markdown).read_text(encoding="utf-8")):
         exec(compile(block, markdown, "exec"), namespace)

@@ -1,4 +1,4 @@
-"""Set-up by make: an interpreter is found by running it, and .venv is made and filled only when that is needed."""
+"""Set-up by make: an interpreter is found by running it; .venv is made when it is needed."""
 
 import os
 import shutil
@@ -70,13 +70,14 @@ def test_the_choice_of_the_user_is_kept_or_refused_in_a_sentence(tmp_path):
     refused = find_python(PYTHON=str(old), PATH="")
     assert (refused.returncode, refused.stdout) == (1, "")
     assert refused.stderr == (
-        f"bayesclust needs Python 3.12 or newer, and PYTHON={old} is not one that works: point PYTHON at another.\n"
+        f"bayesclust needs Python 3.12 or newer, and PYTHON={old} is not one that works: "
+        "point PYTHON at another.\n"
     )
 
 
 @pytest.fixture
 def clone(tmp_path):
-    """A folder with what set-up reads, and a function that runs it and tells what the interpreter was asked."""
+    """A folder with what set-up reads, and a function that runs it and tells what was asked."""
     folder, log = tmp_path / "clone", tmp_path / "log"
     shutil.copytree(ROOT / "tools", folder / "tools")
     shutil.copy(ROOT / "pyproject.toml", folder)

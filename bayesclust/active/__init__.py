@@ -1,12 +1,9 @@
 """Active learning: which query to ask next, and the session that asks it."""
 
-from bayesclust.active.neighbourhoods import ExploreConsolidate, MinMax, Neighbourhoods
-from bayesclust.active.npu import NPU
+from bayesclust.active.neighbourhoods import NPU, ExploreConsolidate, MinMax, Neighbourhoods
 from bayesclust.active.posterior_queries import PosteriorQueries, suggest_queries
-from bayesclust.active.protocol import Query, QueryState, QueryStrategy
-from bayesclust.active.random_queries import RandomQueries
-from bayesclust.active.session import InteractiveSession
-from bayesclust.active.strategies import QUERY_STRATEGIES
+from bayesclust.active.protocol import Query, QueryState, QueryStrategy, RandomQueries
+from bayesclust.active.session import QUERY_STRATEGIES, InteractiveSession
 
 __all__ = [
     "NPU",

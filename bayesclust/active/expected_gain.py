@@ -14,25 +14,37 @@ which is high where the answer is uncertain for another reason than the annotato
 U = sum_st w_s w_t L(z_s, z_t), the expected loss between two draws (Rao's 1982 quadratic entropy
 under a loss L between partitions), it is by how much the answer concentrates the posterior in the
 units of that loss: a pair that decides whether two large clusters are one then counts for more than
-a pair of stray items, which I(a; z) does not distinguish.
+a pair of stray items, which I(a; z) does not distinguish. Here U is a function of weights v of any
+sum, times that sum, so that conditioning on an answer is the product of v and p(a | z_s).
 
-Here U is a function of weights v of any sum, times that sum, so that conditioning on an answer is
-the product of v and p(a | z_s).
+Candidates. Items that are together in every draw are one *atom*: the answer about a pair of items
+is as uncertain as that about any other pair of their atoms, so that one pair stands for all. Where
+there are still too many pairs, or triplets, candidates are drawn on whose true answer two draws
+disagree that are drawn by their weights; a pair that is together with probability pi then comes
+with probability proportional to pi (1 - pi), as in query by committee (Seung, Opper and Sompolinsky
+1992). Half of them name random items, so that large atoms have their share, and half random atoms.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from math import comb
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import entr, xlogy
 
+from bayesclust.active.protocol import ASKED, PAIR, VOCABULARY, Query, ordered
 from bayesclust.checks import check_int, shown
-from bayesclust.posterior.labels import Labels
+from bayesclust.constraints.base import equality_patterns
+from bayesclust.constraints.sampling import random_triplets, unrank_pairs
 from bayesclust.posterior.losses import LOSSES, Loss, as_loss, pairwise_losses
-from bayesclust.typing import BoolArray, FloatArray, IntArray
+from bayesclust.posterior.tree import Labels
+from bayesclust.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Uncertainty = Callable[[FloatArray], FloatArray]
 """Function of weights (..., S) of the draws: sum times uncertainty, (...)."""
@@ -44,23 +56,27 @@ MIN_ITEMS = 0.1
 MISPLACED = 64
 CONFIGURATIONS = 64
 """Joint answers to a batch that are followed; of more, so many are drawn (Kirsch et al. 2019)."""
+SKIPPED = 1.0
+ANSWERED = 9.0
+"""Beta prior of the share of pairs that are answered by "don't know"."""
+SHORTLIST = 300
+"""Queries, the best ones by themselves, among which a batch is chosen."""
+ROUNDS = 20
+"""Attempts to draw enough queries on which the draws disagree."""
 
 
 def check_target(target: Any) -> Any:
-    """Return `target` if it is a word, the number of an item, or a loss."""
-    if _is_item(target):
+    """Return `target`: "partition", "n_clusters", the number of an item, or a loss as a value."""
+    if isinstance(target, (int, np.integer)) and not isinstance(target, bool):
         return check_int(target, "target, as an item,", least=0)
-    if isinstance(target, Loss) or (
-        isinstance(target, str) and target.lower() in (PARTITION, N_CLUSTERS, *LOSSES)
-    ):
-        return target
+    word = target.lower() if isinstance(target, str) else None
+    if word in LOSSES or isinstance(target, Loss):
+        return as_loss(target)
+    if word in (PARTITION, N_CLUSTERS):
+        return word
     words = ", ".join(f'"{word}"' for word in (PARTITION, N_CLUSTERS, *LOSSES))
     kind = ValueError if isinstance(target, str) else TypeError
     raise kind(f"target must be {words}, an item or a loss such as VI(a=0.5); got {shown(target)}.")
-
-
-def _is_item(target: Any) -> bool:
-    return isinstance(target, (int, np.integer)) and not isinstance(target, bool)
 
 
 def uncertainty(target: Any, draws: Labels) -> Uncertainty:
@@ -70,27 +86,20 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
     an item (the mean over all others of the entropy of their co-clustering, in nats), or a loss
     between partitions ("vi", "binder", ... or a value from `bayesclust.losses`): a partition that
     is right up to a small loss.
-
-    Examples
-    --------
-    >>> draws = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]])
-    >>> targets = ("partition", "n_clusters", 0, "binder")
-    >>> [round(float(uncertainty(target, draws)(np.full(4, 0.25))), 3) for target in targets]
-    [1.386, 0.562, 0.693, 0.333]
     """
-    check_target(target)
-    if isinstance(target, str) and target == PARTITION:
+    wanted = check_target(target)
+    if wanted == PARTITION:
         return _entropy
-    if isinstance(target, str) and target == N_CLUSTERS:
+    if wanted == N_CLUSTERS:
         numbers = draws.max(axis=1)
         member: FloatArray = (numbers[:, None] == np.unique(numbers)).astype(np.float64)
         return lambda weights: _entropy(weights @ member)
-    if _is_item(target):
-        item = check_int(target, "target, as an item,", least=0, most=draws.shape[1] - 1)
-        together = np.delete(draws == draws[:, [item]], item, axis=1).astype(np.float64)
-        return lambda weights: _co_clustering_entropy(weights, together)
-    distance = pairwise_losses(as_loss(target), draws, draws)
-    return lambda weights: _spread(weights, distance)
+    if isinstance(wanted, Loss):
+        distance = pairwise_losses(wanted, draws, draws)
+        return lambda weights: _spread(weights, distance)
+    item = check_int(wanted, "target, as an item,", least=0, most=draws.shape[1] - 1)
+    together = np.delete(draws == draws[:, [item]], item, axis=1).astype(np.float64)
+    return lambda weights: _co_clustering_entropy(weights, together)
 
 
 def default_min_gain(target: Any, draws: Labels) -> float:
@@ -100,17 +109,10 @@ def default_min_gain(target: Any, draws: Labels) -> float:
     one item right. The cost is the mean loss between a draw and the same draw with one item in
     another of its clusters, over 64 of these at even distances. For an entropy it is 0.01 nats:
     seventy answers then tell as much as one certain answer to a query with even odds.
-
-    Examples
-    --------
-    Two pairs torn and three made, of 15: 10 / 36 in all.
-
-    >>> default_min_gain("binder", np.array([[0, 0, 0, 1, 1, 1]]))
-    0.028
     """
-    if not isinstance(target, Loss) and not (isinstance(target, str) and target.lower() in LOSSES):
+    loss = check_target(target)
+    if not isinstance(loss, Loss):
         return MIN_NATS
-    loss = as_loss(target)
     rng = np.random.default_rng(0)
     costs = []
     for s in np.linspace(0, len(draws) - 1, MISPLACED).round().astype(np.int64):
@@ -152,15 +154,6 @@ def expected_gains(measure: Uncertainty, weights: FloatArray, answers: FloatArra
 
     `answers` holds p(answer | draw), (C, S, A). Weights are (S,), or (M, S) for M joint answers to
     queries that are already chosen, each row with the probability of these answers as its sum.
-
-    Examples
-    --------
-    A certain annotator is asked whether items 0 and 1, or 0 and 2, are together.
-
-    >>> draws = np.array([[0, 0, 1], [0, 1, 1]])
-    >>> answers = np.array([[[0.0, 1.0], [1.0, 0.0]], [[1.0, 0.0], [1.0, 0.0]]])
-    >>> expected_gains(uncertainty("partition", draws), np.array([0.5, 0.5]), answers)
-    array([0.693, 0.   ])
     """
     rows = np.atleast_2d(weights)
     left = np.zeros(len(answers))
@@ -179,41 +172,23 @@ def choose_jointly(
     This is Algorithm 1 of Kirsch, van Amersfoort and Gal (2019), BatchBALD. Given a draw, answers
     are taken as independent, as they are when the noise is known. Returns positions of the queries,
     the best single one first (the first of equals), and the gain that each adds.
-
-    Examples
-    --------
-    Asked twice, a certain annotator says nothing new.
-
-    >>> draws = np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]])
-    >>> first, second = (np.eye(2)[draws[:, i]] for i in (1, 2))
-    >>> answers = np.stack([first, first, second])
-    >>> measure, even = uncertainty("partition", draws), np.full(4, 0.25)
-    >>> choose_jointly(measure, even, answers, 3, np.random.default_rng(0))
-    (array([0, 2, 1]), array([0.693, 0.693, 0.   ]))
     """
     rows = np.asarray(weights)[None, :]
     free = np.ones(len(answers), dtype=np.bool_)
     chosen: list[int] = []
     gains: list[float] = []
     while len(chosen) < size and free.any():
-        best, gain = _best(measure, rows, answers, free)
+        left = np.flatnonzero(free)
+        adds = expected_gains(measure, rows, answers[left])
+        # rounding must not decide between equals
+        place = int(np.argmax(adds >= adds.max() - 1e-12))
+        best = int(left[place])
         chosen.append(best)
-        gains.append(gain)
+        gains.append(float(adds[place]))
         free[best] = False
         given = [rows * answers[best, :, a] for a in range(answers.shape[-1])]
         rows = _fewer(np.concatenate(given), rng)
     return np.array(chosen, dtype=np.int64), np.array(gains)
-
-
-def _best(
-    measure: Uncertainty, rows: FloatArray, answers: FloatArray, free: BoolArray
-) -> tuple[int, float]:
-    """Position and gain of the best free query."""
-    left = np.flatnonzero(free)
-    gains = expected_gains(measure, rows, answers[left])
-    # rounding must not decide between equals
-    place = int(np.argmax(gains >= gains.max() - 1e-12))
-    return int(left[place]), float(gains[place])
 
 
 def _fewer(rows: FloatArray, rng: Generator) -> FloatArray:
@@ -224,3 +199,166 @@ def _fewer(rows: FloatArray, rng: Generator) -> FloatArray:
     drawn = rows[rng.choice(len(rows), CONFIGURATIONS, p=mass / mass.sum())]
     kept: FloatArray = drawn / drawn.sum(axis=1, keepdims=True) * (mass.sum() / CONFIGURATIONS)
     return kept
+
+
+# --- candidates
+
+
+def with_skips(confusion: FloatArray, skipped: int, answered: int) -> FloatArray:
+    """Add to p(answer | truth) (S, truth, answer) about pairs the answer "don't know".
+
+    It is equally likely whatever the truth is. The share of skipped pairs has the prior Beta(1, 9),
+    and its posterior mean is used; this is exact, since the share enters linearly.
+    """
+    share = (SKIPPED + skipped) / (SKIPPED + ANSWERED + skipped + answered)
+    last = np.full((*confusion.shape[:-1], 1), share)
+    return np.concatenate([(1 - share) * confusion, last], axis=-1)
+
+
+class WeightedDraws(NamedTuple):
+    """Weighted draws of the partition, and how the annotator answers under each of them."""
+
+    draws: Labels  # (S, n)
+    weights: FloatArray  # (S,) of sum 1
+    confusion: Mapping[str, FloatArray]  # by kind: p(answer | truth), (S, truth, answer)
+
+    def answers(self, queries: Sequence[Query]) -> FloatArray:
+        """Return p(answer | draw) of C queries, (C, S, 3)."""
+        out = np.empty((len(queries), len(self.draws), 3))
+        kinds = np.array([query.kind for query in queries])
+        row = np.arange(len(self.draws))[:, None]
+        for kind in set(kinds.tolist()):
+            which = np.flatnonzero(kinds == kind)
+            items = np.array([queries[c].items for c in which.tolist()])
+            truths = ASKED[kind].truth[equality_patterns(self.draws[:, items])]
+            out[which] = np.swapaxes(self.confusion[kind][row, truths], 0, 1)
+        return out
+
+    def best(
+        self, queries: Sequence[Query], target: Any, size: int, rng: Generator
+    ) -> tuple[list[Query], FloatArray]:
+        """Return the queries to ask together, best first, and what each adds to those before it."""
+        measure = uncertainty(target, self.draws)
+        answers = self.answers(queries)
+        pool: IntArray = np.arange(len(queries))
+        if size > 1 and len(queries) > SHORTLIST:
+            gains = expected_gains(measure, self.weights, answers)
+            pool = np.argsort(-gains, kind="stable")[:SHORTLIST]
+        chosen, adds = choose_jointly(measure, self.weights, answers[pool], size, rng)
+        return [queries[c] for c in pool[chosen]], adds
+
+    def table(self, queries: Sequence[Query], target: Any) -> pd.DataFrame:
+        """Return per query its kind, items, expected gain and the probability of each answer."""
+        import pandas as pd
+
+        answers = self.answers(queries)
+        width = max((len(query.items) for query in queries), default=2)
+        frame = pd.DataFrame({"kind": [query.kind for query in queries]})
+        for t, name in enumerate("ijk"[:width]):
+            column = [query.items[t] if t < len(query.items) else None for query in queries]
+            frame[name] = pd.array(column, dtype="Int64") if name == "k" else column
+        frame["gain"] = expected_gains(uncertainty(target, self.draws), self.weights, answers)
+        mean = np.einsum("s,csa->ca", self.weights, answers)
+        for kind in frame["kind"].unique():
+            own = (frame["kind"] == kind).to_numpy()
+            for word in VOCABULARY[kind][:2]:
+                frame.loc[own, word] = mean[own, ASKED[kind].vocabulary.index(word)]
+        return frame.assign(dnk=mean[:, 2])
+
+    def candidates(
+        self, kinds: Sequence[str], asked: Mapping[str, set[Any]], number: int, rng: Generator
+    ) -> list[Query]:
+        """Return about `number` queries of each kind that are worth comparing."""
+        found = [
+            (kind, propose(kind, self.draws, self.weights, asked[kind], number, rng))
+            for kind in kinds
+        ]
+        return [Query(kind, tuple(row)) for kind, rows in found for row in rows.tolist()]
+
+
+def atoms(draws: Labels) -> IntArray:
+    """Number the groups of items that are together in every draw, (S, n) to (n,)."""
+    columns = np.ascontiguousarray(draws.T)
+    keys = columns.view(np.dtype((np.void, columns.dtype.itemsize * columns.shape[1]))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int64)
+
+
+class _Members:
+    """Random items, and random members of atoms."""
+
+    def __init__(self, group: IntArray, rng: Generator) -> None:
+        self.rng = rng
+        self.size = np.bincount(group)
+        self.order = np.argsort(group, kind="stable")
+        self.begin = np.cumsum(self.size) - self.size
+
+    def of(self, atom: IntArray) -> IntArray:
+        """One random member of each atom."""
+        chosen: IntArray = self.order[self.begin[atom] + self.rng.integers(self.size[atom])]
+        return chosen
+
+    def pairs_of(self, atoms: IntArray) -> IntArray:
+        """Sorted pairs of members of two atoms each."""
+        return np.sort(np.stack([self.of(atoms[:, 0]), self.of(atoms[:, 1])], axis=1), axis=1)
+
+    def tuples(self, number: int, width: int) -> IntArray:
+        """Tuples of random items, then of members of random atoms."""
+        by_item = self.rng.integers(len(self.order), size=(number - number // 2, width))
+        by_atom = self.of(self.rng.integers(len(self.size), size=(number // 2, width)))
+        return np.concatenate([by_item, by_atom])
+
+
+def propose(
+    kind: str,
+    draws: Labels,
+    weights: FloatArray,
+    asked: set[tuple[int, ...]],
+    number: int,
+    rng: Generator,
+) -> IntArray:
+    """Return at most about `number` new queries of a kind, (C, 2) or (C, 3), in random order."""
+    members = _Members(atoms(draws), rng)
+    n = draws.shape[1]
+    if kind == PAIR and comb(len(members.size), 2) <= number:
+        found = _all_pairs(members, asked)
+    elif kind != PAIR and n * comb(n - 1, 2) <= number:
+        found = random_triplets(n, n * comb(n - 1, 2), rng)
+    else:
+        found = _disputed(kind, members, draws, weights, number)
+    rows = {ordered(kind, row): tuple(row) for row in found.tolist()}
+    new = [row for key, row in rows.items() if key not in asked]
+    return rng.permutation(np.array(new, dtype=np.int64).reshape(-1, 2 if kind == PAIR else 3))
+
+
+def _all_pairs(members: _Members, asked: set[tuple[int, ...]]) -> IntArray:
+    """One pair of items for each two atoms, another where that pair was asked."""
+    both = unrank_pairs(np.arange(comb(len(members.size), 2)))
+    pairs = members.pairs_of(both)
+    for _ in range(ROUNDS if asked else 0):
+        again = np.array([pair in asked for pair in map(tuple, pairs.tolist())], dtype=np.bool_)
+        if not again.any():
+            break
+        pairs[again] = members.pairs_of(both[again])
+    return pairs
+
+
+def _disputed(
+    kind: str, members: _Members, draws: Labels, weights: FloatArray, number: int
+) -> IntArray:
+    """Queries on whose true answer two random draws disagree."""
+    truth = ASKED[kind].truth
+    found: list[IntArray] = []
+    while len(found) < ROUNDS and sum(map(len, found)) < number:
+        if kind == PAIR:
+            items = members.tuples(4 * number, 2)
+            items = np.sort(items[items[:, 0] != items[:, 1]], axis=1)
+        else:
+            items = members.tuples(4 * number, 3)
+            i, j, k = items.T
+            items = items[(i != j) & (i != k) & (j != k)]
+        one, other = members.rng.choice(len(draws), size=(2, len(items)), p=weights)
+        first = truth[equality_patterns(draws[one[:, None], items])]
+        second = truth[equality_patterns(draws[other[:, None], items])]
+        found.append(items[first != second])
+    return np.concatenate(found)[:number]

@@ -16,15 +16,17 @@ none. The authors assume that every query has a correct answer. Here
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Self
 
 import numpy as np
 from numpy.random import Generator
+from scipy.sparse import csr_array
+from scipy.special import entr
 
 from bayesclust.active.protocol import PAIR, Query, QueryState
-from bayesclust.checks import check_int
+from bayesclust.checks import check_int, check_threads
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
@@ -45,28 +47,15 @@ class Neighbourhoods:
 
     @classmethod
     def of(cls, state: QueryState, rng: Generator) -> Self:
-        """Find the neighbourhoods; where nothing was asked, `rng` draws the first, of one item.
-
-        Examples
-        --------
-        Items 0 and 1 are together; 2 is in another cluster, and 3 in neither of the two.
-
-        >>> links = PairwiseConstraints([(0, 1), (1, 2), (2, 3), (0, 3)], [1, 0, 0, 0], n_items=5)
-        >>> now = QueryState(np.zeros((5, 1)), np.zeros(5, dtype=int), [links], [])
-        >>> Neighbourhoods.of(now, np.random.default_rng(0)).members
-        [[0, 1], [2], [3]]
-        """
+        """Find the neighbourhoods; where nothing was asked, `rng` draws the first, of one item."""
         n = len(state.X)
-        answers = [
-            (i, j, 2 * int(answer) - 1)
-            for links in state.constraints
-            if isinstance(links, PairwiseConstraints)
-            for (i, j), answer in zip(links.items.tolist(), links.answers, strict=True)
-        ]
+        links = [one for one in state.constraints if isinstance(one, PairwiseConstraints)]
+        pairs = [tuple(pair) for one in links for pair in one.items.tolist()]
+        votes = [2 * int(answer) - 1 for one in links for answer in one.answers]
         skipped = [query.items for query in state.skipped if query.kind == PAIR]
         asked = state.asked(PAIR)
-        seen = dict.fromkeys(chain.from_iterable([*(row[:2] for row in answers), *skipped]))
-        group, foes = _accept(answers, n)
+        seen = dict.fromkeys(chain.from_iterable([*pairs, *skipped]))
+        group, foes = _accept(pairs, votes, n)
         groups: dict[int, list[int]] = {}
         for item in seen or [int(rng.integers(n))]:
             groups.setdefault(int(group[item]), []).append(item)
@@ -81,10 +70,11 @@ class Neighbourhoods:
             apart[:, k] = np.isin(group, list(foes[one]))
             compared[:, k] = np.isin(group, ends[(ends == one).any(axis=1)])
         inside = np.isin(group, chosen)
-        last = [*(answers[-1][:2] if answers else ()), *(skipped[-1] if skipped else ())]
-        fresh = ~(apart | compared | inside[:, None])
-        begun = [i for i in dict.fromkeys(last) if fresh[i].any() and compared[i].any()]
-        return cls([groups[one] for one in chosen], group, inside, apart, compared, begun, asked)
+        members = [groups[one] for one in chosen]
+        found = cls(members, group, inside, apart, compared, [], asked)
+        begun = (found.fresh.any(axis=1) & compared.any(axis=1)).tolist()
+        last = dict.fromkeys([*(pairs[-1] if pairs else ()), *(skipped[-1] if skipped else ())])
+        return replace(found, begun=[i for i in last if begun[i]])
 
     @property
     def fresh(self) -> BoolArray:
@@ -133,23 +123,23 @@ class Neighbourhoods:
                     yield i, j
 
 
-def _accept(answers: list[tuple[int, int, int]], n: int) -> tuple[IntArray, list[set[int]]]:
+def _accept(pairs: list[Pair], votes: list[int], n: int) -> tuple[IntArray, list[set[int]]]:
     """Group of each item (n,), named by one of its items, and the groups each is apart from."""
     balance: dict[Pair, int] = {}
-    for i, j, vote in answers:
-        balance[i, j] = balance.get((i, j), 0) + vote
+    for pair, vote in zip(pairs, votes, strict=True):
+        balance[pair] = balance.get(pair, 0) + vote
     group = np.arange(n)
     foes = [set[int]() for _ in range(n)]
-    for (i, j), votes in sorted(balance.items(), key=lambda entry: -abs(entry[1])):
+    for (i, j), vote in sorted(balance.items(), key=lambda entry: -abs(entry[1])):
         one = int(group[i])
         other = int(group[j])
-        if votes > 0 and other not in foes[one]:
+        if vote > 0 and other not in foes[one]:
             group[group == other] = one
             if one != other:
                 foes[one] |= foes[other]
                 for foe in foes[other]:
                     foes[foe] = (foes[foe] - {other}) | {one}
-        elif votes < 0 and one != other:
+        elif vote < 0 and one != other:
             foes[one].add(other)
             foes[other].add(one)
     return group, foes
@@ -180,14 +170,11 @@ def _farthest_first(X: FloatArray, known: Neighbourhoods) -> IntArray:
 class MinMax:
     """Ask about the item that is least similar to the items in neighbourhoods.
 
-    "Active query selection for semi-supervised clustering" (Mallapragada, Jin and Jain, ICPR 2008):
-    the next item is the one whose largest similarity to the items in neighbourhoods is smallest;
-    it is compared with the neighbourhoods by decreasing largest similarity until one is its own.
-    With similarities that decrease in the Euclidean distance, such as the authors' Gaussian kernel,
-    this is farthest-first traversal. So is their initial exploration, so that the number of
-    clusters need not be known.
-
-    Contradictory answers and "don't know": see `bayesclust.active.neighbourhoods`.
+    Mallapragada, Jin and Jain (ICPR 2008): the next item is the one whose largest similarity to the
+    items in neighbourhoods is smallest; it is compared with the neighbourhoods by decreasing
+    largest similarity until one is its own. With similarities that decrease in the Euclidean
+    distance, such as the authors' Gaussian kernel, this is farthest-first traversal. So is their
+    initial exploration, so that the number of clusters need not be known.
 
     Examples
     --------
@@ -207,28 +194,17 @@ class MinMax:
 class ExploreConsolidate:
     """Find one item of each cluster, then compare random items with these.
 
-    "Active semi-supervision for pairwise constrained clustering" (Basu, Banerjee and Mooney, SDM
-    2004), section 4. Explore: farthest-first traversal, each item compared with every neighbourhood
-    until one is its own (in an order that the authors leave open; here the one with the nearest
-    member first), until there are as many as clusters. Consolidate: items drawn at random, compared
-    with the neighbourhoods by increasing distance to their means.
-
-    The authors ask at most K - 1 queries about an item, since the last one follows if all answers
-    are correct. Here it is asked, since they may not be; an item that is apart from all begins
-    another neighbourhood.
-
-    Contradictory answers and "don't know": see `bayesclust.active.neighbourhoods`.
+    Basu, Banerjee and Mooney (SDM 2004), section 4. Explore: farthest-first traversal, each item
+    compared with every neighbourhood until one is its own (the one with the nearest member first),
+    until there are as many as clusters. Consolidate: items drawn at random, compared with the
+    neighbourhoods by increasing distance to their means. The authors leave out the last query about
+    an item, which follows if all answers are correct; here it is asked, since they may not be.
 
     Parameters
     ----------
     n_clusters : int or None, default None
         How many neighbourhoods to look for; None is the number of clusters of the present
         partition.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the number is out of range.
 
     Examples
     --------
@@ -238,8 +214,6 @@ class ExploreConsolidate:
     >>> state = QueryState(X, np.zeros(4, dtype=int), [links], [])
     >>> ExploreConsolidate(n_clusters=3)(state, size=1, rng=np.random.default_rng(0))
     [Query(kind='pair', items=(0, 2))]
-    >>> ExploreConsolidate(n_clusters=2)(state, size=1, rng=np.random.default_rng(0))
-    [Query(kind='pair', items=(0, 1))]
     """
 
     def __init__(self, n_clusters: int | None = None) -> None:
@@ -255,3 +229,109 @@ class ExploreConsolidate:
         means = np.array([X[members].mean(axis=0) for members in known.members])
         drawn = rng.permutation(np.flatnonzero(known.fresh.any(axis=1)))
         return known.queries(drawn, lambda item: -np.linalg.norm(means - X[item], axis=1), size)
+
+
+class NPU:
+    """Ask about the item whose neighbourhood is most uncertain per query expected to find it.
+
+    Xiong, Azimi and Fern (IEEE TKDE 26, 2014), with the steps of MostInformative numbered as in the
+    slides on incremental constrained clustering, Algorithm 3. A forest learns the present partition
+    (line 1); the similarity M(x, x') of two items is the share of trees in which they are in one
+    leaf (line 2). For an item x in no neighbourhood N_i (lines 5 to 7)::
+
+        p_i = mean of M(x, x') over x' in N_i, divided by the sum of these means over the
+              neighbourhoods
+        H   = - sum over i of p_i log2 p_i
+        E   = sum over i of i p_(i),   p_(1) >= p_(2) >= ...
+
+    and the item with the largest H / E is compared with one neighbourhood after the other, the most
+    probable first, until one is its own; an item that is in none begins a new one. While there is
+    one neighbourhood only, the item is drawn.
+
+    The paper leaves three things open. Neighbourhoods that an item was compared with have p_i = 0.
+    An item that shares no leaf with any has equal p_i. And the numbers i in E go by decreasing p_i,
+    the order in which the queries come, where the slides (and published code) take the
+    neighbourhoods as they are numbered.
+
+    Parameters
+    ----------
+    n_trees : int, default 50
+        As published.
+    seed : int, default 0
+        For the forest, the same for every query.
+    n_jobs : int or None, default None
+        Threads that learn the forest; None takes one per processor. It does not change the queries.
+
+    Examples
+    --------
+    Items 0 and 5 are known to be apart; of the others, the forest is least sure about those at the
+    border.
+
+    >>> import numpy as np
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> X, labels = np.array([[0.0], [1.0], [4.0], [9.0], [10.0], [11.0]]), np.repeat([0, 1], 3)
+    >>> state = QueryState(X, labels, [PairwiseConstraints([(0, 5)], [False], n_items=6)], [])
+    >>> NPU()(state, size=1, rng=np.random.default_rng(0))
+    [Query(kind='pair', items=(3, 5))]
+    """
+
+    def __init__(self, n_trees: int = 50, seed: int = 0, n_jobs: int | None = None) -> None:
+        self.n_trees = check_int(n_trees, "n_trees")
+        self.seed = check_int(seed, "seed", least=0)
+        check_threads(n_jobs)
+        self.n_jobs = n_jobs
+        self._forest: tuple[FloatArray, IntArray, csr_array] | None = None  # of X, labels: leaves
+
+    def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
+        """Return the next query, or the best about `size` items; `rng` breaks ties."""
+        known = Neighbourhoods.of(state, rng)
+        fresh = known.fresh
+        probability = self.probability(state, known)
+        # sums that differ by rounding alone are ties
+        score = np.round(informativeness(probability), 12)
+        score[~fresh.any(axis=1)] = -1.0
+        order = np.lexsort((rng.random(len(score)), -score))[: fresh.any(axis=1).sum()]
+        return known.queries(order, lambda item: probability[item], size)
+
+    def probability(self, state: QueryState, known: Neighbourhoods) -> FloatArray:
+        """Return the probability of each fresh neighbourhood for each item, (n, l) (line 5)."""
+        fresh = known.fresh
+        if fresh.shape[1] == 1:  # a forest would add nothing
+            return fresh.astype(np.float64)
+        leaves = self._leaves(state)
+        weight = np.zeros(fresh.shape)
+        for k, members in enumerate(known.members):
+            weight[members, k] = 1.0 / len(members)
+        mean: FloatArray = leaves @ (leaves.T @ weight) / self.n_trees * fresh
+        lonely = mean.sum(axis=1) == 0
+        mean[lonely] = fresh[lonely]
+        total = mean.sum(axis=1, keepdims=True)
+        mean /= np.where(total > 0, total, 1.0)
+        return mean
+
+    def _leaves(self, state: QueryState) -> csr_array:
+        """The leaves of each item, (n, leaves) of 0 and 1, one leaf of each tree."""
+        X = state.X
+        labels = state.labels
+        kept = self._forest
+        if kept is None or not (np.array_equal(X, kept[0]) and np.array_equal(labels, kept[1])):
+            from sklearn.ensemble import RandomForestClassifier
+
+            forest = RandomForestClassifier(
+                self.n_trees, random_state=self.seed, n_jobs=self.n_jobs or -1
+            ).fit(X, labels)
+            nodes = np.array([tree.tree_.node_count for tree in forest.estimators_])
+            where = forest.apply(X) + np.concatenate([[0], np.cumsum(nodes)[:-1]])
+            starts = np.arange(0, where.size + 1, self.n_trees)
+            rows = (np.ones(where.size), where.ravel(), starts)
+            kept = X.copy(), labels.copy(), csr_array(rows, (len(X), nodes.sum()))
+            self._forest = kept
+        return kept[2]
+
+
+def informativeness(probability: FloatArray) -> FloatArray:
+    """Return the entropy in bits per expected number of queries, (n, l) to (n,) (lines 6 and 7)."""
+    ranked = -np.sort(-probability, axis=1)
+    expected = ranked @ np.arange(1, ranked.shape[1] + 1)
+    bits = entr(ranked).sum(axis=1) / np.log(2)
+    return np.asarray(bits / np.maximum(expected, 1.0), dtype=np.float64)

@@ -9,38 +9,51 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.base import clone
 
-from bayesclust.active.candidates import WeightedDraws, with_skips
-from bayesclust.active.expected_gain import check_target, default_min_gain
+from bayesclust.active.expected_gain import (
+    WeightedDraws,
+    check_target,
+    default_min_gain,
+    with_skips,
+)
 from bayesclust.active.protocol import (
     ASKED,
     PAIR,
     TRIPLET,
     Query,
     QueryState,
+    RandomQueries,
     check_queries,
     ordered,
 )
-from bayesclust.active.random_queries import RandomQueries
 from bayesclust.checks import check_choice, check_int, check_random_state, number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
-from bayesclust.inference.answers_in_turn import extends
-from bayesclust.inference.averaged_particles import AveragedParticles
-from bayesclust.inference.particles import THINNING, Particles, systematic
+from bayesclust.inference.particles import (
+    THINNING,
+    AveragedParticles,
+    Particles,
+    extends,
+    systematic,
+)
 from bayesclust.posterior.credibility import confusions
-from bayesclust.posterior.labels import Labels, canonical
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, is_array, stacked_partitions, stored_constraints
+from bayesclust.posterior.tree import (
+    Labels,
+    canonical,
+    evenly_spread,
+    group,
+    is_array,
+    stacked_partitions,
+    stored_constraints,
+)
 from bayesclust.typing import FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesclust.constraints.stored import StoredConstraints
-
-__all__ = ["PosteriorQueries", "suggest_queries"]
 
 KINDS = {PAIR: (PAIR,), TRIPLET: (TRIPLET,), "either": (PAIR, TRIPLET)}
 ANNOTATOR = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
@@ -56,17 +69,17 @@ class PosteriorQueries:
     Keeps weighted draws of the posterior of `TVClust` models between calls; after a call, or
     `update`, they are read by `draws` and `weights`, and `labels` is a point estimate of them. New
     answers change their weights, and now and then the draws (`bayesclust.inference.particles`); no
-    fit is repeated. Several models are weighed by how well each predicted the answers
-    (`bayesclust.inference.averaged_particles`). Where answers were taken back, more than thirty
-    came at once, or the data are others, it starts again. Constraints beside answers (labels,
-    spans, implications) are not used, since the model has no place for them.
+    fit is repeated. Several models are weighted by how well each predicted the answers. Where
+    answers were taken back, more than thirty came at once, or the data are others, it starts again.
+    Constraints beside answers (labels, spans, implications) are not used, since the model has no
+    place for them.
 
     The gain of a query is the expected fall of an uncertainty U by its answer a,
 
         U(w) - sum_a p(a) U(w_a),   w_a,s proportional to w_s p(a | z_s),
 
     with p(a | z_s) under the noise learned so far: see `bayesclust.active.expected_gain` for the
-    choices of U and their sources, and `bayesclust.active.candidates` for the queries compared.
+    choices of U, their sources, and the queries compared.
 
     Parameters
     ----------
@@ -88,44 +101,24 @@ class PosteriorQueries:
         where all draws agree.
     patience : int, default 10
         How many queries in a row below `min_gain` are asked all the same, before it stops. Expected
-        gains come from the posterior, which may be wrong: these put it to the test. 0 stops at the
-        first.
+        gains come from the posterior, which may be wrong: these put it to the test.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
         Noise of answers of its kind, whatever the constraints of the state say; other kinds, and
         all with None, keep their own. The default expects one wrong answer in ten as firmly as if
-        twenty had been seen: the posterior learns the annotator's reliability slowly from queries
-        that it is itself in doubt about, and until then it would sooner call an answer wrong than
-        change a partition that contradicts it.
+        twenty had been seen: under a weak prior the posterior would sooner call an answer wrong
+        than change a partition that contradicts it.
     num_draws : int, default 100
         Draws that are kept, of all models together.
     num_candidates : int, default 2000
         Queries of each kind to compare, at most.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a setting is none of these.
-
     Notes
     -----
-    The defaults of `target` and `noise` were chosen on generated data: 120 items in five
-    overlapping Gaussian classes, in three classes of two Gaussian blobs each (under
-    ``cluster_model="mixture"``), and in four classes of unequal size with Student tails (3 degrees
-    of freedom), four sets of each, 40 queries, one answer in ten wrong. The mean of pairwise F over
-    a session was 0.695 ("binder" 0.700, "partition" 0.656, random pairs 0.670; by the weak prior
-    Beta(4, 1) 0.675), paired differences with standard errors: 0.039 +- 0.013 over "partition",
-    0.025 +- 0.010 over random pairs, 0.019 +- 0.011 over the weak prior, and -0.005 +- 0.018 to
-    "binder", which "vi" is preferred to as the loss of the usual point estimate.
-
-    The two models of the default were chosen in the same way: these kinds of data, lognormal
-    classes, three classes of four blobs each and two rings, four sets of each, 100 answers about
-    random pairs. The mean of pairwise F was 0.592 by the single model, 0.660 by the mixture and
-    0.663 by both (0.071 +- 0.021 over the single one); powers below 1 put everything into one
-    cluster as long as there were few answers.
-
-    Their weights were chosen on 240 items of each of these kinds and of points of a grid cut by
-    planes, 31 sessions of 80 chosen queries: by leave-one-out scores F lay 0.023 +- 0.010 above
-    that by Bayes factors estimated on the way.
+    The defaults were chosen on generated data, 120 items in overlapping Gaussian classes, classes
+    of several blobs and classes with Student tails, 40 queries with one answer in ten wrong. Mean
+    pairwise F over a session: 0.695 by "vi" (0.700 "binder", 0.656 "partition", 0.670 random
+    pairs; 0.675 under the weak prior Beta(4, 1)); standard errors of differences are 0.010 to
+    0.018. Two models beat the single one by 0.071 +- 0.021.
 
     References
     ----------
@@ -206,7 +199,7 @@ class PosteriorQueries:
         further = sum(map(len, constraints)) - sum(map(len, known))
         continues = same and extends(known, constraints) and further <= AT_ONCE
         if self._particles is not None and continues:
-            self._particles.hear(constraints, rng)
+            self._particles.update(constraints, rng)
         else:
             own = np.random.default_rng(int(rng.integers(2**63)))
             self._particles = _start(self.estimators, state.X, constraints, self.num_draws, own)
@@ -243,17 +236,8 @@ class PosteriorQueries:
     ) -> pd.DataFrame:
         """Return what the answer to each query is expected to tell by itself, the best first.
 
-        Parameters
-        ----------
-        state : QueryState
-        rng : Generator
-        queries : sequence of Query or None, default None
-            None takes those that a call would compare.
-
-        Returns
-        -------
-        DataFrame
-            One row a query: kind, items i, j and for triplets k, gain, probability of each answer.
+        A table with one row a query: kind, items i, j and for triplets k, gain, probability of each
+        answer. Without `queries`, of those that a call would compare.
         """
         draws, compared = self._weigh(state, rng, queries)
         return draws.table(compared, self.target).sort_values(
@@ -363,7 +347,7 @@ def suggest_queries(
         What one wants to know, as for `PosteriorQueries`.
     queries : iterable of tuple of int, optional
         Items of the queries to compare, all of which are returned. By default candidates on which
-        the draws disagree (`bayesclust.active.candidates`), without those that were answered.
+        the draws disagree (`bayesclust.active.expected_gain`), without those that were answered.
     num_draws : int, default 200
         Draws that are used, at even distances: time grows with their square.
     num_candidates : int, default 2000
@@ -377,11 +361,6 @@ def suggest_queries(
         nats or the units of the loss), the probability of each answer and, unless queries are
         given, adds (what it adds to the rows above; the rows are chosen by it).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If there are no draws in what is passed, a query or a setting is out of range.
-
     Examples
     --------
     >>> import bayesclust as bc
@@ -390,18 +369,13 @@ def suggest_queries(
        i  j   gain   adds
     0  1  2  0.106  0.106
     1  1  3  0.106  0.074
-    >>> table = bc.active.suggest_queries(draws, "triplet", queries=[(0, 1, 2)])
-    >>> table[["gain", "yes", "no", "dnk"]].round(3)
-        gain    yes    no    dnk
-    0  0.282  0.688  0.05  0.262
     """
     check_choice(kind, "kind", ASKED)
     check_int(size, "size")
     check_int(num_candidates, "num_candidates")
     z = stacked_partitions(posterior)
     rng = check_random_state(seed)
-    number = min(len(z), check_int(num_draws, "num_draws"))
-    rows: IntArray = np.linspace(0, len(z) - 1, number).round().astype(np.int64)
+    rows = evenly_spread(check_int(num_draws, "num_draws"), len(z))
     stored = _stored(posterior, ASKED[kind].kind)
     confusion = {kind: _stored_confusion(kind, stored, posterior, rows)}
     draws = WeightedDraws(z[rows], np.full(len(rows), 1 / len(rows)), confusion)

@@ -1,8 +1,9 @@
-"""What a query strategy is: a callable that looks at the state of a session and returns queries."""
+"""A query strategy: a callable that looks at the state of a session and returns queries."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import comb
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -11,9 +12,11 @@ from numpy.random import Generator
 from bayesclust.checks import check_choice, shown
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.sampling import random_pairs, random_triplets
 from bayesclust.typing import FloatArray, IntArray
 
-PAIR, TRIPLET = "pair", "triplet"
+PAIR = "pair"
+TRIPLET = "triplet"
 DONT_KNOW = "dnk"
 
 ASKED: dict[str, type[PairwiseConstraints] | type[RelativeConstraints]] = {
@@ -102,3 +105,37 @@ def _check_query(given: Any) -> Query:
             f"got {shown(given)}."
         )
     return Query(given[0], tuple(given[1]))
+
+
+class RandomQueries:
+    """Draw pairs or triplets uniformly from those not asked before: the baseline of every strategy.
+
+    Parameters
+    ----------
+    kind : {"pair", "triplet"}, default "pair"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
+    >>> state = QueryState(np.zeros((3, 1)), np.zeros(3, dtype=int), [links], [])
+    >>> RandomQueries()(state, size=5, rng=np.random.default_rng(0))
+    [Query(kind='pair', items=(0, 2))]
+    """
+
+    def __init__(self, kind: str = PAIR) -> None:
+        self.kind = check_choice(kind, "kind", VOCABULARY)
+
+    def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
+        """Return `size` queries, or as many as are left."""
+        n = len(state.X)
+        asked = state.asked(self.kind)
+        # draw so many more that enough remain without those asked before
+        wanted = size + len(asked)
+        if self.kind == PAIR:
+            rows = random_pairs(n, min(wanted, comb(n, 2)), rng)
+        else:
+            rows = random_triplets(n, min(wanted, n * comb(n - 1, 2)), rng)
+        new = [row for row in rows.tolist() if ordered(self.kind, row) not in asked]
+        return [Query(self.kind, tuple(row)) for row in new[:size]]

@@ -7,7 +7,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -16,16 +16,19 @@ from numpy.random import Generator
 from sklearn.base import clone
 
 from bayesclust._io import UNREADABLE, check_path, replaced
+from bayesclust.active.neighbourhoods import NPU, ExploreConsolidate, MinMax
+from bayesclust.active.posterior_queries import PosteriorQueries
 from bayesclust.active.protocol import (
     DONT_KNOW,
     PAIR,
+    TRIPLET,
     VOCABULARY,
     Query,
     QueryState,
     QueryStrategy,
+    RandomQueries,
     check_queries,
 )
-from bayesclust.active.strategies import QUERY_STRATEGIES, check_query_strategy, query_strategy_of
 from bayesclust.checks import check_choice, check_int, check_items, check_random_state, true_labels
 from bayesclust.constraints import Constraints, PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import KINDS, check_constraints
@@ -37,9 +40,17 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["InteractiveSession"]
-
-FORMAT = 1
+QUERY_STRATEGIES: dict[str, QueryStrategy] = {
+    "random": RandomQueries(PAIR),
+    "random-triplets": RandomQueries(TRIPLET),
+    "npu": NPU(),
+    "explore-consolidate": ExploreConsolidate(),
+    "min-max": MinMax(),
+    "posterior": PosteriorQueries(PAIR),
+    "posterior-triplets": PosteriorQueries(TRIPLET),
+}
+"""Query strategies by name, for sessions and the command line; a new one is a line here."""
+FORMAT = 2
 """Version of the files that sessions are saved in."""
 PAIRWISE = PairwiseConstraints.kind
 RELATIVE = RelativeConstraints.kind
@@ -81,11 +92,6 @@ class InteractiveSession:
         One row for each partition, the first one included: answers (used), moved (items, from the
         one before), cost, violated (number of constraints), n_clusters, similarity (adjusted Rand
         index to the one before) and, with `y`, quality (adjusted Rand index to the classes).
-
-    Raises
-    ------
-    TypeError, ValueError
-        In one sentence: what was got, where, and what to do.
 
     Examples
     --------
@@ -156,7 +162,15 @@ class InteractiveSession:
     @property
     def constraints(self) -> list[Constraints]:
         """All answers and constraints so far, one object for each kind."""
-        return _constraints_of(self._rows, len(self.X))
+        by_kind: dict[str, list[Any]] = {}
+        for kind, row in self._rows:
+            if kind != PAIRWISE or row[-1] != DONT_KNOW:
+                by_kind.setdefault(kind, []).append(row)
+        for kind in by_kind.keys() - KINDS.keys():
+            raise ValueError(
+                f"there is no kind of constraints {kind!r}: import the module that defines it."
+            )
+        return [KINDS[kind].from_rows(rows, len(self.X)) for kind, rows in by_kind.items()]
 
     @property
     def state(self) -> QueryState:
@@ -180,19 +194,15 @@ class InteractiveSession:
 
     def ask(self, size: int = 1) -> list[Query]:
         """Return at most `size` next queries; none if none is left."""
-        strategy = query_strategy_of(self.query_strategy, self._strategies)
+        chosen = check_query_strategy(self.query_strategy)
+        strategy = self._strategies[chosen] if isinstance(chosen, str) else chosen
         return list(strategy(self.state, check_int(size, "size"), self._rng))
 
     def answer(self, query: Query, answer: str) -> None:
-        """Add the answer to a query.
+        """Add the answer to a query, from `ask` or any other.
 
-        Parameters
-        ----------
-        query : Query
-            From `ask`, or any other: kind and items.
-        answer : str
-            To a pair "same", "different" or "dnk" (don't know; it is not asked again), to a triplet
-            "yes", "no" or "dnk".
+        To a pair it is "same", "different" or "dnk" (don't know; it is not asked again), to a
+        triplet "yes", "no" or "dnk".
         """
         [(kind, items)] = check_queries([query], len(self.X))
         check_choice(answer, "answer", VOCABULARY[kind])
@@ -202,29 +212,17 @@ class InteractiveSession:
     def add(self, constraints: Constraints | Sequence[Constraints]) -> None:
         """Add constraints that were not asked for, to be undone in one piece.
 
-        Parameters
-        ----------
-        constraints : constraints or list of them
-            Any kind that `MinimalModification` takes. Names, sources and noise are not kept.
+        One or a list, of any kind that `MinimalModification` takes. Names, sources and noise are
+        not kept.
         """
         given = check_constraints(constraints, len(self.X), needs="statements")
         self._events.append([(one.kind, row) for one in given for row in one.rows])
 
     def modify(self) -> MinimalModification:
-        """Modify the present partition so that it satisfies all answers so far.
+        """Modify the present partition so that it satisfies all answers so far; return the fit.
 
-        Returns
-        -------
-        MinimalModification
-            Fitted, with `violated_`, `moved_` and so on.
-
-        Raises
-        ------
-        ConflictError
-            If the answers cannot all hold; nothing is changed then. Undo answers, or set
-            ``min_satisfied`` below 1.
-        ModuleNotFoundError, TimeoutError
-            From `MinimalModification.fit`.
+        If they cannot all hold it raises a ConflictError and changes nothing: undo answers, or set
+        ``min_satisfied`` below 1.
         """
         found: MinimalModification = clone(self.modification).fit(
             self.X, partition=self.labels, constraints=self.constraints
@@ -246,31 +244,27 @@ class InteractiveSession:
     @property
     def history(self) -> pd.DataFrame:
         """One row for each partition; see the class."""
-        return _history(self._steps, self.y)
+        import pandas as pd
+
+        rows: list[dict[str, Any]] = []
+        for before, step in zip([self._steps[0], *self._steps], self._steps, strict=False):
+            row = {
+                "answers": step.answers,
+                "moved": int((step.labels != before.labels).sum()),
+                "cost": step.cost,
+                "violated": len(step.violated),
+                "n_clusters": len(np.unique(step.labels)),
+                "similarity": adjusted_rand(step.labels, before.labels),
+            }
+            if self.y is not None:
+                row["quality"] = adjusted_rand(step.labels, self.y)
+            rows.append(row)
+        return pd.DataFrame(rows)
 
     def area_under_budget_curve(self, score: str = "quality") -> float:
-        """Return the mean of a score over the number of answers used, linear between steps.
+        """Return the mean of "quality" or "similarity" over the number of answers used.
 
-        Parameters
-        ----------
-        score : {"quality", "similarity"}, default "quality"
-
-        Returns
-        -------
-        float
-            The score itself if no answers were used.
-
-        Examples
-        --------
-        Quality rises from -0.5 to 1 with the first answer.
-
-        >>> import bayesclust as bc
-        >>> X = [[0.0], [1.0], [9.0]]
-        >>> alone = bc.MinimalModification(super_instances=1.0)
-        >>> session = bc.InteractiveSession(X, [0, 1, 1], y=[0, 0, 1], modification=alone)
-        >>> session.add(bc.LabelConstraints([(1, 0)], n_items=3))
-        >>> session.modify().cost_, session.area_under_budget_curve()
-        (1.0, 0.25)
+        Linear between steps, and the score itself if no answers were used.
         """
         table = self.history
         if check_choice(score, "score", ("quality", "similarity")) not in table:
@@ -282,13 +276,9 @@ class InteractiveSession:
         return float(np.trapezoid(values, answers) / answers[-1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the session, without the data, to one file in one atomic step.
+        """Write the session, without the data, to a NumPy archive (.npz) in one atomic step.
 
-        Parameters
-        ----------
-        path : str or path
-            A NumPy archive (.npz); an existing file is replaced. A query strategy without a name is
-            not kept.
+        A query strategy without a name is not kept.
         """
         named = isinstance(self.query_strategy, str)
         about = {
@@ -315,25 +305,10 @@ class InteractiveSession:
         *,
         query_strategy: str | QueryStrategy | None = None,
     ) -> Self:
-        """Read a saved session; it continues identically, but draws a strategy's posterior again.
+        """Read a saved session of the same data; it continues identically.
 
-        Parameters
-        ----------
-        path : str or path
-        X : array-like of shape (n, d)
-            The same data.
-        query_strategy : str, callable or None, default None
-            None takes the one whose name was saved.
-
-        Returns
-        -------
-        InteractiveSession
-
-        Raises
-        ------
-        FileNotFoundError, ValueError
-            If there is no session, it is on other data, or its query strategy had no name and none
-            is passed.
+        `query_strategy` None takes the one whose name was saved; a strategy's posterior is drawn
+        again.
         """
         about, steps, y = _read(path)
         chosen = about["query_strategy"] if query_strategy is None else query_strategy
@@ -371,35 +346,16 @@ class InteractiveSession:
         return f"<p><b>InteractiveSession</b>: {self._summary()}</p>{table}"
 
 
-def _history(steps: Sequence[Step], y: IntArray | None) -> pd.DataFrame:
-    """One row for each partition: see `InteractiveSession.history`."""
-    import pandas as pd
-
-    rows: list[dict[str, Any]] = []
-    for before, step in zip([steps[0], *steps], steps, strict=False):
-        row = {
-            "answers": step.answers,
-            "moved": int((step.labels != before.labels).sum()),
-            "cost": step.cost,
-            "violated": len(step.violated),
-            "n_clusters": len(np.unique(step.labels)),
-            "similarity": adjusted_rand(step.labels, before.labels),
-        }
-        rows.append(row if y is None else {**row, "quality": adjusted_rand(step.labels, y)})
-    return pd.DataFrame(rows)
-
-
-def _constraints_of(rows: Iterable[Row], n_items: int) -> list[Constraints]:
-    """Rows as constraints, one object for each kind, without pairs answered by "don't know"."""
-    by_kind: dict[str, list[Any]] = {}
-    for kind, row in rows:
-        if kind != PAIRWISE or row[-1] != DONT_KNOW:
-            by_kind.setdefault(kind, []).append(row)
-    for kind in by_kind.keys() - KINDS.keys():
-        raise ValueError(
-            f"there is no kind of constraints {kind!r}: import the module that defines it."
+def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:
+    """Return a name in `QUERY_STRATEGIES` or a callable; refuse anything else."""
+    if isinstance(query_strategy, str):
+        return check_choice(query_strategy, "query_strategy", QUERY_STRATEGIES)
+    if not callable(query_strategy):
+        raise TypeError(
+            f"query_strategy must be a name or a callable; got {type(query_strategy).__name__}."
         )
-    return [KINDS[kind].from_rows(group, n_items) for kind, group in by_kind.items()]
+    chosen: QueryStrategy = query_strategy
+    return chosen
 
 
 def _fingerprint(X: FloatArray) -> str:

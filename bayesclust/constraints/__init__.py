@@ -2,7 +2,6 @@
 
 from bayesclust.constraints.base import Constraints, equality_patterns
 from bayesclust.constraints.factor_graph import constraint_graph, greedy_coloring
-from bayesclust.constraints.labels import LabelConstraints
 from bayesclust.constraints.noise import (
     ConfusionNoise,
     DirichletNoise,
@@ -14,6 +13,7 @@ from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.constraints.relative import RelativeConstraints
 from bayesclust.constraints.rules import (
     ImplicationConstraints,
+    LabelConstraints,
     Rules,
     SpanConstraints,
     SpreadConstraints,

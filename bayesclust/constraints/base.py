@@ -1,4 +1,4 @@
-"""Constraints: what all kinds of side information share, and the one check of what a method can use.
+"""Constraints: what all kinds of side information share, and the check of what a method can use.
 
 Most kinds are noisy answers about two or three items whose probability depends on the partition
 through the items' *equality pattern* alone: a kind is then a table of true answers by pattern.
@@ -38,13 +38,13 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
     Parameters
     ----------
     labels : (..., t) array of int
-        Labels of the members of each tuple, t = 2 or 3.
+        Labels of the t = 2 or 3 members of each tuple.
 
     Returns
     -------
     (...) array of int8
-        For pairs 0 = same, 1 = different; for triplets (i, j, k) 0 = all same, 1 = ij|k, 2 = ik|j,
-        3 = jk|i, 4 = all different.
+        Of pairs 0 = same, 1 = different; of triplets 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i,
+        4 = all different.
 
     Examples
     --------
@@ -57,7 +57,8 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
             f"labels must have shape (..., 2) or (..., 3); got {labels.shape}: "
             "pass those of the items."
         )
-    first, second = labels[..., 0], labels[..., 1]
+    first = labels[..., 0]
+    second = labels[..., 1]
     if labels.shape[-1] == 2:
         return np.asarray(first != second, dtype=np.int8)
     third = labels[..., 2]
@@ -94,10 +95,9 @@ class Constraints(ABC):
     """Side information that depends on a partition through the equality pattern of some items.
 
     A subclass names its kind, its vocabulary and the true answer under each pattern; likelihood,
-    site weights, simulation, restriction, storage, limits and statements follow. Each row is about
-    two or three items: what more items are asked together has too many patterns for a table (state
-    it as a kind of `bayesclust.constraints.rules`, or as several rows). Constraints do not change:
-    methods return new ones.
+    simulation, restriction, storage, limits and statements follow. Each row is about two or three
+    items: more have too many patterns for a table (state such a kind as `Rules`, or as several
+    rows). Constraints do not change: methods return new ones.
 
     Parameters
     ----------
@@ -112,20 +112,15 @@ class Constraints(ABC):
     noise : NoiseModel, optional
         How answers go wrong; by default that of the kind, by which they are more likely right than
         wrong.
-    name : str
-        What the constraints are called in data sets and posteriors.
+    name : str, optional
+        What the constraints are called in data sets and posteriors; `default_name` otherwise.
 
     Attributes
     ----------
-    items : (m, t) array of int64, read-only
-    answers : (m,) array of int8, read-only
-        Codes: positions in the vocabulary.
-    source : (m,) array of int64, read-only
+    items, answers, source, n_items, n_sources, noise, name
+        As given; answers are codes, positions in the vocabulary, and arrays are read-only.
     flipped : (m,) array of bool, or None
         Which answers are unlike the truth; known only where answers were simulated.
-    n_items, n_sources : int
-    noise : NoiseModel
-    name : str
     kind : str
         What kind of constraints they are, the same for all of a class.
     vocabulary : tuple of str
@@ -139,13 +134,14 @@ class Constraints(ABC):
     ------
     TypeError, ValueError
         For wrong shapes and kinds, an item out of range or named twice in a row, an answer outside
-        the vocabulary, sources that are negative or skip a number, a noise model of another kind.
+        the vocabulary, sources that skip a number, a noise model of another kind.
     """
 
     kind: ClassVar[str]
     vocabulary: ClassVar[tuple[str, ...]] = ()
     truth: ClassVar[CodeArray] = np.empty(0, dtype=np.int8)
     members: ClassVar[tuple[str, ...]] = ()
+    default_name: ClassVar[str] = "constraints"
     # what the constructor calls its first two arguments, for the sentences of errors
     _items_word: ClassVar[str] = "items"
     _answers_word: ClassVar[str] = "answers"
@@ -174,11 +170,11 @@ class Constraints(ABC):
         items: ArrayLike,
         answers: ArrayLike,
         n_items: int,
-        source: ArrayLike | None,
-        noise: Any,
-        name: str,
+        source: ArrayLike | None = None,
+        noise: Any = None,
+        name: str | None = None,
     ) -> None:
-        self.n_items = check.positive_int(n_items, "n_items")
+        self.n_items = check.check_int(n_items, "n_items")
         tuples = check.item_tuples(items, len(self.members), self.n_items, self._items_word)
         numbers, self.n_sources = check.source_numbers(source, len(tuples), self._items_word)
         self.items = check.frozen(self._arrange(tuples))
@@ -186,7 +182,7 @@ class Constraints(ABC):
         self.answers = check.frozen(self._encode(answers))
         self.flipped = None
         self.noise = self.default_noise() if noise is None else self._checked_noise(noise)
-        self.name = check.name_word(name)
+        self.name = check.name_word(self.default_name if name is None else name)
 
     @classmethod
     @abstractmethod
@@ -203,7 +199,7 @@ class Constraints(ABC):
 
     @classmethod
     def learned_noise(cls, *, confusion: bool = False) -> NoiseModel:
-        """Return a noise model that is learned: the usual one, or a confusion matrix if there is."""
+        """Return a noise model that is learned: the usual one, or a confusion matrix."""
         return cls.default_noise()
 
     def _arrange(self, items: IntArray) -> IntArray:
@@ -248,20 +244,14 @@ class Constraints(ABC):
         n_items : int, optional
             Number of items, where they are named by their numbers.
         ids : (n,) array, optional
-            Names of the items in the order of the data, such as ``df.index``; the table then names
-            items by these. Give this or `n_items`.
+            Names of the items in the order of the data, such as ``df.index``, where the table
+            names items by these. Give this or `n_items`.
         name : str, optional
             By default that of the kind.
 
         Returns
         -------
         Constraints
-
-        Raises
-        ------
-        TypeError, ValueError
-            If both or neither of `n_items` and `ids` are given, a column is missing, or an item is
-            not among `ids`.
 
         Examples
         --------
@@ -327,7 +317,7 @@ class Constraints(ABC):
         return f"<{type(self).__name__} {self.name!r}: {answers}{sources}, on {self.n_items} items>"
 
     def patterns(self, z: ArrayLike) -> CodeArray:
-        """Return the equality pattern of every row's items, (..., m), for labels z (..., n)."""
+        """Return the equality pattern of each row's items, (..., m), for labels z (..., n)."""
         return equality_patterns(check.item_labels(z, self.n_items, "z")[..., self.items])
 
     def truths(self, z: ArrayLike) -> CodeArray:
@@ -336,79 +326,24 @@ class Constraints(ABC):
         return truths
 
     def counts(self, z: ArrayLike) -> IntArray:
-        """Count the answers of each code under each pattern.
-
-        Parameters
-        ----------
-        z : (..., n) array of int
-            Partitions, as labels.
-
-        Returns
-        -------
-        (..., n_sources * n_answers, n_patterns) array of int64
-        """
+        """Count answers by code and pattern, (..., S * n_answers, n_patterns), for z (..., n)."""
         patterns = self.patterns(z)
         batch = patterns.shape[:-1]
         shape = (self.n_sources * self.n_answers, self.n_patterns)
-        n_tables, n_cells = prod(batch), prod(shape)
+        n_tables = prod(batch)
+        n_cells = prod(shape)
         cell = (self.codes * self.n_patterns + patterns).reshape(n_tables, len(self))
         cell += n_cells * np.arange(n_tables)[:, None]
         tally = np.bincount(cell.ravel(), minlength=n_tables * n_cells)
         return tally.reshape(*batch, *shape).astype(np.int64, copy=False)
 
     def log_prob(self, z: ArrayLike, noise_params: Mapping[str, ArrayLike]) -> Any:
-        """Return log p(answers | z, noise).
+        """Return log p(answers | z, noise), a float or (...), for partitions as labels z (..., n).
 
-        Parameters
-        ----------
-        z : (..., n) array of int
-            Partitions, as labels.
-        noise_params : dict of arrays
-            Parameters of `noise`, whose axis of sources follows batch axes that broadcast with
-            those of z, if any.
-
-        Returns
-        -------
-        float, or (...) array of float
+        The axis of sources of each parameter follows batch axes that broadcast with those of z.
         """
         value = (self.counts(z) * self.noise.log_table(noise_params)).sum(axis=(-2, -1))
         return float(value) if np.ndim(value) == 0 else value
-
-    def site_logits(
-        self, z: ArrayLike, i: int, n_clusters: int, noise_params: Mapping[str, ArrayLike]
-    ) -> FloatArray:
-        """Return how each choice of cluster for one item changes the log probability.
-
-        The reference implementation of the compiled kernels, for reading and for tests.
-
-        Parameters
-        ----------
-        z : (..., n) array of int
-            Labels in 0..n_clusters-1; the label of item i itself is not read.
-        i : int
-            The item.
-        n_clusters : int
-            Number of clusters.
-        noise_params : dict of arrays
-            Parameters of `noise`, as for `log_prob`.
-
-        Returns
-        -------
-        (..., n_clusters + 1) array of float
-            Change of `log_prob` when item i joins cluster k, relative to a new cluster of its own
-            (the last entry, 0).
-        """
-        moved = np.array(z)
-        mine = (self.items == i).any(axis=1)
-        by_code = self.noise.log_table(noise_params)[..., self.codes[mine], :]
-        values = []
-        for k in range(n_clusters + 1):
-            moved[..., i] = k
-            pattern = equality_patterns(moved[..., self.items[mine]])
-            chosen = (pattern[..., None] == np.arange(self.n_patterns)) * by_code
-            values.append(chosen.sum(axis=(-2, -1)))
-        logits: FloatArray = np.stack(values, axis=-1)
-        return logits - logits[..., -1:]
 
     def with_answers(self, answers: ArrayLike) -> Self:
         """Return the same questions with other answers, shape (m,), as words or codes."""
@@ -426,20 +361,9 @@ class Constraints(ABC):
     def simulate(
         self, z: ArrayLike, noise_params: Mapping[str, ArrayLike], rng: np.random.Generator
     ) -> Self:
-        """Return the same questions with answers drawn from the model.
+        """Return the same questions with answers drawn from the model, given labels z (n,).
 
-        Parameters
-        ----------
-        z : (n,) array of int
-            Partition, as labels.
-        noise_params : dict of arrays
-            Parameters of `noise`, each with a leading axis of sources.
-        rng : numpy.random.Generator
-
-        Returns
-        -------
-        Constraints
-            Its `flipped` tells which answers came out unlike the truth.
+        `flipped` of what is returned tells which answers came out unlike the truth.
         """
         confusion = self.noise.confusion(noise_params)
         return self._answered(draw_answers(confusion, self.source, self.truths(z), rng), z)
@@ -461,17 +385,9 @@ class Constraints(ABC):
         Returns
         -------
         Constraints
-            With n_items = k. Sources keep their numbers, whether or not any of their answers are
-            left.
-
-        Raises
-        ------
-        TypeError, ValueError
-            If an item is out of range or named twice, none is left, or a mask has the wrong length.
+            With n_items = k. Sources keep their numbers, whether or not their answers are left.
         """
-        kept = check.chosen_items(items, self.n_items)
-        position = np.full(self.n_items, -1, dtype=np.int64)
-        position[kept] = np.arange(len(kept))
+        kept, position = self._positions(items)
         inside = (position[self.items] >= 0).all(axis=1)
         other = copy.copy(self)
         other.n_items = len(kept)
@@ -480,6 +396,24 @@ class Constraints(ABC):
         other.source = check.frozen(self.source[inside])
         other.flipped = None if self.flipped is None else check.frozen(self.flipped[inside])
         return other
+
+    def _positions(self, items: ArrayLike) -> tuple[IntArray, IntArray]:
+        """The items to keep, and the place of every item among them, or -1."""
+        kept = check.chosen_items(items, self.n_items)
+        position = np.full(self.n_items, -1, dtype=np.int64)
+        position[kept] = np.arange(len(kept))
+        return kept, position
+
+    def _conflict_table(self, asked: IntArray, tally: IntArray, reason: Any) -> pd.DataFrame:
+        """The questions (m, t) that have a reason to be listed, and the tally of their answers."""
+        import pandas as pd
+
+        listed = reason != ""
+        return pd.DataFrame(
+            np.column_stack([asked, tally])[listed],
+            columns=[*self.members, *self.vocabulary],
+            dtype=np.int64,
+        ).assign(reason=reason[listed])
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per answer: the items (i, j and for triplets k), answer and source."""
@@ -528,17 +462,7 @@ class Constraints(ABC):
         return np.zeros(len(self), dtype=np.bool_)
 
     def satisfied(self, labels: Labels) -> BoolArray:
-        """Tell which rows a partition satisfies.
-
-        Parameters
-        ----------
-        labels : (n_items,) array of int
-            Numbers of clusters, as rows that name clusters use them.
-
-        Returns
-        -------
-        (m,) array of bool
-        """
+        """Tell which rows a partition satisfies, (m,), given the cluster of each item (n,)."""
         given = check.plain_array(labels, "labels")
         if given.shape != (self.n_items,):
             raise ValueError(
@@ -549,13 +473,8 @@ class Constraints(ABC):
 
     # ---- small-variance limits: costs of answers instead of probabilities
 
-    @property
-    def confidence_shape(self) -> tuple[int, ...]:
-        """Shape of the confidence in one source, as `costs` takes it."""
-        return self.n_answers, self.n_answers
-
     def unit_confidence(self) -> FloatArray:
-        """Return confidence 1 in every source: a true answer costs -1, others nothing."""
+        """Return confidence 1 in every source (S, truth, answer): a true answer costs -1."""
         return np.tile(-np.eye(self.n_answers), (self.n_sources, 1, 1))
 
     def costs(self, confidence: ArrayLike) -> FloatArray:
@@ -578,29 +497,11 @@ class Constraints(ABC):
 def check_constraints(
     constraints: Any, n_items: int, *, needs: Needs = "table"
 ) -> list[Constraints]:
-    """Return side information as a list of constraints on the items of the data.
+    """Return side information as a list of constraints on the items of the data, or refuse it.
 
-    Parameters
-    ----------
-    constraints : None, Constraints or sequence of Constraints
-    n_items : int
-        Number of items of the data.
-    needs : "table", "links" or "statements", default "table"
-        What the method uses: answers about two or three items by equality pattern, answers about
-        pairs alone, or whatever holds or does not hold in a partition.
-
-    Returns
-    -------
-    list of Constraints
-        With different names: the second of a name gets "_2" appended, and so on. Labels become the
-        pairs that they imply, unless the method needs "statements".
-
-    Raises
-    ------
-    TypeError
-        If something else than constraints is given, or a kind that the method cannot use.
-    ValueError
-        If constraints are on another number of items.
+    A method `needs` answers about two or three items by equality pattern ("table"), answers about
+    pairs alone ("links"), or whatever holds or does not hold in a partition ("statements"). Labels
+    become pairs for the first two. The second of a name gets "_2" appended, and so on.
     """
     if constraints is None:
         return []
@@ -642,9 +543,11 @@ def _no_constraints(value: Any, what: str) -> str:
 
 
 def _renamed(given: Constraints, taken: set[str]) -> Constraints:
-    name, number = given.name, 2
+    name = given.name
+    number = 2
     while name in taken:
-        name, number = f"{given.name}_{number}", number + 1
+        name = f"{given.name}_{number}"
+        number = number + 1
     if name != given.name:
         given = copy.copy(given)
         given.name = name

@@ -1,4 +1,4 @@
-"""What answers entail if all were right: components of must-links, and the cannot-links between them."""
+"""Entailments if all answers are right: components of must-links, cannot-links between them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def pairs_between(component: IntArray, cannot: IntArray) -> IntArray:
     members = _members(component)
     pairs = [np.empty((0, 2), dtype=np.int64)]
     for first, second in np.unique(np.sort(component[cannot], axis=1), axis=0):
-        left, right = members[first], members[second]
+        left = members[first]
+        right = members[second]
         pairs.append(np.column_stack([np.repeat(left, len(right)), np.tile(right, len(left))]))
     return np.concatenate(pairs)
 

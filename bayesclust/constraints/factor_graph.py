@@ -13,21 +13,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.checks import each_is, positive_int
+from bayesclust.checks import check_int, each_is
 from bayesclust.constraints.base import N_PATTERNS, Constraints, equality_patterns
-from bayesclust.constraints.noise import DirichletNoise, DirichletRows, NoiseModel
 from bayesclust.typing import CodeArray, FloatArray, IntArray
 
 UNPLACED = -1
 
-GIVEN, PASSED_OVER = -1, -2
+GIVEN = -1
+PASSED_OVER = -2
 """`Dirichlets.kind` of answers with a known probability, and of those whose noise is known."""
 
 
@@ -84,14 +84,13 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
     """Merge constraints into one factor graph, their codes one after the other."""
     members = [np.zeros((0, 3), np.int64)]
     codes = [np.zeros(0, np.int64)]
-    offset = 0
-    for one in constraints:
+    for one, (rows, _) in zip(constraints, table_parts(constraints), strict=True):
         padded = np.full((len(one), 3), UNPLACED, dtype=np.int64)
         padded[:, : one.items.shape[1]] = one.items
         members.append(padded)
-        codes.append(offset + one.source * one.n_answers + one.answers)
-        offset += one.n_sources * one.n_answers
-    member, code = np.concatenate(members), np.concatenate(codes)
+        codes.append(rows.start + one.codes)
+    member = np.concatenate(members)
+    code = np.concatenate(codes)
     factor, column = np.nonzero(member >= 0)
     item = member[factor, column]
     order = np.argsort(item, kind="stable")
@@ -99,44 +98,39 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
     return Sites(start, factor[order].astype(np.int64), member, code)
 
 
+def table_parts(constraints: Sequence[Constraints]) -> list[tuple[slice, slice]]:
+    """Codes and patterns of each of the constraints, in a table (codes, 5) of all of them."""
+    ends = accumulate((one.n_sources * one.n_answers for one in constraints), initial=0)
+    return [
+        (slice(first, end), slice(one.n_patterns))
+        for one, (first, end) in zip(constraints, pairwise(ends), strict=True)
+    ]
+
+
 def stack_tables(
     constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
 ) -> NDArray[np.float64]:
     """One table log p(answer | pattern), (codes, 5); pairs use the first two columns."""
-    tables = [one.noise.log_table(noise) for one, noise in zip(constraints, noises, strict=True)]
-    stacked = np.zeros((sum(map(len, tables)), N_PATTERNS))
-    first = 0
-    for table in tables:
-        stacked[first : first + len(table), : table.shape[1]] = table
-        first += len(table)
+    parts = table_parts(constraints)
+    stacked = np.zeros((parts[-1][0].stop if parts else 0, N_PATTERNS))
+    for one, noise, part in zip(constraints, noises, parts, strict=True):
+        stacked[part] = one.noise.log_table(noise)
     return stacked
 
 
 @device(fastmath=FAST, no_refcount=True)
-def triplet_pattern(a: int, b: int, c: int) -> int:
-    """Equality pattern of three labels: 0 all same, 1 ab|c, 2 ac|b, 3 bc|a, 4 all different."""
+def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
+    """Equality pattern of the items of answer f, as `equality_patterns` numbers it."""
+    a = z[sites.member[f, 0]]
+    b = z[sites.member[f, 1]]
+    if sites.member[f, 2] < 0:
+        return 0 if a == b else 1
+    c = z[sites.member[f, 2]]
     if a == b:
         return 0 if b == c else 1
     if a == c:
         return 2
     return 3 if b == c else 4
-
-
-@device(fastmath=FAST, no_refcount=True)
-def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
-    """Equality pattern of the items of answer f."""
-    a, b = z[sites.member[f, 0]], z[sites.member[f, 1]]
-    if sites.member[f, 2] < 0:
-        return 0 if a == b else 1
-    pattern: int = triplet_pattern(a, b, z[sites.member[f, 2]])
-    return pattern
-
-
-@device(fastmath=FAST, no_refcount=True)
-def factor_value(sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], f: int) -> float:
-    """Return log p(answer f | z)."""
-    value: float = table[sites.code[f], factor_pattern(sites, z, f)]
-    return value
 
 
 @kernel(no_refcount=True)
@@ -151,12 +145,12 @@ def _add_triplet(
     row: NDArray[np.float64], place: int, a: int, b: int, c: int, logits: NDArray[np.float64]
 ) -> None:
     """Add to logits[k] what a triplet says of one member in k, where the others have labels."""
-    if place == 0:
-        left, right, with_left, with_right, apart = b, c, 1, 2, 3
-    elif place == 1:
-        left, right, with_left, with_right, apart = a, c, 1, 3, 2
-    else:
-        left, right, with_left, with_right, apart = a, b, 2, 3, 1
+    left = b if place == 0 else a
+    right = b if place == 2 else c
+    # patterns in which the member is with the left one alone, with the right one, with neither
+    with_left = 2 if place == 2 else 1
+    with_right = 2 if place == 0 else 3
+    apart = 3 - place
     if left < 0 or right < 0:
         return
     if left == right:
@@ -181,7 +175,9 @@ def add_site_logits(
     for entry in range(sites.start[i], sites.start[i + 1]):
         f = sites.factor[entry]
         row = table[sites.code[f]]
-        first, second, third = sites.member[f, 0], sites.member[f, 1], sites.member[f, 2]
+        first = sites.member[f, 0]
+        second = sites.member[f, 1]
+        third = sites.member[f, 2]
         if third < 0:
             other = z[second if first == i else first]
             if other >= 0:
@@ -209,8 +205,11 @@ def add_block_logits(
         for entry in range(sites.start[i], sites.start[i + 1]):
             f = sites.factor[entry]
             row = table[sites.code[f]]
-            first, second, third = sites.member[f, 0], sites.member[f, 1], sites.member[f, 2]
-            a, b = z[first], z[second]
+            first = sites.member[f, 0]
+            second = sites.member[f, 1]
+            third = sites.member[f, 2]
+            a = z[first]
+            b = z[second]
             if third < 0:
                 other = max(a, b)
                 if other >= 0 and not (bonded and row[0] > row[1]):
@@ -250,14 +249,14 @@ def log_prob_touching(
             if mark[owner] == 0:
                 owner = sites.member[f, 2]
             if owner == i:
-                value += factor_value(sites, table, z, f)
+                value += table[sites.code[f], factor_pattern(sites, z, f)]
     for position in range(len(items)):
         mark[items[position]] = 0
     return value
 
 
 def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[IntArray, IntArray]:
-    """Return the graph that joins the items named together by some answer, as compressed rows.
+    """Return the graph that joins the items named together by some answer.
 
     Parameters
     ----------
@@ -281,14 +280,15 @@ def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[
     arcs = [np.empty(0, dtype=np.int64)]
     for one in constraints:
         for a, b in combinations(range(one.items.shape[1]), 2):
-            left, right = one.items[:, a], one.items[:, b]
+            left = one.items[:, a]
+            right = one.items[:, b]
             arcs += [left * n_items + right, right * n_items + left]
     tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
     return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
 
 
 def _checked(constraints: Sequence[Constraints], n_items: int) -> tuple[list[Constraints], int]:
-    number = positive_int(n_items, "n_items")
+    number = check_int(n_items, "n_items")
     found: list[Constraints] = each_is(constraints, (Constraints,), "constraints")
     for one in found:
         if one.n_items != number:
@@ -315,11 +315,6 @@ def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArra
     -------
     (n_items,) array of int64
         Colours 0..C-1; items without answers have colour 0.
-
-    Raises
-    ------
-    ValueError
-        If constraints are on another number of items.
 
     Examples
     --------
@@ -361,14 +356,6 @@ NONE = Dirichlets(
 """Those of no constraints."""
 
 
-def _rows_of(noise: NoiseModel) -> DirichletRows | None:
-    """The rows of a model, unless its marginal likelihood is written anew and may be another."""
-    if not isinstance(noise, DirichletNoise):
-        return None
-    derived = type(noise).log_marginal is DirichletNoise.log_marginal
-    return noise.dirichlet_rows() if derived else None
-
-
 def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
     """The rows of all noise that is learned, or None if some has no such form."""
     weights: list[Sequence[float]] = []
@@ -380,7 +367,7 @@ def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
         kind = np.full(shape, PASSED_OVER)
         factor = np.zeros(shape)
         noise = one.noise
-        rows = _rows_of(noise) if noise.free else None
+        rows = noise.dirichlet_rows() if noise.free else None
         if noise.free and rows is None:
             return None
         if rows is not None:
@@ -400,7 +387,7 @@ def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
 
 
 @device(fastmath=FAST, no_refcount=True)
-def unheard_surplus(
+def integrated_surplus(
     rows: Dirichlets,
     sites: Sites,
     table: NDArray[np.float64],
@@ -415,7 +402,8 @@ def unheard_surplus(
         mass[c] = rows.weight[c]
     value = 0.0
     for f in range(len(sites.code)):
-        code, pattern = sites.code[f], factor_pattern(sites, z, f)
+        code = sites.code[f]
+        pattern = factor_pattern(sites, z, f)
         kind = rows.kind[code, pattern]
         if kind != PASSED_OVER:
             value += rows.factor[code, pattern] - table[code, pattern]

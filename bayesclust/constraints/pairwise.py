@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class PairwiseConstraints(Constraints):
-    """Answers "same" (may-link) or "different" (may-not-link) about pairs of items, any of which may be wrong.
+    """Answers "same" (may-link) or "different" (may-not-link) about pairs of items, maybe wrong.
 
     The side information E of TVClust (Khashabi et al., section 3). A pair may be asked several
     times, and answers may contradict each other: they are so many noisy answers.
@@ -43,11 +43,6 @@ class PairwiseConstraints(Constraints):
     ----------
     items, answers, source, n_items, n_sources, noise, name, flipped
         As for every `Constraints`; patterns are 0 = same, 1 = different.
-
-    Raises
-    ------
-    TypeError, ValueError
-        In one sentence, for any of the above out of shape, of another kind or out of range.
 
     Examples
     --------
@@ -89,18 +84,13 @@ class PairwiseConstraints(Constraints):
         right = min(max(1.0 - error_rate, 1.0 - ALMOST_ONE), ALMOST_ONE)
         return LinkNoise(p=right, q=right)
 
-    @property
-    @override
-    def confidence_shape(self) -> tuple[int, ...]:
-        return (2,)
-
     @override
     def unit_confidence(self) -> FloatArray:
         return np.ones((self.n_sources, 2))
 
     @override
     def costs(self, confidence: ArrayLike) -> FloatArray:
-        """Return costs (S, answers, 5) for (S, 2) confidences xi1, xi2: -xi1 and xi2 if together."""
+        """Return costs (S, 2, 5) for (S, 2) confidences xi1, xi2: -xi1 and xi2 if together."""
         own = np.asarray(confidence, dtype=np.float64)
         table = np.zeros((self.n_sources, self.n_answers, N_PATTERNS))
         table[:, :, 0] = own[:, ::-1] * [1.0, -1.0]
@@ -134,16 +124,14 @@ class PairwiseConstraints(Constraints):
         labels : (n,) array
             True clusters, of any sortable kind.
         fraction, size : float in (0, 1] or int
-            How many pairs to ask about: a share of all n (n - 1) / 2 (rounded, at least one), or a
-            number.
+            How many pairs to ask about, drawn without replacement: a share of all n (n - 1) / 2
+            (rounded, at least one), or a number.
         error_rate : float or (n_sources,) array of float, default 0
-            Probability that an answer is wrong, in [0, 1]. Each answer is flipped independently, so
-            the share of wrong ones varies around it.
+            Probability that an answer is wrong, each independently.
         ordered : bool, default False
-            False draws unordered pairs uniformly without replacement. True draws cells of the n x n
-            matrix and symmetrises, as the TVClust authors' released settings do: `fraction` is then
-            the share of n^2 cells (`size` their number), which covers nearly twice that share of
-            the pairs; each pair is answered once.
+            Draw cells of the n x n matrix and symmetrise, as the TVClust authors' released settings
+            do: `fraction` is then the share of n^2 cells (`size` their number), which covers nearly
+            twice that share of the pairs; each pair is answered once.
         n_sources : int, default 1
             Sources among whom the pairs are dealt at random, in equal shares.
         seed : int, Generator or None
@@ -155,19 +143,16 @@ class PairwiseConstraints(Constraints):
         PairwiseConstraints
             Whose `flipped` tells which answers are wrong.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If both or neither of `fraction` and `size` are given, or something is out of range.
-
         Examples
         --------
-        >>> links = PairwiseConstraints.sample([0, 0, 1, 1, 2, 2], fraction=0.4, error_rate=0.1, seed=0)
+        >>> labels = [0, 0, 1, 1, 2, 2]
+        >>> links = PairwiseConstraints.sample(labels, fraction=0.4, error_rate=0.1, seed=0)
         >>> len(links), int(links.flipped.sum())
         (6, 2)
         """
         truth = check.true_labels(labels, least=2)
-        n, rng = len(truth), check.check_random_state(seed, "seed")
+        n = len(truth)
+        rng = check.check_random_state(seed, "seed")
         if ordered:
             pairs = sampling.random_ordered_pairs(
                 n, sampling.how_many(n * n, fraction, size, "ordered pairs"), rng
@@ -205,14 +190,13 @@ class PairwiseConstraints(Constraints):
         Returns
         -------
         PairwiseConstraints
-            Checked like those of the constructor.
 
         Examples
         --------
-        >>> PairwiseConstraints.from_lists(must_link=[(0, 1)], cannot_link=[(0, 2), (1, 2)], n_items=3)
+        >>> PairwiseConstraints.from_lists([(0, 1)], [(0, 2), (1, 2)], n_items=3)
         <PairwiseConstraints 'links': 2 different, 1 same, on 3 items>
         """
-        n = check.positive_int(n_items, "n_items")
+        n = check.check_int(n_items, "n_items")
         same = check.item_tuples(must_link, 2, n, "must_link")
         different = check.item_tuples(cannot_link, 2, n, "cannot_link")
         answers = np.repeat(np.array([1, 0], dtype=np.int8), [len(same), len(different)])
@@ -234,12 +218,6 @@ class PairwiseConstraints(Constraints):
         Returns
         -------
         PairwiseConstraints
-
-        Raises
-        ------
-        ValueError
-            If E is not square, holds other values, says that an item differs from itself, or
-            contradicts its transpose.
 
         Examples
         --------
@@ -293,8 +271,8 @@ class PairwiseConstraints(Constraints):
             row = int(np.argmax(torn))
             i, j = self.items[row].tolist()
             raise ValueError(
-                f"pairs[{row}] says that items {i} and {j} are different, but other answers make them the same: "
-                "remove one of the answers that conflicts() lists."
+                f"pairs[{row}] says that items {i} and {j} are different, but other answers make "
+                "them the same: remove one of the answers that conflicts() lists."
             )
         within = entailment.pairs_within(component)
         between = np.sort(entailment.pairs_between(component, self.may_not_links), axis=1)
@@ -317,39 +295,37 @@ class PairwiseConstraints(Constraints):
 
         Examples
         --------
-        >>> PairwiseConstraints([(0, 1), (1, 0), (1, 2)], [True, False, True], n_items=3).conflicts()
+        >>> PairwiseConstraints([(0, 1), (1, 0), (1, 2)], [1, 0, 1], n_items=3).conflicts()
            i  j  different  same                  reason
         0  0  1          1     1  both answers were given
         """
-        import pandas as pd
-
         component = self.components()
         pairs, row = np.unique(self.items, axis=0, return_inverse=True)
         tally = np.zeros((len(pairs), self.n_answers), dtype=np.int64)
         np.add.at(tally, (row.reshape(-1), self.answers), 1)
+        reason = np.full(len(pairs), "", dtype=object)
         torn = (tally[:, 0] > 0) & (component[pairs[:, 0]] == component[pairs[:, 1]])
-        reason = np.where(tally[torn, 1] > 0, "both answers were given", "other answers join them")
-        return pd.DataFrame(
-            np.column_stack([pairs, tally])[torn],
-            columns=[*self.members, *self.vocabulary],
-            dtype=np.int64,
-        ).assign(reason=reason.astype(object))
+        reason[torn] = "other answers join them"
+        reason[torn & (tally[:, 1] > 0)] = "both answers were given"
+        return self._conflict_table(pairs, tally, reason)
 
 
 def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
-    """Return the pairs i < j, their answers and the number of items of an (n, n) matrix of 1, 0 and NaN."""
+    """Pairs i < j, their answers and the number of items of a matrix (n, n) of 1, 0 and NaN."""
     rows, columns, values, n = _entries(E)
     other = ~np.isin(values, (0.0, 1.0))
     if other.any():
         at = int(np.argmax(other))
         raise ValueError(
-            f"E[{rows[at]}, {columns[at]}] is {values[at]:g}: entries are 1 (same), 0 (different) or NaN (not asked)."
+            f"E[{rows[at]}, {columns[at]}] is {values[at]:g}: entries are 1 (same), 0 (different) "
+            "or NaN (not asked)."
         )
     own = (rows == columns) & (values == 0)
     if own.any():
         item = rows[np.argmax(own)]
         raise ValueError(
-            f"E[{item}, {item}] is 0, but no item differs from itself: put 1 or NaN on the diagonal."
+            f"E[{item}, {item}] is 0, but no item differs from itself: "
+            "put 1 or NaN on the diagonal."
         )
     off = rows != columns
     pairs = np.column_stack([np.minimum(rows, columns), np.maximum(rows, columns)])[off]
@@ -366,28 +342,19 @@ def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
 
 
 def _entries(E: Any) -> tuple[IntArray, IntArray, FloatArray, int]:
-    """Return rows, columns and values of the entries that are answers, and n."""
-    is_sparse: bool = sparse.issparse(E)
-    if is_sparse:
-        _check_square(E.shape)
-        stored = E.tocoo(copy=True)
-        stored.sum_duplicates()
-        return (
-            stored.row.astype(np.int64),
-            stored.col.astype(np.int64),
-            stored.data.astype(np.float64),
-            E.shape[0],
-        )
-    dense = check.plain_array(E, "E")
-    if dense.dtype.kind not in "biuf":
+    """Rows, columns and values of the entries that are answers, and n."""
+    dense = None if sparse.issparse(E) else check.plain_array(E, "E")
+    if dense is not None and dense.dtype.kind not in "biuf":
         raise TypeError(f"E must hold numbers; got dtype {dense.dtype}: use 1, 0 and NaN.")
-    _check_square(dense.shape)
-    rows, columns = np.nonzero(~np.isnan(dense.astype(np.float64)))
-    return rows, columns, dense[rows, columns].astype(np.float64), len(dense)
-
-
-def _check_square(shape: tuple[int, ...]) -> None:
+    shape = E.shape if dense is None else dense.shape
     if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
         raise ValueError(
             f"E must have shape (n, n); got {shape}: pass one row and one column per item."
         )
+    if dense is not None:
+        rows, columns = np.nonzero(~np.isnan(dense.astype(np.float64)))
+        return rows, columns, dense[rows, columns].astype(np.float64), len(dense)
+    stored = E.tocoo(copy=True)
+    stored.sum_duplicates()
+    ends = stored.row.astype(np.int64), stored.col.astype(np.int64)
+    return *ends, stored.data.astype(np.float64), shape[0]

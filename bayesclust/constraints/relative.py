@@ -18,11 +18,13 @@ from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntAr
 if TYPE_CHECKING:
     import pandas as pd
 
-YES, NO, DNK = 0, 1, 2
+YES = 0
+NO = 1
+DNK = 2
 
 
 class RelativeConstraints(Constraints):
-    """Answers "yes", "no" or "dnk" (do not know) about triplets of items, any of which may be wrong.
+    """Answers "yes", "no" or "dnk" (do not know) about triplets of items, maybe wrong.
 
     Of the triplet (i, j, k) it is asked whether i is more similar to j than to k. The true answer
     is "yes" if i and j share a cluster without k, "no" if i and k do without j, and "dnk" otherwise
@@ -48,11 +50,6 @@ class RelativeConstraints(Constraints):
     items, answers, source, n_items, n_sources, noise, name, flipped
         As for every `Constraints`; patterns are 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 = all
         different.
-
-    Raises
-    ------
-    TypeError, ValueError
-        In one sentence, for any of the above out of shape, of another kind or out of range.
 
     Examples
     --------
@@ -136,15 +133,14 @@ class RelativeConstraints(Constraints):
         labels : (n,) array
             True clusters, of any sortable kind.
         fraction, size : float in (0, 1] or int
-            How many questions to ask: a share of all n (n - 1) (n - 2) / 2 (rounded, at least one),
-            or a number. They are drawn uniformly without replacement; (i, j, k) and (i, k, j) are
-            one question.
+            How many questions to ask, drawn without replacement: a share of all n (n - 1) (n - 2)
+            / 2 (rounded, at least one), or a number; (i, j, k) and (i, k, j) are one question.
         error_rate : float or (n_sources,) array of float, default 0.05
-            Probability that an answer is wrong, in [0, 1]; the two wrong answers are equally likely
-            (DCRC, Table I). Answers go wrong independently. The default is the paper's.
+            Probability that an answer is wrong, each independently; both wrong answers are equally
+            likely (DCRC, Table I). The default is the paper's.
         confusion : (3, 3) or (n_sources, 3, 3) array of float, optional
-            p(answer | truth) in place of `error_rate`; rows are the truth and columns the answer, yes,
-            no, dnk.
+            p(answer | truth) in place of `error_rate`; rows are the truth and columns the answer,
+            yes, no, dnk.
         n_sources : int, default 1
             Sources among whom the questions are dealt at random, in equal shares.
         seed : int, Generator or None
@@ -156,18 +152,15 @@ class RelativeConstraints(Constraints):
         RelativeConstraints
             Whose `flipped` tells which answers are wrong.
 
-        Raises
-        ------
-        TypeError, ValueError
-            If both or neither of `fraction` and `size` are given, or something is out of range.
-
         Examples
         --------
-        >>> RelativeConstraints.sample([0, 0, 1, 1, 2, 2], size=10, error_rate=0.0, seed=0).flipped.any()
+        >>> asked = RelativeConstraints.sample([0, 0, 1, 1, 2], size=10, error_rate=0.0, seed=0)
+        >>> asked.flipped.any()
         np.False_
         """
         truth = check.true_labels(labels, least=3)
-        n, rng = len(truth), check.check_random_state(seed, "seed")
+        n = len(truth)
+        rng = check.check_random_state(seed, "seed")
         triplets = sampling.random_triplets(
             n, sampling.how_many(n * comb(n - 1, 2), fraction, size, "triplets"), rng
         )
@@ -197,13 +190,11 @@ class RelativeConstraints(Constraints):
 
         Examples
         --------
-        >>> chain = RelativeConstraints([(0, 1, 2), (1, 0, 3), (2, 1, 0)], ["yes", "yes", "yes"], n_items=4)
+        >>> chain = RelativeConstraints([(0, 1, 2), (1, 0, 3), (2, 1, 0)], ["yes"] * 3, n_items=4)
         >>> chain.conflicts()[["i", "j", "k", "reason"]].values.tolist()
         [[0, 1, 2, 'other answers join what this sets apart'], [2, 0, 1, 'other answers join what
         this sets apart']]
         """
-        import pandas as pd
-
         asked, tally = self._tally()
         reason = np.full(len(asked), "", dtype=object)
         i, j, k = asked.T
@@ -211,22 +202,18 @@ class RelativeConstraints(Constraints):
         must = np.concatenate([asked[yes][:, [0, 1]], asked[no][:, [0, 2]]])
         cannot = np.concatenate([asked[yes][:, [0, 2]], asked[no][:, [0, 1]]])
         component = entailment.must_link_components(must, self.n_items)
-        ij, ik = component[i] == component[j], component[i] == component[k]
+        ij = component[i] == component[j]
+        ik = component[i] == component[k]
         apart_ij = entailment.set_apart(component, cannot, asked[:, [0, 1]])
         apart_ik = entailment.set_apart(component, cannot, asked[:, [0, 2]])
         reason[dnk & ij & apart_ik] = "other answers entail yes"
         reason[dnk & ik & apart_ij] = "other answers entail no"
         reason[(yes & ik) | (no & ij)] = "other answers join what this sets apart"
         reason[(tally > 0).sum(axis=1) > 1] = "several answers were given"
-        listed = reason != ""
-        return pd.DataFrame(
-            np.column_stack([asked, tally])[listed],
-            columns=[*self.members, *self.vocabulary],
-            dtype=np.int64,
-        ).assign(reason=reason[listed])
+        return self._conflict_table(asked, tally, reason)
 
     def _tally(self) -> tuple[IntArray, IntArray]:
-        """Return the different questions with j < k, and how often each was answered yes, no and dnk."""
+        """The different questions with j < k, and how often each was answered yes, no and dnk."""
         mirrored = self.items[:, 1] > self.items[:, 2]
         items = np.where(mirrored[:, None], self.items[:, [0, 2, 1]], self.items)
         answers = np.where(mirrored, np.array([NO, YES, DNK])[self.answers], self.answers)

@@ -1,22 +1,23 @@
-"""Constraints that name clusters or speak of many items: spans, spreads and implications.
+"""Constraints that name clusters or speak of many items: labels, spans, spreads and implications.
 
 They hold or do not hold in a partition, and have no table by equality pattern: methods that take
-statements use them (`MinimalModification`, `InteractiveSession`).
+statements use them (`MinimalModification`, `InteractiveSession`). Labels are pairs to all others.
 """
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, Self, override
+from typing import Any, ClassVar, NamedTuple, Self, override
 
 import numpy as np
 
 from bayesclust import checks as check
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import NoiseModel
+from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.constraints.statements import (
     Among,
     Apart,
@@ -28,15 +29,112 @@ from bayesclust.constraints.statements import (
 )
 from bayesclust.typing import ArrayLike, IntArray
 
-Link = tuple[int, int, bool]
+# ---- parts of rows
+
+
+class Part(NamedTuple):
+    """What a part of a row may be: `read` refuses the rest in a sentence about `what`."""
+
+    read: Callable[[Any, str, int], Any]  # value, what, n_items
+    moved: Callable[[Any, IntArray], Any] = lambda value, position: value
+    """The part under new numbers of items (-1: left out), or None if nothing is left."""
+
+
+def _whole(value: Any, what: str, meaning: str) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise TypeError(
+            f"{what} has {value!r} where the number of {meaning} is wanted: pass an integer."
+        )
+    return int(value)
+
+
+def _item(value: Any, what: str, n_items: int) -> int:
+    item = _whole(value, what, "an item")
+    if not 0 <= item < n_items:
+        raise ValueError(
+            f"{what} names item {item}, but with n_items={n_items} items are numbered "
+            f"0 to {n_items - 1}: correct the index or n_items."
+        )
+    return item
+
+
+def _cluster(value: Any, what: str, n_items: int) -> int:
+    cluster = _whole(value, what, "a cluster")
+    if cluster < 0:
+        raise ValueError(f"{what} names cluster {cluster}: clusters are numbered from 0.")
+    return cluster
+
+
+def _number(value: Any, what: str, n_items: int) -> int:
+    number = _whole(value, what, "clusters")
+    if number < 1:
+        raise ValueError(f"{what} allows {number} clusters: allow at least 1.")
+    return number
+
+
+def _link(value: Any, what: str, n_items: int) -> tuple[int, int, bool]:
+    three = isinstance(value, (tuple, list)) and len(value) == 3
+    if not three or not isinstance(value[2], (bool, np.bool_)):
+        raise TypeError(
+            f"{what} has {value!r} where a link (i, j, True or False for together or apart) "
+            "is wanted."
+        )
+    i, j = (_item(item, what, n_items) for item in value[:2])
+    if i == j:
+        raise ValueError(f"{what} links item {i} to itself: remove this link.")
+    return i, j, bool(value[2])
+
+
+def _listed(
+    read: Callable[[Any, str, int], Any], word: str, *, different: bool = True
+) -> Callable[[Any, str, int], Any]:
+    """A list of parts, at least one."""
+
+    def read_all(values: Any, what: str, n_items: int) -> tuple[Any, ...]:
+        kinds = (Sequence, np.ndarray, set, frozenset)
+        if isinstance(values, (str, bytes)) or not isinstance(values, kinds):
+            raise TypeError(f"{what} has {values!r} where a list of {word}s is wanted.")
+        given = sorted(values) if isinstance(values, (set, frozenset)) else values
+        found = tuple(read(value, what, n_items) for value in given)
+        if not found:
+            raise ValueError(f"{what} has no {word}s: name at least one, or leave the row out.")
+        for at, value in enumerate(found):
+            if different and value in found[:at]:
+                raise ValueError(f"{what} names {word} {value} more than once: name each once.")
+        return found
+
+    return read_all
+
+
+def _moved_item(item: int, position: IntArray) -> int | None:
+    return int(position[item]) if position[item] >= 0 else None
+
+
+def _moved_items(items: Sequence[int], position: IntArray) -> tuple[int, ...] | None:
+    return tuple(int(position[item]) for item in items if position[item] >= 0) or None
+
+
+def _moved_links(links: Any, position: IntArray) -> Any:
+    moved = tuple((int(position[i]), int(position[j]), same) for i, j, same in links)
+    return moved if min(min(i, j) for i, j, _ in moved) >= 0 else None
+
+
+ITEM = Part(_item, _moved_item)
+ITEMS = Part(_listed(_item, "item"), _moved_items)
+CLUSTER = Part(_cluster)
+CLUSTERS = Part(_listed(_cluster, "cluster"))
+NUMBER = Part(_number)
+LINKS = Part(_listed(_link, "link", different=False), _moved_links)
+
+
+# ---- kinds of rules
 
 
 class Rules(Constraints):
     """Constraints each of which holds in a partition or not.
 
-    A kind is a subclass that names its `kind` and what a row is (`row_form`), checks a row
-    (`_checked`), says in the language of `Statement` what it demands (`_statement_of`), and
-    renumbers the items of a row (`_kept`).
+    A kind is a subclass that names its `kind` and the `parts` of a row, and says in the language of
+    `Statement` what a row demands (`_statement_of`).
 
     Parameters
     ----------
@@ -46,20 +144,31 @@ class Rules(Constraints):
         Number of items of the data; items are numbered 0 to n_items - 1.
     name : str, optional
         What reports call them; the kind's own word by default.
+
+    Raises
+    ------
+    TypeError, ValueError
+        In one sentence, for rows of another form, empty lists, and numbers out of range or named
+        twice.
     """
 
-    row_form: ClassVar[str]
+    parts: ClassVar[dict[str, Part]]
 
     def __init__(self, rows: Any, n_items: int, name: str | None = None) -> None:
-        self.n_items = check.positive_int(n_items, "n_items")
+        self.n_items = check.check_int(n_items, "n_items")
         self.name = self.kind if name is None else check.name_word(name)
         if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
-            raise TypeError(
-                f"rows must be a list of rows {self.row_form}; got {type(rows).__name__}."
-            )
-        self._rows: tuple[Any, ...] = tuple(
-            self._checked(row, f"rows[{at}]") for at, row in enumerate(rows)
-        )
+            form = ", ".join(self.parts)
+            raise TypeError(f"rows must be a list of rows ({form}); got {type(rows).__name__}.")
+        self._rows = tuple(self._read(row, f"rows[{at}]") for at, row in enumerate(rows))
+
+    def _read(self, row: Any, what: str) -> tuple[Any, ...]:
+        """Return a row in plain integers and tuples."""
+        listed = isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, (str, bytes))
+        if not listed or len(row) != len(self.parts):
+            raise TypeError(f"{what} must be ({', '.join(self.parts)}); got {row!r}.")
+        parts = zip(self.parts.values(), row, strict=True)
+        return tuple(part.read(value, what, self.n_items) for part, value in parts)
 
     @classmethod
     @override
@@ -67,16 +176,8 @@ class Rules(Constraints):
         raise TypeError(f"{cls.__name__} hold or do not hold: they have no noise model.")
 
     @abstractmethod
-    def _checked(self, row: Any, what: str) -> Any:
-        """Return a row in plain integers and tuples, or refuse it in a sentence about `what`."""
-
-    @abstractmethod
-    def _statement_of(self, row: Any) -> Statement:
-        """Return what a checked row says of a partition."""
-
-    @abstractmethod
-    def _kept(self, row: Any, position: IntArray) -> Any:
-        """Return a row with its items renumbered (-1: left out), or None if nothing is left."""
+    def _statement_of(self, *row: Any) -> Statement:
+        """Return what the parts of a row say of a partition."""
 
     @classmethod
     @override
@@ -90,17 +191,19 @@ class Rules(Constraints):
 
     @override
     def statements(self) -> list[Statement]:
-        return [self._statement_of(row) for row in self._rows]
+        return [self._statement_of(*row) for row in self._rows]
 
     @override
     def restrict(self, items: ArrayLike) -> Self:
-        kept = check.chosen_items(items, self.n_items)
-        position = np.full(self.n_items, -1, dtype=np.int64)
-        position[kept] = np.arange(len(kept))
-        rows = (self._kept(row, position) for row in self._rows)
+        kept, position = self._positions(items)
+        parts = self.parts.values()
+        rows = [
+            tuple(part.moved(value, position) for part, value in zip(parts, row, strict=True))
+            for row in self._rows
+        ]
         other = copy.copy(self)
         other.n_items = len(kept)
-        other._rows = tuple(row for row in rows if row is not None)
+        other._rows = tuple(row for row in rows if None not in row)
         return other
 
     @override
@@ -111,27 +214,107 @@ class Rules(Constraints):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {len(self)} on {self.n_items} items>"
 
-    def _parts(self, row: Any, number: int, what: str) -> Sequence[Any]:
-        """Return a row if it has so many parts."""
-        listed = isinstance(row, (Sequence, np.ndarray)) and not isinstance(row, (str, bytes))
-        if not listed or len(row) != number:
-            raise TypeError(f"{what} must be {self.row_form}; got {row!r}.")
-        return list(row)
 
-    def _item(self, value: Any, what: str) -> int:
-        """Return the number of an item, in range."""
-        item = _whole(value, what, "an item")
-        if not 0 <= item < self.n_items:
-            raise ValueError(
-                f"{what} names item {item}, but with n_items={self.n_items} items are numbered "
-                f"0 to {self.n_items - 1}: correct the index or n_items."
-            )
-        return item
+class LabelConstraints(Rules):
+    """Items whose cluster is known.
 
-    def _different_items(self, values: Any, what: str) -> tuple[int, ...]:
-        """Return the numbers of different items, at least one."""
-        items = tuple(self._item(value, what) for value in _listed(values, what, "items"))
-        return _different(items, what, "item")
+    To `MinimalModification` a label is the number of a cluster of the partition that is modified.
+    To methods that know clusters by their items alone (`TVClust` and others) labels are the pairs
+    that they imply: "same" for every two labelled items with one label, "different" for every two
+    with different ones, under a noise model of pairs, so that single labels may be wrong and a
+    class may have several clusters. There are L (L - 1) / 2 such pairs of L labelled items.
+
+    Parameters
+    ----------
+    rows : sequence of (item, cluster)
+        Also an (m, 2) array of int. In `MinimalModification` a number past the clusters of the
+        partition is a new cluster.
+    n_items : int
+        Number of items of the data.
+    name : str, default "label"
+        What data sets and reports call them.
+    noise : LinkNoise, optional
+        How the pairs go wrong; ``LinkNoise()`` by default.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> labels = bc.LabelConstraints([(0, 1), (3, 0), (2, 1)], n_items=4)
+    >>> labels.satisfied([1, 1, 0, 1])
+    array([ True, False, False])
+    >>> labels.factors()
+    <PairwiseConstraints 'label': 2 different, 1 same, on 4 items>
+    """
+
+    kind: ClassVar[str] = "label"
+    parts: ClassVar[dict[str, Part]] = {"item": ITEM, "cluster": CLUSTER}
+
+    def __init__(
+        self,
+        rows: Any,
+        n_items: int,
+        name: str | None = None,
+        noise: NoiseModel | None = None,
+    ) -> None:
+        super().__init__(rows, n_items, name)
+        # checked here, though used by the pairs alone
+        self._pair_noise = PairwiseConstraints([], [], self.n_items, noise=noise).noise
+
+    @classmethod
+    def from_labels(
+        cls, labels: ArrayLike, *, name: str | None = None, noise: NoiseModel | None = None
+    ) -> LabelConstraints:
+        """Make labels of one value per item, negative or NaN (None) where the label is unknown.
+
+        Parameters
+        ----------
+        labels : (n,) array
+            Numbers, as in scikit-learn's semi-supervised methods, or words.
+        name : str, default "label"
+        noise : LinkNoise, optional
+
+        Returns
+        -------
+        LabelConstraints
+            Whole numbers stay; other labels are numbered in sorted order.
+
+        Examples
+        --------
+        >>> import bayesclust as bc
+        >>> bc.LabelConstraints.from_labels(["b", None, "a"]).rows
+        ((0, 1), (2, 0))
+        """
+        values = np.asarray(labels, dtype=object).ravel().tolist()
+        numbers = (int, float, np.number)
+        known = [
+            (item, value)
+            for item, value in enumerate(values)
+            if not (value is None or value != value or (isinstance(value, numbers) and value < 0))
+        ]
+        if not all(isinstance(value, numbers) and value == int(value) for _, value in known):
+            order = {word: at for at, word in enumerate(sorted({value for _, value in known}))}
+            known = [(item, order[value]) for item, value in known]
+        rows = [(item, int(value)) for item, value in known]
+        return cls(rows, len(values), name, noise)
+
+    @override
+    def _statement_of(self, item: int, cluster: int) -> Statement:
+        return Among(item, (cluster,))
+
+    @override
+    def factors(self) -> Constraints:
+        items, clusters = np.array(self.rows, dtype=np.int64).reshape(-1, 2).T
+        first, second = np.triu_indices(len(items), k=1)
+        distinct = items[first] != items[second]
+        first = first[distinct]
+        second = second[distinct]
+        return PairwiseConstraints(
+            np.column_stack([items[first], items[second]]),
+            clusters[first] == clusters[second],
+            self.n_items,
+            noise=self._pair_noise,
+            name=self.name,
+        )
 
 
 class SpanConstraints(Rules):
@@ -146,16 +329,8 @@ class SpanConstraints(Rules):
     rows : sequence of (items, clusters)
         Two lists each, both with different numbers. Numbers past the clusters of the partition are
         new clusters.
-    n_items : int
-        Number of items of the data.
-    name : str, default "span"
-        What reports call them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        In one sentence, for rows of another form, empty lists, and numbers out of range or named
-        twice.
+    n_items, name
+        As for all `Rules`.
 
     Examples
     --------
@@ -166,22 +341,11 @@ class SpanConstraints(Rules):
     """
 
     kind: ClassVar[str] = "span"
-    row_form: ClassVar[str] = "(list of items, list of clusters)"
+    parts: ClassVar[dict[str, Part]] = {"list of items": ITEMS, "list of clusters": CLUSTERS}
 
     @override
-    def _checked(self, row: Any, what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        items, clusters = self._parts(row, 2, what)
-        return self._different_items(items, what), clusters_named(clusters, what)
-
-    @override
-    def _statement_of(self, row: Any) -> Statement:
-        items, clusters = row
+    def _statement_of(self, items: tuple[int, ...], clusters: tuple[int, ...]) -> Statement:
         return Every(tuple(Among(item, clusters) for item in items))
-
-    @override
-    def _kept(self, row: Any, position: IntArray) -> Any:
-        items = _inside(row[0], position)
-        return (items, row[1]) if items else None
 
 
 class SpreadConstraints(Rules):
@@ -194,16 +358,8 @@ class SpreadConstraints(Rules):
     ----------
     rows : sequence of (items, most)
         A list of different items, and the largest number of clusters, at least 1.
-    n_items : int
-        Number of items of the data.
-    name : str, default "spread"
-        What reports call them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        In one sentence, for rows of another form, no items, items out of range or named twice, and
-        no clusters.
+    n_items, name
+        As for all `Rules`.
 
     Examples
     --------
@@ -214,24 +370,14 @@ class SpreadConstraints(Rules):
     """
 
     kind: ClassVar[str] = "spread"
-    row_form: ClassVar[str] = "(list of items, largest number of clusters)"
+    parts: ClassVar[dict[str, Part]] = {
+        "list of items": ITEMS,
+        "largest number of clusters": NUMBER,
+    }
 
     @override
-    def _checked(self, row: Any, what: str) -> tuple[tuple[int, ...], int]:
-        items, most = self._parts(row, 2, what)
-        number = _whole(most, what, "clusters")
-        if number < 1:
-            raise ValueError(f"{what} allows {number} clusters: allow at least 1.")
-        return self._different_items(items, what), number
-
-    @override
-    def _statement_of(self, row: Any) -> Statement:
-        return Spread(*row)
-
-    @override
-    def _kept(self, row: Any, position: IntArray) -> Any:
-        items = _inside(row[0], position)
-        return (items, row[1]) if items else None
+    def _statement_of(self, items: tuple[int, ...], most: int) -> Statement:
+        return Spread(items, most)
 
 
 class ImplicationConstraints(Rules):
@@ -244,16 +390,8 @@ class ImplicationConstraints(Rules):
     ----------
     rows : sequence of (premise, conclusion)
         Two lists of links (i, j, same), with same True for "together" and False for "apart".
-    n_items : int
-        Number of items of the data.
-    name : str, default "implication"
-        What reports call them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        In one sentence, for rows of another form, empty lists, items out of range or linked to
-        themselves.
+    n_items, name
+        As for all `Rules`.
 
     Examples
     --------
@@ -265,82 +403,16 @@ class ImplicationConstraints(Rules):
     """
 
     kind: ClassVar[str] = "implication"
-    row_form: ClassVar[str] = "(links of the premise, links of the conclusion)"
+    parts: ClassVar[dict[str, Part]] = {
+        "links of the premise": LINKS,
+        "links of the conclusion": LINKS,
+    }
 
     @override
-    def _checked(self, row: Any, what: str) -> tuple[tuple[Link, ...], ...]:
-        return tuple(
-            tuple(self._link(link, what) for link in _listed(part, what, "links"))
-            for part in self._parts(row, 2, what)
-        )
-
-    def _link(self, link: Any, what: str) -> Link:
-        three = isinstance(link, (tuple, list)) and len(link) == 3
-        if not three or not isinstance(link[2], (bool, np.bool_)):
-            raise TypeError(
-                f"{what} has {link!r} where a link (i, j, True or False for together or apart) "
-                "is wanted."
-            )
-        i, j = (self._item(item, what) for item in link[:2])
-        if i == j:
-            raise ValueError(f"{what} links item {i} to itself: remove this link.")
-        return i, j, bool(link[2])
-
-    @override
-    def _statement_of(self, row: Any) -> Statement:
-        premise, conclusion = row
+    def _statement_of(self, premise: Any, conclusion: Any) -> Statement:
         violated = tuple(_said(i, j, not same) for i, j, same in premise)
         return Either((*violated, Every(tuple(_said(*link) for link in conclusion))))
-
-    @override
-    def _kept(self, row: Any, position: IntArray) -> Any:
-        moved = tuple(
-            tuple((int(position[i]), int(position[j]), same) for i, j, same in part) for part in row
-        )
-        return moved if min(min(link[:2]) for part in moved for link in part) >= 0 else None
 
 
 def _said(i: int, j: int, same: bool) -> Statement:
     return Together(i, j) if same else Apart(i, j)
-
-
-def _inside(items: Sequence[int], position: IntArray) -> tuple[int, ...]:
-    return tuple(int(position[item]) for item in items if position[item] >= 0)
-
-
-def _whole(value: Any, what: str, meaning: str) -> int:
-    """Return `value` as an int."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(
-            f"{what} has {value!r} where the number of {meaning} is wanted: pass an integer."
-        )
-    return int(value)
-
-
-def clusters_named(values: Any, what: str) -> tuple[int, ...]:
-    """Return the numbers of different clusters, at least one."""
-    clusters = tuple(
-        _whole(value, what, "a cluster") for value in _listed(values, what, "clusters")
-    )
-    if min(clusters) < 0:
-        raise ValueError(f"{what} names cluster {min(clusters)}: clusters are numbered from 0.")
-    return _different(clusters, what, "cluster")
-
-
-def _listed(values: Any, what: str, meaning: str) -> Sequence[Any]:
-    """Return `values` if it is a list that holds something."""
-    kinds = (Sequence, np.ndarray, set, frozenset, range)
-    if isinstance(values, (str, bytes)) or not isinstance(values, kinds):
-        raise TypeError(f"{what} has {values!r} where a list of {meaning} is wanted.")
-    found = sorted(values) if isinstance(values, (set, frozenset)) else list(values)
-    if not found:
-        raise ValueError(f"{what} has no {meaning}: name at least one, or leave the row out.")
-    return found
-
-
-def _different(numbers: tuple[int, ...], what: str, meaning: str) -> tuple[int, ...]:
-    """Return `numbers` if none comes twice."""
-    for at, number in enumerate(numbers):
-        if number in numbers[:at]:
-            raise ValueError(f"{what} names {meaning} {number} more than once: name each once.")
-    return numbers

@@ -17,10 +17,11 @@ def random_pairs(n_items: int, size: int, rng: np.random.Generator) -> IntArray:
 
 
 def random_ordered_pairs(n_items: int, size: int, rng: np.random.Generator) -> IntArray:
-    """Draw distinct cells of the n x n matrix uniformly and return the unordered pairs that they cover."""
+    """Draw distinct cells of the n x n matrix uniformly; return the unordered pairs they cover."""
     cells = rng.choice(n_items**2, size, replace=False)
     first, second = np.divmod(cells, n_items)
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    low = np.minimum(first, second)
+    high = np.maximum(first, second)
     ranks = np.unique((high * (high - 1) // 2 + low)[low < high])
     return unrank_pairs(rng.permutation(ranks))
 
@@ -52,7 +53,7 @@ def how_many(n_questions: int, fraction: Any, size: Any, what: str) -> int:
         raise TypeError(f"pass fraction or size to say how many {what} to draw; got {given}.")
     if fraction is not None:
         return max(1, round(check.number_between(fraction, "fraction", "(0, 1]") * n_questions))
-    number = check.positive_int(size, "size")
+    number = check.check_int(size, "size")
     if number > n_questions:
         raise ValueError(f"size is {number}, but there are only {n_questions} {what}: draw fewer.")
     return number
@@ -60,9 +61,10 @@ def how_many(n_questions: int, fraction: Any, size: Any, what: str) -> int:
 
 def deal_sources(m: int, n_sources: Any, rng: np.random.Generator) -> IntArray:
     """Deal questions to sources at random, in shares that differ by one at most."""
-    number = check.positive_int(n_sources, "n_sources")
+    number = check.check_int(n_sources, "n_sources")
     if number > m:
         raise ValueError(
-            f"n_sources is {number}, but only {m} questions are asked: ask more or use fewer sources."
+            f"n_sources is {number}, but only {m} questions are asked: "
+            "ask more or use fewer sources."
         )
     return rng.permutation(np.arange(m, dtype=np.int64) % number)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Self, override
+from typing import ClassVar, Self, override
 
 from bayesclust.typing import IntArray
 
@@ -21,10 +21,12 @@ Labels = Sequence[int] | IntArray
 class Statement(ABC):
     """Something that holds in some partitions and not in others."""
 
+    names: ClassVar[tuple[str, ...]] = ()  # fields that hold an item
+
     @property
-    @abstractmethod
     def items(self) -> tuple[int, ...]:
         """The items it is about; one may come twice."""
+        return tuple(getattr(self, name) for name in self.names)
 
     @property
     def clusters(self) -> tuple[int, ...]:
@@ -35,9 +37,9 @@ class Statement(ABC):
     def holds(self, labels: Labels) -> bool:
         """Tell whether it holds where item i is in cluster labels[i]."""
 
-    @abstractmethod
     def renamed(self, names: Labels) -> Self:
         """Return the same about names[i] in place of every item i."""
+        return replace(self, **{name: int(names[getattr(self, name)]) for name in self.names})
 
     @abstractmethod
     def __str__(self) -> str: ...
@@ -49,19 +51,11 @@ class Together(Statement):
 
     i: int
     j: int
-
-    @property
-    @override
-    def items(self) -> tuple[int, ...]:
-        return self.i, self.j
+    names = ("i", "j")
 
     @override
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] == labels[self.j])
-
-    @override
-    def renamed(self, names: Labels) -> Self:
-        return type(self)(int(names[self.i]), int(names[self.j]))
 
     @override
     def __str__(self) -> str:
@@ -88,19 +82,11 @@ class Closer(Statement):
     i: int
     j: int
     k: int
-
-    @property
-    @override
-    def items(self) -> tuple[int, ...]:
-        return self.i, self.j, self.k
+    names = ("i", "j", "k")
 
     @override
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] != labels[self.k] or labels[self.i] == labels[self.j])
-
-    @override
-    def renamed(self, names: Labels) -> Self:
-        return type(self)(int(names[self.i]), int(names[self.j]), int(names[self.k]))
 
     @override
     def __str__(self) -> str:
@@ -113,11 +99,7 @@ class Among(Statement):
 
     i: int
     allowed: tuple[int, ...]
-
-    @property
-    @override
-    def items(self) -> tuple[int, ...]:
-        return (self.i,)
+    names = ("i",)
 
     @property
     @override
@@ -127,10 +109,6 @@ class Among(Statement):
     @override
     def holds(self, labels: Labels) -> bool:
         return int(labels[self.i]) in self.allowed
-
-    @override
-    def renamed(self, names: Labels) -> Self:
-        return type(self)(int(names[self.i]), self.allowed)
 
     @override
     def __str__(self) -> str:
@@ -155,7 +133,7 @@ class Spread(Statement):
 
     @override
     def renamed(self, names: Labels) -> Self:
-        return type(self)(tuple(int(names[i]) for i in self.members), self.most)
+        return replace(self, members=tuple(int(names[i]) for i in self.members))
 
     @override
     def __str__(self) -> str:
@@ -215,11 +193,10 @@ def pattern_statement(items: Sequence[int], pattern: int) -> Statement:
     if len(items) == 2:
         return Together(*items) if pattern == 0 else Apart(*items)
     i, j, k = items
-    pairs = ((i, j), (i, k), (j, k))
-    if pattern == 0:
-        return Every((Together(i, j), Together(i, k)))
+    ij = (i, j)
+    ik = (i, k)
+    jk = (j, k)
     if pattern == 4:
-        return Every(tuple(Apart(*pair) for pair in pairs))
-    same = pairs[pattern - 1]
-    other = pairs[1] if pattern == 1 else pairs[0]
-    return Every((Together(*same), Apart(*other)))
+        return Every((Apart(*ij), Apart(*ik), Apart(*jk)))
+    same, other = ((ij, ik), (ij, ik), (ik, ij), (jk, ij))[pattern]
+    return Every((Together(*same), Together(*other) if pattern == 0 else Apart(*other)))

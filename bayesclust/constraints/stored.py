@@ -19,17 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StoredConstraints:
-    """The questions and answers of a view as read from a data set, without its noise model.
+    """Constraints as read from a data set, without their noise model.
 
     Attributes
     ----------
-    name, kind : str
-    items : (m, t) array of int64
-    answers : (m,) array of int8
-    source : (m,) array of int64
-    n_items, n_sources : int
-    vocabulary : tuple of str
-    truth : (n_patterns,) array of int8
+    name, kind, items, answers, source, n_items, n_sources, vocabulary, truth
+        As for `Constraints`.
     parameters : dict of str to str
         What the posterior calls each parameter of the noise.
     prior : dict of str to number or list
@@ -74,42 +69,30 @@ class StoredConstraints:
         return equality_patterns(item_labels(z, self.n_items, "z")[..., self.items])
 
     def truths(self, z: ArrayLike) -> CodeArray:
-        """Return the answer that a faultless source would give, as codes (..., m), for labels z (..., n)."""
+        """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
         truths: CodeArray = self.truth[self.patterns(z)]
         return truths
 
 
 def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[dict[str, str]]:
-    """For each view, the posterior's name of each noise parameter.
+    """What the posterior calls each noise parameter, of each of the constraints.
 
-    The first view of a kind has the bare names (p, q, noise, confusion); a further view v has p_v
-    and so on.
+    The first constraints of a kind have the bare names; further ones named v have p_v and so on.
 
-    Parameters
-    ----------
-    constraints : sequence of Constraints
-        Stored ones know theirs.
-
-    Returns
-    -------
-    list of dict
-
-    Examples
-    --------
     >>> from bayesclust.constraints import PairwiseConstraints
-    >>> views = [PairwiseConstraints([(0, 1)], [True], n_items=2, name=name) for name in ("links", "more")]
-    >>> noise_names(views)
-    [{'p': 'p', 'q': 'q'}, {'p': 'p_more', 'q': 'q_more'}]
+    >>> links, more = (PairwiseConstraints([(0, 1)], [1], 2, name=name) for name in ("a", "b"))
+    >>> noise_names([links, more])
+    [{'p': 'p', 'q': 'q'}, {'p': 'p_b', 'q': 'q_b'}]
     """
     names: list[dict[str, str]] = []
     taken: set[str] = set()
-    for view in constraints:
-        if isinstance(view, StoredConstraints):
-            own = view.parameters
+    for one in constraints:
+        if isinstance(one, StoredConstraints):
+            own = one.parameters
         else:
             own = {
-                name: name if name not in taken else f"{name}_{view.name}"
-                for name in view.noise.parameters
+                name: name if name not in taken else f"{name}_{one.name}"
+                for name in one.noise.parameters
             }
         taken.update(own.values())
         names.append(own)
@@ -117,33 +100,16 @@ def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[
 
 
 def noise_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
-    """Dimensions, after chain and draw, of each noise parameter by its name in the posterior.
-
-    Parameters
-    ----------
-    constraints : sequence of Constraints
-
-    Returns
-    -------
-    dict of str to tuple of str
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> noise_dims([PairwiseConstraints([(0, 1)], [True], n_items=2)])
-    {'p': ('links_source',), 'q': ('links_source',)}
-    """
+    """Dimensions, after chain and draw, of each noise parameter by its name in the posterior."""
     return {
-        names[parameter]: tuple(
-            f"{view.name}_source" if kind == "source" else kind for kind in kinds
-        )
-        for view, names in zip(constraints, noise_names(constraints), strict=True)
-        for parameter, kinds in view.noise.parameters.items()
+        names[parameter]: tuple(f"{one.name}_source" if d == "source" else d for d in dims)
+        for one, names in zip(constraints, noise_names(constraints), strict=True)
+        for parameter, dims in one.noise.parameters.items()
     }
 
 
 def to_dataset(constraints: Iterable[Constraints | StoredConstraints]) -> xr.Dataset:
-    """Return the questions and answers of views as variables of a data set.
+    """Return constraints as variables of a data set.
 
     Parameters
     ----------
@@ -153,15 +119,10 @@ def to_dataset(constraints: Iterable[Constraints | StoredConstraints]) -> xr.Dat
     Returns
     -------
     xarray.Dataset
-        For a view named v: v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id);
-        kind, vocabulary and truth (JSON lists), n_items, n_sources, parameters (what the posterior
-        calls those of the noise, JSON) and prior (their prior means, JSON) are attributes of
-        v_items. The attribute `constraints` of the data set is the JSON list of names.
-
-    Raises
-    ------
-    ValueError
-        If two views have the same name.
+        For constraints named v: v_items (v_answer_id, v_member), v_answer and v_source
+        (v_answer_id); kind, vocabulary and truth (JSON lists), n_items, n_sources, parameters (what
+        the posterior calls those of the noise, JSON) and prior (their prior means, JSON) are
+        attributes of v_items. The attribute `constraints` of the data set is a JSON list of names.
 
     Examples
     --------
@@ -175,45 +136,44 @@ def to_dataset(constraints: Iterable[Constraints | StoredConstraints]) -> xr.Dat
     variables: dict[str, Any] = {}
     names: list[str] = []
     constraints = each_is(constraints, (Constraints, StoredConstraints), "constraints")
-    for view, parameters in zip(constraints, noise_names(constraints), strict=True):
-        if view.name in names:
+    for one, parameters in zip(constraints, noise_names(constraints), strict=True):
+        v = one.name
+        if v in names:
             raise ValueError(
-                f'two views are named "{view.name}": give each a name of its own, name="...".'
+                f'two constraints are named "{v}": give each a name of its own, name="...".'
             )
-        names.append(view.name)
-        v, rows = view.name, f"{view.name}_answer_id"
+        names.append(v)
+        rows = f"{v}_answer_id"
         about = {
-            "kind": view.kind,
-            "vocabulary": json.dumps(list(view.vocabulary)),
-            "truth": json.dumps(view.truth.tolist()),
-            "n_items": view.n_items,
-            "n_sources": view.n_sources,
+            "kind": one.kind,
+            "vocabulary": json.dumps(list(one.vocabulary)),
+            "truth": json.dumps(one.truth.tolist()),
+            "n_items": one.n_items,
+            "n_sources": one.n_sources,
             "parameters": json.dumps(parameters),
-            "prior": json.dumps(_prior_means(view)),
+            "prior": json.dumps(_prior_means(one)),
         }
-        variables[f"{v}_items"] = ((rows, f"{v}_member"), view.items, about)
-        variables[f"{v}_answer"] = ((rows,), view.answers)
-        variables[f"{v}_source"] = ((rows,), view.source)
+        variables[f"{v}_items"] = ((rows, f"{v}_member"), one.items, about)
+        variables[f"{v}_answer"] = ((rows,), one.answers)
+        variables[f"{v}_source"] = ((rows,), one.source)
     return xr.Dataset(variables, attrs={"constraints": json.dumps(names)})
 
 
-def _prior_means(view: Constraints | StoredConstraints) -> dict[str, Any]:
-    """Prior mean of each noise parameter, the mean over sources where they are known to differ, as plain numbers."""
-    if isinstance(view, StoredConstraints):
-        return view.prior
-    return {
-        name: np.mean(mean, axis=0).tolist()
-        for name, mean in view.noise.initial(view.n_sources).items()
-    }
+def _prior_means(given: Constraints | StoredConstraints) -> dict[str, Any]:
+    """Prior mean of each noise parameter, the mean over sources where they are known to differ."""
+    if isinstance(given, StoredConstraints):
+        return given.prior
+    initial = given.noise.initial(given.n_sources)
+    return {name: np.mean(mean, axis=0).tolist() for name, mean in initial.items()}
 
 
 def constraints_from_dataset(ds: xr.Dataset) -> list[StoredConstraints]:
-    """Return the views that `to_dataset` wrote.
+    """Return the constraints that `to_dataset` wrote.
 
     Parameters
     ----------
     ds : xarray.Dataset
-        Other variables are passed over; a data set that knows of no views has none.
+        Other variables are passed over; a data set without constraints has none.
 
     Returns
     -------
@@ -228,7 +188,7 @@ def constraints_from_dataset(ds: xr.Dataset) -> list[StoredConstraints]:
     --------
     >>> from bayesclust.constraints import RelativeConstraints
     >>> triplets = RelativeConstraints([(0, 1, 2)], ["dnk"], n_items=3)
-    >>> [view.name for view in constraints_from_dataset(to_dataset([triplets]))]
+    >>> [stored.name for stored in constraints_from_dataset(to_dataset([triplets]))]
     ['triplets']
     """
     import xarray as xr
@@ -238,35 +198,27 @@ def constraints_from_dataset(ds: xr.Dataset) -> list[StoredConstraints]:
             f"ds must be an xarray.Dataset; got {type(ds).__name__}: pass what to_dataset returned."
         )
     try:
-        return _stored(ds)
-    except (
-        KeyError,
-        ValueError,
-        TypeError,
-        AttributeError,
-    ):  # whatever a damaged or foreign file lacks or has otherwise
+        return [_stored(ds, name) for name in json.loads(ds.attrs.get("constraints", "[]"))]
+    # whatever a damaged or foreign file lacks or has otherwise
+    except (KeyError, ValueError, TypeError, AttributeError):
         raise ValueError(
-            "ds holds no answers as to_dataset writes them, or not all of them: pass what it returned, or fit again."
+            "ds holds no answers as to_dataset writes them, or not all of them: "
+            "pass what it returned, or fit again."
         ) from None
 
 
-def _stored(ds: xr.Dataset) -> list[StoredConstraints]:
-    views = []
-    for name in json.loads(ds.attrs.get("constraints", "[]")):
-        about = ds[f"{name}_items"].attrs
-        views.append(
-            StoredConstraints(
-                name=name,
-                kind=about["kind"],
-                items=np.asarray(ds[f"{name}_items"].values, dtype=np.int64),
-                answers=np.asarray(ds[f"{name}_answer"].values, dtype=np.int8),
-                source=np.asarray(ds[f"{name}_source"].values, dtype=np.int64),
-                n_items=int(about["n_items"]),
-                n_sources=int(about["n_sources"]),
-                vocabulary=tuple(json.loads(about["vocabulary"])),
-                truth=np.array(json.loads(about["truth"]), dtype=np.int8),
-                parameters=json.loads(about["parameters"]),
-                prior=json.loads(about.get("prior", "{}")),
-            )
-        )
-    return views
+def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
+    about = ds[f"{name}_items"].attrs
+    return StoredConstraints(
+        name=name,
+        kind=about["kind"],
+        items=np.asarray(ds[f"{name}_items"].values, dtype=np.int64),
+        answers=np.asarray(ds[f"{name}_answer"].values, dtype=np.int8),
+        source=np.asarray(ds[f"{name}_source"].values, dtype=np.int64),
+        n_items=int(about["n_items"]),
+        n_sources=int(about["n_sources"]),
+        vocabulary=tuple(json.loads(about["vocabulary"])),
+        truth=np.array(json.loads(about["truth"]), dtype=np.int8),
+        parameters=json.loads(about["parameters"]),
+        prior=json.loads(about.get("prior", "{}")),
+    )

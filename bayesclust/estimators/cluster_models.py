@@ -23,9 +23,8 @@ from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
 from bayesclust.families.gaussian import BoundColumns
 from bayesclust.families.mixed import BoundProduct
-from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.runner import Schedule, run_chains
-from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import Nested
 from bayesclust.posterior.credibility import constraint_credibility
 from bayesclust.posterior.tree import group

@@ -132,10 +132,10 @@ def _of_view(value: Any, view: Constraints) -> FloatArray:
     for source, one in by_source.items():
         if isinstance(one, float):
             rows[source] *= one
-        elif np.shape(one) == view.confidence_shape:
+        elif np.shape(one) == rows[source].shape:
             rows[source] = one
         else:
-            table = "a pair (xi1, xi2)" if view.is_links else f"{view.confidence_shape} costs"
+            table = "a pair (xi1, xi2)" if view.is_links else f"{rows[source].shape} costs"
             raise ValueError(
                 f"xi[{view.name!r}] must be a number or {table} for each source of {view.kind} "
                 f"answers; got {one!r}."

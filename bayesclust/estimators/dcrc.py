@@ -57,7 +57,7 @@ from bayesclust.inference.dcrc.gibbs import (
 from bayesclust.inference.dcrc.weights import log_softmax
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels
-from bayesclust.models.dcrc_weights import WeightPrior
+from bayesclust.models.dcrc import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive
 from bayesclust.posterior.point_estimate import point_estimate

@@ -34,6 +34,8 @@ from bayesclust.estimators.sampling import (
     check_schedule,
 )
 from bayesclust.families import as_divergence
+from bayesclust.inference.assignment import dispersed_number, seeded_partition
+from bayesclust.inference.chain import Moves
 from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.bridge import (
     EQUAL,
@@ -47,11 +49,9 @@ from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains
 from bayesclust.inference.samplers import SAMPLERS, default_moves
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.posterior.diagnosis import partition_distances
-from bayesclust.posterior.labels import canonical, partition_sizes
 from bayesclust.posterior.losses import VI, Binder, expected_losses
+from bayesclust.posterior.tree import canonical, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:

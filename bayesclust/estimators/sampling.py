@@ -20,13 +20,11 @@ from bayesclust._io import check_memory
 from bayesclust.checks import check_int
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_dims
-from bayesclust.inference import processes
+from bayesclust.inference.assignment import dispersed_number, seeded_partition
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
-from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.runner import Chain, Draws, Schedule
+from bayesclust.inference.runner import Chain, Draws, Schedule, check_same_in_all, n_processes
 from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.starts import dispersed_number, seeded_partition
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.typing import FloatArray, IntArray
 
@@ -163,18 +161,18 @@ def open_checkpoint(
     seed: int | Generator | None,
 ) -> Checkpoint | None:
     """The checkpoint of a run, if it has one; several processes must run the same either way."""
-    if path is None and processes.number() == 1:
+    if path is None and n_processes() == 1:
         return None
     _check_seed(seed)
     words = fingerprint(settings, items, constraints, seed) if seed is not None else {}
     if path is not None:
         return Checkpoint(path, words, settings["num_chains"], draw_dims(constraints))
-    processes.check_alike(words)
+    check_same_in_all(words)
     return None
 
 
 def _check_seed(random_state: int | Generator | None) -> None:
-    if random_state is None and processes.number() > 1:
+    if random_state is None and n_processes() > 1:
         raise ValueError(
             "random_state=None draws another seed in each process: "
             "give the same number in all of them."

@@ -57,11 +57,10 @@ from bayesclust.estimators.sampling import (
     run_seed,
 )
 from bayesclust.families import Family, get_family
+from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.prediction import Prediction, with_shared
-from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.inference.samplers import SAMPLERS, Sampler
-from bayesclust.inference.schedule import Moves
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
 from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint

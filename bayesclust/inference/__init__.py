@@ -1,1 +1,1 @@
-"""How it is computed: samplers, ascents and limits, each in a file or room of its own."""
+"""Inference: samplers, variational methods and limits."""

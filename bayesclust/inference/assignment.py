@@ -1,7 +1,11 @@
-"""The assignment of items to clusters: labels and the slots in use, for compiled samplers.
+"""The assignment of items to clusters: labels and slots, and the partitions that chains start from.
 
 Clusters live in the slots of a family's cluster state. Slots in use come first in `slots`; opening
 and closing a cluster swaps two entries, so that a sweep only ever walks the clusters that exist.
+
+Chains start from over-dispersed partitions, so that agreement between them means something. From
+one cluster every single-site sampler stays there in many dimensions, so chain c starts from a
+k-means++ partition with a number of clusters that grows with c.
 """
 
 from __future__ import annotations
@@ -16,6 +20,13 @@ from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.factor_graph import Sites
 from bayesclust.families.base import derive, set_items
 from bayesclust.partition_priors import Tables
+
+FIRST = 3.0
+RATIO = 2.0
+SEEDED_FROM = 50_000
+"""Items among which seeds are drawn at most."""
+CHUNK = 8192
+"""Items that are assigned to seeds at a time."""
 
 
 class Assignment(NamedTuple):
@@ -131,7 +142,7 @@ def members(assignment: Assignment, first: int, second: int) -> NDArray[np.int64
 
 @device(fastmath=FAST, no_refcount=True)
 def set_labels(z: NDArray[np.int64], items: NDArray[np.int64], labels: NDArray[np.int64]) -> None:
-    """z[items] = labels; numba takes a second and a half to compile that."""
+    """z[items] = labels, in a form that compiles fast."""
     for t in range(len(items)):
         z[items[t]] = labels[t]
 
@@ -154,7 +165,7 @@ def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
 def sort_by_group(
     group: NDArray[np.int64], number: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(items, start): those of group g = 0..number-1, in order, are items[start[g] : start[g + 1]]."""
+    """(items, start): those of group g, in order, are items[start[g] : start[g + 1]]."""
     items, start = np.zeros(len(group), np.int64), np.zeros(number + 1, np.int64)
     for i in range(len(group)):
         start[group[i] + 1] += 1
@@ -167,3 +178,50 @@ def sort_by_group(
         start[g] = start[g - 1]
     start[0] = 0
     return items, start
+
+
+# --- where chains start
+
+
+def dispersed_number(chain: int, n_items: int) -> int:
+    """Clusters that chain number `chain` starts from: 3, 6, 12, 24, 3, ..., but n / 4 at most."""
+    return int(min(FIRST * RATIO ** (chain % 4), max(n_items // 4, 1)))
+
+
+def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDArray[np.int64]:
+    """Labels 0..K-1 by the nearest k-means++ seed (Arthur and Vassilvitskii 2007).
+
+    Fewer clusters result where points coincide. Among more than `SEEDED_FROM` items, seeds come
+    from a random subset.
+    """
+    n = len(X)
+    if n <= SEEDED_FROM:
+        labels, _ = _nearest_seeds(X, number, rng)
+    else:
+        subset = X[rng.choice(n, SEEDED_FROM, replace=False)]
+        seeds = subset[_nearest_seeds(subset, number, rng)[1]]
+        squares = (seeds**2).sum(axis=1)
+        parts = (X[begin : begin + CHUNK] for begin in range(0, n, CHUNK))
+        labels = np.concatenate([(squares - 2 * part @ seeds.T).argmin(axis=1) for part in parts])
+    compact: NDArray[np.int64] = np.unique(labels, return_inverse=True)[1].astype(np.int64)
+    return compact
+
+
+def _nearest_seeds(
+    X: NDArray[np.float64], number: int, rng: Generator
+) -> tuple[NDArray[np.int64], list[int]]:
+    """(the nearest seed of each item, the items that are seeds)."""
+    n = len(X)
+    labels = np.zeros(n, dtype=np.int64)
+    seeds = [int(rng.integers(n))]
+    nearest = ((X - X[seeds[0]]) ** 2).sum(axis=1)
+    for k in range(1, number):
+        total = nearest.sum()
+        if not total > 0:
+            break
+        seeds.append(int(np.searchsorted(np.cumsum(nearest), rng.random() * total).clip(0, n - 1)))
+        distance = ((X - X[seeds[-1]]) ** 2).sum(axis=1)
+        closer = distance < nearest
+        labels[closer] = k
+        nearest = np.where(closer, distance, nearest)
+    return labels, seeds

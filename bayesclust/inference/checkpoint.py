@@ -1,4 +1,4 @@
-"""Runs that survive a kill: draws go to a zarr store as they come, with what each chain needs to go on.
+"""Runs that survive a kill: draws go to a zarr store as they come, with snapshots of the chains.
 
 A store is a directory with the groups ``posterior`` and ``sample_stats``, arrays (chain, draw, ...)
 that xarray opens, and one group per entry of the run under ``state``, whose attribute holds a
@@ -9,13 +9,14 @@ again, to the same values. Draws still to come show as -1 (labels and counts) or
 On disk a draw takes 2 bytes per item (4 from 32768 items on) before compression, which usually
 saves most of it; a snapshot, of which there is one per chain, takes about 35 bytes per item.
 
-In a run of several processes (`processes`) all see the same directory. The first makes it; a chain
-is written by the process that runs it, and by the first where all of them run it together. What
-belongs to several chains is changed under a lock.
+In a run of several processes all see the same directory. The first makes it; a chain is written by
+the process that runs it, and by the first where all of them run it together. What belongs to
+several chains is changed under a lock.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -26,38 +27,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesclust._io import check_path, replaced
-from bayesclust.inference import processes
-from bayesclust.inference.snapshots import from_text, to_text
+from bayesclust.inference import runner
+from bayesclust.inference.runner import GROUPS, any_process, check_same_in_all
+from bayesclust.typing import NDArray
 
 FORMAT = 2
-CHUNK_BYTES, CHUNK_DRAWS = 1 << 22, 100
+CHUNK_BYTES = 1 << 22
+CHUNK_DRAWS = 100
 SECONDS = 5.0
 """A kill loses at most about as much work as this, or as `SHARE` allows where saving takes long."""
 SHARE = 0.03
 """Part of a chain's time that may go into saving."""
-GROUPS = ("posterior", "sample_stats")
 
 
 class Checkpoint:
-    """The store of one run.
+    """The store of one run, in a directory that is made if it does not exist.
 
-    Parameters
-    ----------
-    path : str or path
-        A directory, made if it does not exist.
-    fingerprint : mapping of str to str or number
-        What makes this run the one it is; the number of draws is not part of it.
-    number_of_chains : int
-    dims : mapping, optional
-        Names of the dimensions after chain and draw of variables other than z.
-
-    Raises
-    ------
-    ValueError
-        If the path holds something else, or the checkpoint of another run.
+    `fingerprint` tells runs apart; the number of draws is not part of it. `dims` names the
+    dimensions after chain and draw of variables other than z.
     """
 
     def __init__(
@@ -67,40 +56,37 @@ class Checkpoint:
         number_of_chains: int,
         dims: Mapping[str, tuple[str, ...]] | None = None,
     ) -> None:
-        self.path, self.number_of_chains = check_path(path, "checkpoint"), number_of_chains
+        self.path = check_path(path, "checkpoint")
+        self.number_of_chains = number_of_chains
         self.dims = {"z": ("item",), **(dims or {})}
         self.lock = threading.Lock()
         found = stored_fingerprint(self.path)
         wanted = {"format": FORMAT, **fingerprint}
-        processes.check_alike({"a checkpoint": found is None, **wanted})
+        check_same_in_all({"a checkpoint": found is None, **wanted})
         if found is None:
-            if processes.index() == 0:
+            if runner.process_index() == 0:
                 import zarr
 
                 zarr.create_group(self.path, attributes={"bayesclust": wanted})
-            processes.any_says(True)  # none goes on before it is there
+            any_process(True)  # none goes on before it is there
             return
         different = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
         if different:
             raise ValueError(
-                f"the checkpoint {str(self.path)!r} is of another run, with other {', '.join(different)}: "
-                "give another path, or remove it to start anew."
+                f"the checkpoint {str(self.path)!r} is of another run, with other "
+                f"{', '.join(different)}: give another path, or remove it to start again."
             )
 
     def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
-        """The part of the store that belongs to one entry of the run of so many, of `size` draws.
-
-        Entries are all of the same number of chains: the first ones of the store belong to the
-        first entry, and so on.
-        """
+        """The part of one entry of so many, of `size` draws; all have as many chains."""
         return Record(self, entry, entries, size, writes=writes)
 
     def array(self, group: str, name: str, value: NDArray[Any], size: int) -> Any:
-        """The zarr array of one variable, made at its first draw, and as long as the longest run asked for."""
+        """The zarr array of one variable, made at its first draw; a longer run lengthens it."""
         import zarr
         from zarr.codecs import ZstdCodec
 
-        with self.lock, processes.in_turn(self.path):
+        with self.lock, runner.locked(self.path):
             parent = zarr.open_group(self.path, mode="a").require_group(group)
             if name in parent:
                 array: Any = parent[name]
@@ -114,96 +100,28 @@ class Checkpoint:
                 shape=(self.number_of_chains, size, *value.shape),
                 chunks=(1, draws, *(max(length, 1) for length in value.shape)),
                 dtype=value.dtype,
-                fill_value=_fill(value.dtype),
+                fill_value={"f": np.nan, "i": -1}.get(value.dtype.kind, 0),
                 dimension_names=("chain", "draw", *own),
                 compressors=ZstdCodec(checksum=True),  # a flipped bit is noticed
             )
 
 
 class Record:
-    """The draws of one entry of a run on disk: a chain, or several that advance together.
-
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-    entry, entries : int
-        Its number in the run, and how many there are.
-    size : int
-        Draws asked for.
-    writes : bool, default True
-        Whether it is this process that writes them.
-
-    Attributes
-    ----------
-    width : int or None
-        Number of chains, if it is several.
-    """
+    """The draws of one entry of a run on disk; `width` is its number of chains, if several."""
 
     def __init__(
         self, checkpoint: Checkpoint, entry: int, entries: int, size: int, *, writes: bool = True
     ) -> None:
-        self.checkpoint, self.entry, self.entries, self.size, self.writes = (
-            checkpoint,
-            entry,
-            entries,
-            size,
-            writes,
-        )
+        self.checkpoint = checkpoint
+        self.entry = entry
+        self.entries = entries
+        self.size = size
+        self.writes = writes
         self.width: int | None = None
         self.file = checkpoint.path / "state" / str(entry) / "zarr.json"
         self.saved = 0
-        self.last, self.pause = time.monotonic(), SECONDS
-
-    def load(self) -> tuple[dict[str, Any] | None, dict[str, dict[str, NDArray[Any]]]]:
-        """The last snapshot, if there is one, and the valid draws by group: arrays (draw, ...).
-
-        Raises
-        ------
-        ValueError
-            If they cannot be read.
-        """
-        for unfinished in (
-            self.file.parent.glob("*.partial") if self.writes else ()
-        ):  # what killed runs left
-            unfinished.unlink(missing_ok=True)
-        state = self._state()
-        draws: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
-        if state is None:
-            return None, draws
-        self.saved, self.width = int(state["draws"]), state["width"]
-        for group in GROUPS if self.saved else ():
-            draws[group] = self._draws(group)
-        return state, draws
-
-    def _draws(self, group: str) -> dict[str, NDArray[Any]]:
-        import zarr
-
-        draws, where = {}, self.checkpoint.path / group
-        try:
-            for name, array in zarr.open_group(where, mode="r").arrays():
-                where = self.checkpoint.path / group / name
-                values = np.asarray(array[self.chains, : self.saved])
-                draws[name] = values[0] if self.width is None else np.moveaxis(values, 0, 1)
-        except (
-            OSError,
-            RuntimeError,
-            ValueError,
-            KeyError,
-            TypeError,
-        ):  # whatever zarr and its codecs say of a torn file
-            raise ValueError(
-                f"the draws in the checkpoint, {str(where)!r}, cannot be read: remove the checkpoint to start anew."
-            ) from None
-        return draws
-
-    def check(self, width: int | None) -> None:
-        """Refuse entries of several sizes, whose places in the store would overlap."""
-        number, entries = self.checkpoint.number_of_chains, self.entries
-        if (width or 1) * entries != number:
-            raise ValueError(
-                f"entry {self.entry} has {width or 1} of the checkpoint's {number} chains, in {entries} entries: give all "
-                "entries of a run with a checkpoint the same number of chains."
-            )
+        self.last = time.monotonic()
+        self.pause = SECONDS
 
     @property
     def chains(self) -> slice:
@@ -211,46 +129,30 @@ class Record:
         width = self.width or 1
         return slice(self.entry * width, (self.entry + 1) * width)
 
-    def due(self) -> bool:
-        """Whether it is time to save."""
-        return self.writes and time.monotonic() - self.last > self.pause
+    def check(self, width: int | None) -> None:
+        """Refuse entries of several sizes, whose places in the store would overlap."""
+        number, entries = self.checkpoint.number_of_chains, self.entries
+        if (width or 1) * entries != number:
+            raise ValueError(
+                f"entry {self.entry} has {width or 1} of the checkpoint's {number} chains, in "
+                f"{entries} entries: give all entries of a run with a checkpoint the same number "
+                "of chains."
+            )
 
-    def save(
-        self, chain: Any, sweeps: int, draws: Mapping[str, Mapping[str, NDArray[Any]]], number: int
-    ) -> None:
-        """Write the draws that are new, then the state of the chain after `sweeps` sweeps and `number` draws."""
-        begun = time.monotonic()
-        # processes that run the chain together take its snapshot together
-        snapshot = chain.snapshot()
-        if not self.writes:
-            return
-        for group, variables in draws.items() if number > self.saved else ():
-            for name, values in variables.items():
-                self._write(group, name, values if self.width else values[:, None], number)
-        text = to_text({"sweeps": sweeps, "draws": number, "width": self.width, "chain": snapshot})
-        above = self.file.parent.parent / "zarr.json"
-        with self.checkpoint.lock, processes.in_turn(self.checkpoint.path):
-            if not above.exists():
-                _write_group(above, {})
-        _write_group(self.file, {"snapshot": text, "digest": _digest(text)})
-        self.saved, self.last = number, time.monotonic()
-        self.pause = max(SECONDS, (self.last - begun) / SHARE)
-
-    def _write(self, group: str, name: str, values: NDArray[Any], number: int) -> None:
-        """Write whole chunks, from `values` (draw, chain, ...): nothing is read of what a killed run left there."""
-        array = self.checkpoint.array(group, name, values[0, 0], self.size)
-        chunk, chains = array.chunks[1], self.chains
-        first, end = (
-            self.saved - self.saved % chunk,
-            min(-(-number // chunk) * chunk, array.shape[1]),
-        )
-        block = np.full(
-            (chains.stop - chains.start, end - first, *values.shape[2:]),
-            array.fill_value,
-            values.dtype,
-        )
-        block[:, : number - first] = np.moveaxis(values[first:number], 1, 0)
-        array[chains, first:end] = block
+    def load(self) -> tuple[dict[str, Any] | None, dict[str, dict[str, NDArray[Any]]]]:
+        """The last snapshot, if there is one, and the valid draws by group: arrays (draw, ...)."""
+        if self.writes:
+            for unfinished in self.file.parent.glob("*.partial"):  # what killed runs left
+                unfinished.unlink(missing_ok=True)
+        draws: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
+        state = self._state()
+        if state is None:
+            return None, draws
+        self.saved = int(state["draws"])
+        self.width = state["width"]
+        for group in GROUPS if self.saved else ():
+            draws[group] = self._draws(group)
+        return state, draws
 
     def _state(self) -> dict[str, Any] | None:
         if not self.file.exists():
@@ -262,46 +164,66 @@ class Record:
             state: dict[str, Any] = from_text(kept["snapshot"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise ValueError(
-                f"the state of a chain in the checkpoint, {str(self.file)!r}, cannot be read: remove the checkpoint to "
-                "start anew."
+                f"the state of a chain in the checkpoint, {str(self.file)!r}, cannot be read: "
+                "remove the checkpoint to start again."
             ) from None
         return state
 
+    def _draws(self, group: str) -> dict[str, NDArray[Any]]:
+        import zarr
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
+        draws, where = {}, self.checkpoint.path / group
+        try:
+            for name, array in zarr.open_group(where, mode="r").arrays():
+                where = self.checkpoint.path / group / name
+                values = np.asarray(array[self.chains, : self.saved])
+                draws[name] = values[0] if self.width is None else np.moveaxis(values, 0, 1)
+        # zarr and its codecs raise any of these on a torn file
+        except (OSError, RuntimeError, ValueError, KeyError, TypeError):
+            raise ValueError(
+                f"the draws in the checkpoint, {str(where)!r}, cannot be read: remove the "
+                "checkpoint to start again."
+            ) from None
+        return draws
 
+    def due(self) -> bool:
+        """Whether it is time to save."""
+        return self.writes and time.monotonic() - self.last > self.pause
 
-def _fill(dtype: np.dtype[Any]) -> Any:
-    return {"f": np.nan, "i": -1}.get(dtype.kind, 0)
+    def save(self, chain: Any, sweeps: int, store: Any) -> None:
+        """Write the draws that are new, then the state of the chain after `sweeps` sweeps."""
+        begun = time.monotonic()
+        snapshot = chain.snapshot()  # which processes that run the chain together take together
+        if not self.writes:
+            return
+        self.width, number = store.width, store.number
+        for group, variables in store.arrays.items() if number > self.saved else ():
+            for name, values in variables.items():
+                self._write(group, name, values if self.width else values[:, None], number)
+        text = to_text({"sweeps": sweeps, "draws": number, "width": self.width, "chain": snapshot})
+        above = self.file.parent.parent / "zarr.json"
+        with self.checkpoint.lock, runner.locked(self.checkpoint.path):
+            if not above.exists():
+                _write_group(above, {})
+        _write_group(self.file, {"snapshot": text, "digest": _digest(text)})
+        self.saved = number
+        self.last = time.monotonic()
+        self.pause = max(SECONDS, (self.last - begun) / SHARE)
 
-
-def _write_group(file: Path, attributes: dict[str, Any]) -> None:
-    """Write a group's file so that after a kill, or a loss of power, there is the old one or the new one."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with replaced(file, suffix=".partial") as draft:
-        draft.write_text(
-            json.dumps({"zarr_format": 3, "node_type": "group", "attributes": attributes}),
-            encoding="utf-8",
-        )
+    def _write(self, group: str, name: str, values: NDArray[Any], number: int) -> None:
+        """Write whole chunks, from `values` (draw, chain, ...), over what a killed run left."""
+        array = self.checkpoint.array(group, name, values[0, 0], self.size)
+        chunk, chains = array.chunks[1], self.chains
+        first = self.saved - self.saved % chunk
+        end = min(-(-number // chunk) * chunk, array.shape[1])
+        shape = (chains.stop - chains.start, end - first, *values.shape[2:])
+        block = np.full(shape, array.fill_value, values.dtype)
+        block[:, : number - first] = np.moveaxis(values[first:number], 1, 0)
+        array[chains, first:end] = block
 
 
 def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
-    """What the checkpoint at a path says of its run; None where there is nothing yet.
-
-    Parameters
-    ----------
-    path : str or path
-
-    Returns
-    -------
-    dict or None
-
-    Raises
-    ------
-    ValueError
-        If the path holds something else.
-    """
+    """The fingerprint of the run whose checkpoint is at a path; None where there is nothing yet."""
     directory = check_path(path, "checkpoint")
     if not directory.exists():
         return None
@@ -318,4 +240,54 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     return found
 
 
-__all__ = ["Checkpoint", "Record", "stored_fingerprint"]
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _write_group(file: Path, attributes: dict[str, Any]) -> None:
+    """Write a group's file so that a kill or a loss of power leaves the old one or the new one."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    group = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
+    with replaced(file, suffix=".partial") as draft:
+        draft.write_text(json.dumps(group), encoding="utf-8")
+
+
+# --- snapshots as text, bit for bit: arrays as bytes, numbers by their shortest exact form
+
+ARRAY_KEYS = {"bytes", "dtype", "shape"}
+
+
+def to_text(snapshot: Any) -> str:
+    """Write a nest of dicts, lists, arrays, numbers and words as JSON; keys are words.
+
+    >>> from_text(to_text({"alpha": 0.1, "z": np.arange(3)}))
+    {'alpha': 0.1, 'z': array([0, 1, 2])}
+    """
+    return json.dumps(snapshot, default=_plain)
+
+
+def from_text(text: str) -> Any:
+    """Read what `to_text` has written; tuples come back as lists."""
+    return json.loads(text, object_hook=_array)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        encoded = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
+        return {"bytes": encoded, "dtype": value.dtype.str, "shape": value.shape}
+    raise TypeError(
+        f"a snapshot cannot hold a {type(value).__name__}: give arrays, numbers, words, lists or "
+        "dicts."
+    )
+
+
+def _array(value: dict[str, Any]) -> Any:
+    if set(value) != ARRAY_KEYS:
+        return value
+    data = np.frombuffer(base64.b64decode(value["bytes"]), dtype=np.dtype(value["dtype"]))
+    return data.reshape(value["shape"]).copy()
+
+
+__all__ = ["Checkpoint", "from_text", "stored_fingerprint", "to_text"]

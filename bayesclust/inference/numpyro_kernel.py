@@ -1,41 +1,246 @@
-"""The partition update as a kernel of NumPyro: a block of its Gibbs sampler beside NUTS, for models of the user's own."""
+"""The partition update as a kernel of NumPyro, a block of its Gibbs sampler beside NUTS.
+
+An element of a site's log density (one item's likelihood, one answer's probability) has a *scope*,
+the items on whose labels it may depend. Scopes are read off the plates that a site lies in, and
+`Program.check_scopes` finds out whether the program keeps to them.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import numpyro
+from numpyro.infer.gibbs import GIBBS_SITES_KWARG
+from numpyro.infer.initialization import init_to_sample
 from numpyro.infer.mcmc import MCMCKernel
+from numpyro.infer.util import compute_log_probs
 from numpyro.util import is_prng_key
 
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.constraints.factor_graph import greedy_coloring
-from bayesclust.inference.numpyro_scopes import Program
+from bayesclust.models.sites import answers_plate
+from bayesclust.typing import BoolArray, IntArray
+
+TRIALS = 8
+"""Random mixtures of two labellings that scopes are checked with.
+
+One item that depends on one other escapes in 10% of cases.
+"""
+
+
+# --- a model with labels
+
+
+class Scope(NamedTuple):
+    """The items that each element of a site's log density may depend on."""
+
+    plate: str | None  # that says so; None for sites that may not depend on labels
+    dim: int  # its dimension, counted from the right; 0 without a plate
+    items: IntArray  # (m, t) the items of each of m elements; (1, 0) without a plate
+
+    def elements(self, log_prob: jax.Array) -> jax.Array:
+        """The (m,) log densities: those of a site, summed over all dimensions but the plate's."""
+        others = tuple(axis for axis in range(-log_prob.ndim, 0) if axis != self.dim)
+        return jnp.broadcast_to(log_prob.sum(axis=others), len(self.items))
+
+    def kept(self, mine: BoolArray, mixed: Any, first: Any, second: Any) -> bool:
+        """Whether elements (trials, m) of mixed labels equal those of the labelling they come from.
+
+        `mine` (trials, n) says which labels of the mixture are those of the first labelling.
+        """
+        inside = mine[:, self.items]
+        off_first = inside.all(axis=2) & ~_close(mixed, first)
+        off_second = (~inside).all(axis=2) & ~_close(mixed, second)
+        return not bool((off_first | off_second).any())
+
+
+def _close(a: Any, b: Any) -> BoolArray:
+    tolerance = float(np.sqrt(np.finfo(np.asarray(a).dtype).eps))
+    close: BoolArray = np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return close
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A NumPyro model with a site of labels in the plate of the items, and constraints."""
+
+    model: Any
+    site: str
+    plate: str
+    constraints: tuple[Constraints, ...]
+
+    def trace(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """The trace of one run, on values drawn from the prior."""
+        drawn = numpyro.handlers.substitute(
+            numpyro.handlers.seed(self.model, key), substitute_fn=init_to_sample
+        )
+        trace: dict[str, Any] = numpyro.handlers.trace(drawn).get_trace(*args, **kwargs)
+        return trace
+
+    def elements(
+        self, values: Mapping[str, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    ) -> dict[str, tuple[Scope, jax.Array]]:
+        """The scope of every site with a density, and the (m,) log densities of its elements."""
+        model = numpyro.handlers.seed(self.model, jax.random.key(0))
+        log_probs, trace = compute_log_probs(
+            model, args, dict(kwargs), dict(values), sum_log_prob=False
+        )
+        scopes = {name: self.scope(trace[name], len(values[self.site])) for name in log_probs}
+        return {name: (own, own.elements(log_probs[name])) for name, own in scopes.items()}
+
+    def scope(self, site: Mapping[str, Any], n_items: int) -> Scope:
+        """The scope of a site of a trace, by the plates it lies in."""
+        dims = {frame.name: frame.dim for frame in site["cond_indep_stack"]}
+        if self.plate in dims:
+            return Scope(self.plate, dims[self.plate], np.arange(n_items)[:, None])
+        for each in self.constraints:
+            if (plate := answers_plate(each)) in dims:
+                return Scope(plate, dims[plate], each.items)
+        return Scope(None, 0, np.empty((1, 0), dtype=np.int64))
+
+    def support(self, trace: Mapping[str, Any]) -> jax.Array:
+        """The values that a label may have, shape (K,)."""
+        return jnp.reshape(trace[self.site]["fn"].enumerate_support(expand=False), -1)
+
+    def check(self, trace: Mapping[str, Any]) -> None:
+        """Refuse a model whose labels cannot be redrawn by colours, as far as a trace shows it."""
+        sampled = {name: site for name, site in trace.items() if site["type"] == "sample"}
+        if self.site not in trace:
+            raise ValueError(
+                f"the model has no site {self.site!r}, only {', '.join(map(repr, sampled))}: name "
+                "the site of its labels, site=..."
+            )
+        z = trace[self.site]
+        if z["is_observed"] or not z["fn"].has_enumerate_support:
+            found = "observed" if z["is_observed"] else "not from a finite set"
+            raise ValueError(
+                f"the labels {self.site!r} are {found}: they must be a latent Categorical site."
+            )
+        frames = [(frame.name, frame.size) for frame in z["cond_indep_stack"]]
+        if frames != [(self.plate, *jnp.shape(z["value"]))]:
+            raise ValueError(
+                f"the labels {self.site!r} have shape {jnp.shape(z['value'])} in the plates "
+                f"{dict(frames)}: they must lie in the plate {self.plate!r} alone, one per item; "
+                "name it by plate=..."
+            )
+        latent = [name for name, site in sampled.items() if not site["is_observed"]]
+        latent.remove(self.site)
+        if latent:
+            raise ValueError(
+                f"PartitionGibbs redraws {self.site!r} alone, but {', '.join(map(repr, latent))} "
+                "are latent too: make it a block of numpyro.infer.Gibbs beside kernels for the "
+                "others, or condition on them."
+            )
+        self._check_answers(trace, len(z["value"]))
+
+    def _check_answers(self, trace: Mapping[str, Any], n_items: int) -> None:
+        plates = {
+            frame.name: frame.size
+            for site in trace.values()
+            for frame in site.get("cond_indep_stack", ())
+        }
+        for each in self.constraints:
+            if each.n_items != n_items:
+                raise ValueError(
+                    f"the constraints {each.name!r} are on {each.n_items} items, but the model has "
+                    f"{n_items} labels {self.site!r}: pass the constraints that the model has."
+                )
+            if plates.get(answers_plate(each)) != len(each):
+                raise ValueError(
+                    f"no site of the model lies in a plate {answers_plate(each)!r} of size "
+                    f"{len(each)}: call constraint_sites(constraints, z) in it, and pass the same "
+                    "constraints to PartitionGibbs."
+                )
+
+    def check_labels(self, z: jax.Array, trace: Mapping[str, Any]) -> None:
+        """Refuse first labels that are not one per item, or not among the model's."""
+        shape, support = jnp.shape(trace[self.site]["value"]), self.support(trace)
+        if z.shape != shape:
+            raise ValueError(
+                f"the first labels have shape {z.shape}, but the model has {shape}: "
+                "pass one per item."
+            )
+        if isinstance(z, jax.core.Tracer) or isinstance(support, jax.core.Tracer):
+            return
+        if not np.isin(z, support).all():
+            raise ValueError(
+                f"the first labels reach from {z.min()} to {z.max()}, but those of the model from "
+                f"{support.min()} to {support.max()}: pass labels that it has."
+            )
+
+    def check_scopes(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+        """Refuse a model whose densities depend on labels outside their scopes.
+
+        Other sites are drawn from the prior, and labels are mixed at random from two random
+        labellings: an element must not change with the labels outside its scope. Nothing is checked
+        where the arguments of the model are abstract.
+        """
+        # where a whole run is compiled; otherwise it would only recompile what is compiled already
+        staged = isinstance(jnp.zeros(()), jax.core.Tracer)
+        with jax.ensure_compile_time_eval() if staged else nullcontext():
+            free = {name: value for name, value in kwargs.items() if name != GIBBS_SITES_KWARG}
+            trace = self.trace(jax.random.key(1), args, free)
+            values = {
+                name: site["value"]
+                for name, site in trace.items()
+                if site["type"] == "sample" and not site["is_observed"]
+            }
+            support, n = self.support(trace), len(trace[self.site]["value"])
+            rng = np.random.default_rng(0)
+            labels = rng.integers(len(support), size=(2, TRIALS, n))
+            mine = rng.random((TRIALS, n)) < 0.5
+            stacked = np.concatenate([np.where(mine, *labels), *labels])
+            dtype = trace[self.site]["value"].dtype
+
+            def densities(z: jax.Array) -> dict[str, jax.Array]:
+                given = values | {self.site: support[z].astype(dtype)}
+                return {name: own for name, (_, own) in self.elements(given, args, free).items()}
+
+            found = jax.jit(lambda z: jax.lax.map(densities, z))(jnp.asarray(stacked))
+        if any(isinstance(value, jax.core.Tracer) for value in jax.tree.leaves(found)):
+            return
+        for name, value in found.items():
+            scope = self.scope(trace[name], n)
+            if not scope.kept(mine, *np.split(np.asarray(value), 3)):
+                raise ValueError(self._outside(name, scope))
+
+    def _outside(self, name: str, scope: Scope) -> str:
+        if scope.plate is None:
+            how = (
+                f"depends on the labels {self.site!r}, but lies neither in the plate "
+                f"{self.plate!r} nor in that of constraints"
+            )
+            remedy = "put it into its plate, or pass the constraints"
+        elif scope.plate == self.plate:
+            how = f"depends, for one item of the plate {self.plate!r}, on the labels of other items"
+            remedy = "write it item by item"
+        else:
+            how = f"depends on labels of items that its answers do not name in {scope.plate!r}"
+            remedy = "pass the model's constraints"
+        other = f"or redraw {self.site!r} by numpyro.infer.DiscreteGibbs"
+        return f"site {name!r} {how}: {remedy}, {other}."
+
+
+# --- the kernel
 
 
 class PartitionGibbsState(NamedTuple):
-    """Where the kernel is.
+    """Where the kernel is."""
 
-    Attributes
-    ----------
-    z : dict
-        The labels, (n,) array of int, by the name of their site.
-    moved : float
-        Share of the labels that the last sweep changed.
-    rng_key : jax key
-    """
-
-    z: dict[str, jax.Array]
-    moved: jax.Array
+    z: dict[str, jax.Array]  # the labels, (n,), by the name of their site
+    moved: jax.Array  # share of the labels that the last sweep changed
     rng_key: jax.Array
 
 
 class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
-    """Redraws the labels of a NumPyro model exactly, given everything else: a block of `numpyro.infer.Gibbs` beside NUTS.
+    """Redraws the labels of a NumPyro model given everything else, beside NUTS.
 
     Items that share no answer are independent given everything else. So items are updated one
     colour class of the constraint graph at a time (`bayesclust.constraints.greedy_coloring`), all
@@ -68,11 +273,11 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     Raises
     ------
     TypeError, ValueError
-        Here for views that are none or on different numbers of items. When sampling starts: if the
-        labels are missing, observed or not one per item, other sites are latent and no other block
-        has them, a view has no sites, or densities depend on the labels in another way than item by
-        item and answer by answer, which would make the update wrong. That is tried out on random
-        labels; it cannot be where the model's arguments are abstract (inside `jax.jit`).
+        Here for constraints of another kind or on different numbers of items. When sampling starts:
+        if the labels are missing, observed or not one per item, other sites are latent and no other
+        block has them, constraints have no sites, or densities depend on the labels in another way
+        than item by item and answer by answer, which would make the update wrong. That is tried out
+        on random labels; it cannot be where the model's arguments are abstract (inside `jax.jit`).
 
     Notes
     -----
@@ -94,7 +299,6 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     >>> import numpyro.distributions as dist
     >>> from numpyro.infer import MCMC, NUTS, Gibbs
     >>> import bayesclust as bc
-    >>> from bayesclust.inference.numpyro_kernel import PartitionGibbs
     >>> from bayesclust.models import constraint_sites
     >>> def lines(x, y, links):
     ...     with numpyro.plate("component", 2):
@@ -106,10 +310,11 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     >>> x = jnp.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 0.0, 0.0])
     >>> y = jnp.array([1.1, 1.8, 3.1, -0.9, -2.1, -3.0, 0.0, 0.1])
     >>> links = bc.PairwiseConstraints([(0, 6), (3, 7)], [True, True], n_items=8)
-    >>> kernel = Gibbs([(PartitionGibbs(lines, links), ["z"]), (NUTS(lines), None)])
+    >>> kernel = Gibbs([(bc.PartitionGibbs(lines, links), ["z"]), (NUTS(lines), None)])
     >>> mcmc = MCMC(kernel, num_warmup=100, num_samples=200, progress_bar=False)
     >>> mcmc.run(jax.random.key(0), x, y, links)
-    >>> tree = bc.posterior.to_datatree({"z": mcmc.get_samples(group_by_chain=True)["z"]}, constraints=[links])
+    >>> z = mcmc.get_samples(group_by_chain=True)["z"]
+    >>> tree = bc.posterior.to_datatree({"z": z}, constraints=[links])
     >>> bc.point_estimate(tree)
     array([0, 0, 0, 1, 1, 1, 0, 1])
     """
@@ -127,11 +332,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     ) -> None:
         given = [constraints] if isinstance(constraints, Constraints) else constraints
         n_items = getattr(given[0], "n_items", 0) if given else 0
-        answered = tuple(view for view in check_constraints(constraints, n_items) if len(view) > 0)
+        answered = tuple(each for each in check_constraints(constraints, n_items) if len(each) > 0)
         self._program = Program(model, site, plate, answered)
-        self._colors = (
-            greedy_coloring(answered, n_items) if answered else np.zeros(n_items, np.int64)
-        )
+        self._colors = greedy_coloring(answered, n_items) if answered else np.zeros(0, np.int64)
         self._batch_size = batch_size
 
     @property
@@ -148,7 +351,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         model_args: tuple[Any, ...],
         model_kwargs: Mapping[str, Any] | None,
     ) -> PartitionGibbsState:
-        """Check the model and return the first state: labels of `init_params`, or drawn from the prior."""
+        """Check the model; the first state has labels of `init_params`, or drawn from the prior."""
         if not is_prng_key(rng_key):
             states: PartitionGibbsState = jax.vmap(
                 lambda key, params: self.init(key, num_warmup, params, model_args, model_kwargs)
@@ -192,9 +395,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         args: tuple[Any, ...],
         kwargs: Mapping[str, Any],
     ) -> jax.Array:
-        """Draw by the Gumbel-max trick; an item is drawn once, so that one table of Gumbel variables serves all colours."""
+        """Draw by the Gumbel-max trick, with one table of Gumbel variables for all colours."""
         by_item = self._by_component(
-            lambda k: self._item_logits(jnp.full_like(z, k), args, kwargs), support
+            lambda k: self._logits(jnp.full_like(z, k), args, kwargs, of_items=True), support
         )
         noise = jax.random.gumbel(key, by_item.shape, by_item.dtype)
         if not self._program.constraints:
@@ -204,7 +407,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         def redraw(z: jax.Array, color: jax.Array) -> tuple[jax.Array, None]:
             mine = colors == color
             answers = self._by_component(
-                lambda k: self._answer_logits(jnp.where(mine, k, z), args, kwargs), support
+                lambda k: self._logits(jnp.where(mine, k, z), args, kwargs, of_items=False), support
             )
             return jnp.where(mine, _draw(by_item + answers, noise, support, z), z), None
 
@@ -219,23 +422,13 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         values: jax.Array = jax.lax.map(logits, support, batch_size=self._batch_size)
         return values
 
-    def _item_logits(
-        self, z: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any]
+    def _logits(
+        self, z: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, of_items: bool
     ) -> jax.Array:
-        """Log density of what each item alone has to do with its label, (n,)."""
+        """Log density of each item's own sites, or of the answers that name it: (n,)."""
         program, total = self._program, jnp.zeros(len(z))
         for scope, value in program.elements({program.site: z}, args, kwargs).values():
-            if scope.plate == program.plate:
-                total += value
-        return total
-
-    def _answer_logits(
-        self, z: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> jax.Array:
-        """Log probability of the answers that name each item, (n,)."""
-        program, total = self._program, jnp.zeros(len(z))
-        for scope, value in program.elements({program.site: z}, args, kwargs).values():
-            if scope.plate not in (None, program.plate):
+            if scope.plate is not None and (scope.plate == program.plate) == of_items:
                 for member in scope.items.T:
                     total = total.at[member].add(value)
         return total
@@ -246,11 +439,11 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         model_args: tuple[Any, ...],
         model_kwargs: Mapping[str, Any] | None,
     ) -> PartitionGibbsState:
-        """Return the state as it is: nothing is cached."""
+        """The state as it is: nothing is cached."""
         return state
 
     def wrap_model(self, wrapper: Callable[..., Any]) -> PartitionGibbs:
-        """Return the kernel for the model that the wrapper makes of its own."""
+        """The kernel for the model that the wrapper makes of its own."""
         wrapped = copy.copy(self)
         program = self._program
         wrapped._program = Program(
@@ -259,7 +452,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         return wrapped
 
     def get_diagnostics_str(self, state: PartitionGibbsState) -> str:
-        """Return what the progress bar says."""
+        """The sentence of the progress bar."""
         return f"{float(np.mean(state.moved)):.0%} of labels moved"
 
 

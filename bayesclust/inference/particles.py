@@ -1,21 +1,32 @@
-"""Weighted draws of a TVClust posterior that hear answers one by one, without a restart.
+"""Weighted draws of TVClust posteriors that condition on answers one by one, without a restart.
 
-This is iterated batch importance sampling (Chopin 2002, Biometrika 89) on partitions. An answer s
-multiplies the weight of draw z by
+This is iterated batch importance sampling (Chopin 2002, Biometrika 89, Sec. 3) on partitions. An
+answer s multiplies the weight of draw z by
 
     p(s | z, earlier answers) = p(earlier answers and s | z) / p(earlier answers | z),
 
 the noise integrated out under its conjugate prior; data, concentration and base measure have no
-part in it. When the weights have become uneven, draws are resampled by their weights, and each goes
-on for a few sweeps of the collapsed chain that it came from, under all answers so far. Both steps
-keep the weighted draws at the posterior given all answers.
+part in it. When the weights have become uneven, draws are resampled by their weights, and each is
+moved by a sweep of the collapsed chain that it came from, under all answers so far. Both steps keep
+the weighted draws at the posterior given all answers.
+
+Which cluster model suits the user's classes is not known before there are answers, and the density
+of the data cannot tell: it knows nothing of classes. Answers can. Models m are weighed by how well
+each predicts every answer given all others,
+
+    w_m proportional to exp sum_a log p(s_a | all other answers, data, m)
+
+(pseudo-Bayesian model averaging: Geisser and Eddy 1979; Yao, Vehtari, Simpson and Gelman 2018,
+Bayesian Anal. 13, Sec. 3.4), computed from the present draws. Bayes factors, which the weights
+estimate (Chopin 2002, Eq. 8), would count against a model for good what its few draws predicted
+before they had converged.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,91 +35,126 @@ from numpy.random import Generator
 from scipy.special import softmax
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.inference.answers_in_turn import check_extends, one_by_one
-from bayesclust.inference.chain import Chain
+from bayesclust.inference.chain import Chain, TVClustProblem
 from bayesclust.typing import FloatArray, IntArray, Params
 
-__all__ = ["Particles", "systematic"]
-
 THINNING = 5
-SWEEPS = 1
-STIRRED = 0.5
-LEAST = 0.5
-"""Share of the draws below which the effective sample size calls for new ones, as is usual (Liu and Chen 1998)."""
+MOVED = 0.5
+MIN_ESS = 0.5
+"""Effective share of the draws below which they are resampled (Liu and Chen 1998)."""
+FEWEST = 8
+"""Draws that the least likely model keeps, so that it can come back when answers support it."""
+
+
+def extends(constraints: Sequence[Constraints], more: Sequence[Constraints]) -> bool:
+    """Whether `more` begins with all answers of `constraints`, kind by kind.
+
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> one = PairwiseConstraints([(0, 1)], [True], 3)
+    >>> two = PairwiseConstraints([(0, 1), (1, 2)], [True, False], 3)
+    >>> extends([one], [two]), extends([two], [one]), extends([], [one])
+    (True, False, True)
+    """
+    return len(constraints) <= len(more) and all(map(_continues, constraints, more))
+
+
+def _continues(old: Constraints, new: Constraints) -> bool:
+    if (old.kind, old.noise, old.n_items) != (new.kind, new.noise, new.n_items):
+        return False
+    rows = ((old.items, new.items), (old.answers, new.answers), (old.source, new.source))
+    return all(np.array_equal(before, after[: len(old)]) for before, after in rows)
+
+
+def _one_by_one(
+    constraints: Sequence[Constraints], more: Sequence[Constraints]
+) -> Iterator[tuple[Constraints, ...]]:
+    """The constraints with one further answer at a time, up to all of `more`."""
+    if not extends(constraints, more):
+        raise ValueError(
+            "answers that the draws are conditioned on are missing from constraints: start again "
+            "from chains of the other problem."
+        )
+    for v, own in enumerate(more):
+        for number in range(len(constraints[v]) if v < len(constraints) else 0, len(own)):
+            first = copy.copy(own)
+            first.items = own.items[: number + 1]
+            first.answers = own.answers[: number + 1]
+            first.source = own.source[: number + 1]
+            first.flipped = None
+            yield (*more[:v], first, *constraints[v + 1 :])
 
 
 def systematic(weights: FloatArray, rng: Generator, number: int | None = None) -> IntArray:
-    """Draw indices, each as often as its weight says or once more.
+    """Draw indices in ascending order, each as often as its weight says or once more.
 
-    Parameters
-    ----------
-    weights : (S,) array of float
-        Of sum 1.
-    rng : Generator
-    number : int or None, default None
-        How many; None is S.
-
-    Returns
-    -------
-    (number,) array of int64
-        In ascending order; index s comes number w_s times in the mean.
-
-    Examples
-    --------
     >>> systematic(np.array([0.5, 0.0, 0.25, 0.25]), np.random.default_rng(0))
     array([0, 0, 2, 3])
     """
     number = len(weights) if number is None else number
     positions = (rng.random() + np.arange(number)) / number
-    return (
-        np.searchsorted(np.cumsum(weights), positions).clip(max=len(weights) - 1).astype(np.int64)
-    )
+    found = np.searchsorted(np.cumsum(weights), positions)
+    return found.clip(max=len(weights) - 1).astype(np.int64)
+
+
+def leave_one_out(constraints: Constraints, draws: IntArray, weights: FloatArray) -> FloatArray:
+    """log p(answer | data, all other answers) of each answer, the noise integrated out: (m,).
+
+    It is minus the log of the mean of 1 / p(answer | z, other answers) over draws given all answers
+    (Geisser and Eddy 1979, J. Am. Stat. Assoc. 74; Gelfand, Dey and Chang 1992, Eq. 9), steady here
+    because an answer whose noise has a prior is never all but impossible.
+
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> links = PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
+    >>> leave_one_out(links, np.array([[0, 0, 1]]), np.ones(1)).round(3)  # the prior is Beta(4, 1)
+    array([-0.223, -0.223])
+    """
+    counts = constraints.counts(draws)
+    whole = constraints.noise.log_marginal(counts)
+    inverse = np.empty(counts.shape)  # of an answer of each code about items of each pattern
+    for code, pattern in np.ndindex(counts.shape[1:]):
+        others = counts.copy()
+        others[:, code, pattern] = np.maximum(others[:, code, pattern] - 1, 0)
+        inverse[:, code, pattern] = np.exp(constraints.noise.log_marginal(others) - whole)
+    patterns = constraints.patterns(draws)
+    own = inverse[np.arange(len(draws))[:, None], constraints.codes, patterns]
+    values: FloatArray = -np.log(weights @ own)
+    return values
 
 
 class Particles:
-    """Weighted draws from the posterior of a problem, to which answers are added.
+    """Weighted draws from the posterior of one model.
 
     Parameters
     ----------
     chains : sequence of Chain
-        Of one problem, not yet warmed up; those of mixtures are some
-        too.
+        Chains of one problem, not yet warmed up.
     number : int
         Draws to keep, S; they are taken from the chains in turn.
     num_warmup : int
         Sweeps of each chain before the first draw, during which proposals adapt.
     thinning : int, default 5
         Sweeps from one draw of a chain to the next.
-    sweeps : int, default 1
-        Sweeps by which each draw goes on after resampling. One parts the copies of a draw, and most
-        answers bring another.
-    least : float, default 0.5
+    min_ess : float, default 0.5
         Share of `number` below which the effective sample size 1 / sum w^2 calls for resampling.
-    stirred : float, default 0.5
-        Share of the draws that go on by `sweeps` after an answer that does not call for resampling.
-        Weights stay even where every draw contradicts the answers alike: what none of them looks
-        like is found by moving alone.
+    moved : float, default 0.5
+        Share of the draws that are moved by a sweep after an answer that does not call for
+        resampling. Weights stay even where every draw contradicts the answers alike: partitions
+        unlike all of them are found by moving alone.
 
     Attributes
     ----------
     problem : TVClustProblem
-        With the answers heard so far.
+        With the answers so far.
     draws : (S, n) array of int
         Partitions; labels may have gaps.
-    renewals : int
+    n_resampled : int
         How often draws were resampled and moved.
-
-    References
-    ----------
-    Chopin (2002), A sequential particle filter method for static models, Biometrika 89, Sec. 3.
 
     Examples
     --------
     >>> import bayesclust as bc
     >>> from bayesclust.constraints import PairwiseConstraints
-    >>> from bayesclust.inference.samplers import collapsed_chain
-    >>> from bayesclust.inference.schedule import Moves
-    >>> from bayesclust.inference.problem import TVClustProblem
+    >>> from bayesclust.inference.samplers import Moves, collapsed_chain
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(1.5, 1, (8, 2))]
     >>> problem = TVClustProblem(bc.families.FullGaussian().bind(X))
@@ -117,7 +163,7 @@ class Particles:
     >>> def together():
     ...     return float(particles.weights @ (particles.draws[:, 0] == particles.draws[:, 15]))
     >>> before = together()
-    >>> particles.hear([PairwiseConstraints([(0, 15)], [True], n_items=16)], rng)
+    >>> particles.update([PairwiseConstraints([(0, 15)], [True], n_items=16)], rng)
     >>> together() > before, bool(particles.effective_size < 50)
     (True, True)
     """
@@ -129,17 +175,14 @@ class Particles:
         num_warmup: int,
         *,
         thinning: int = THINNING,
-        sweeps: int = SWEEPS,
-        least: float = LEAST,
-        stirred: float = STIRRED,
+        min_ess: float = MIN_ESS,
+        moved: float = MOVED,
     ) -> None:
-        self.problem, self.sweeps, self.least, self.stirred = (
-            chains[0].problem,
-            sweeps,
-            least,
-            stirred,
-        )
-        self.renewals, self._turn = 0, 0
+        self.problem = chains[0].problem
+        self.min_ess = min_ess
+        self.moved = moved
+        self.n_resampled = 0
+        self._next = 0
         self._chain = chains[0]
         for chain in chains:
             for sweep in range(num_warmup):
@@ -164,120 +207,187 @@ class Particles:
 
     @property
     def effective_size(self) -> float:
-        """1 / sum w^2: how many equally weighted draws would be as good (Kong, Liu and Wong 1994)."""
+        """1 / sum w^2: number of equally weighted draws as good (Kong, Liu and Wong 1994)."""
         return float(1.0 / (self.weights**2).sum())
 
-    def hear(self, constraints: Sequence[Constraints], rng: Generator) -> None:
-        """Take in further answers.
+    @property
+    def score(self) -> float:
+        """Sum of log p(answer | data, all other answers), in nats."""
+        every = [each for each in self.problem.constraints if len(each)]
+        return float(sum(leave_one_out(each, self.draws, self.weights).sum() for each in every))
 
-        Parameters
-        ----------
-        constraints : sequence of Constraints
-            All answers: those heard before, in their order, and further ones. Views of further
-            kinds come last.
-        rng : Generator
-
-        Raises
-        ------
-        ValueError
-            If answers that were heard are missing.
-        """
-        check_extends(self.problem.constraints, constraints)
-        for stage in one_by_one(self.problem.constraints, constraints):
-            self.weigh(stage)
-            self.go_on(rng)
+    def update(self, constraints: Sequence[Constraints], rng: Generator) -> None:
+        """Condition on further answers; `constraints` holds those so far, in order, and more."""
+        for stage in _one_by_one(self.problem.constraints, constraints):
+            self.reweight(stage)
+            self.move(rng)
         self.problem = replace(self.problem, constraints=tuple(constraints))
 
-    def weigh(self, constraints: Sequence[Constraints]) -> None:
-        """Take in further answers by the weights alone.
-
-        Parameters
-        ----------
-        constraints : sequence of Constraints
-            As for `hear`.
-        """
-        before, self._log_answers = self._log_answers, self._log_prob(constraints)
+    def reweight(self, constraints: Sequence[Constraints]) -> None:
+        """Condition on further answers by the weights alone."""
+        before = self._log_answers
+        self._log_answers = self._log_prob(constraints)
         self._log_weights += self._log_answers - before
         self.problem = replace(self.problem, constraints=tuple(constraints))
 
-    def go_on(self, rng: Generator) -> None:
-        """Move the draws on after an answer: all of them, resampled, where their weights are uneven, else a part.
-
-        Parameters
-        ----------
-        rng : Generator
-        """
-        if self.effective_size < self.least * len(self.draws):
-            self.renew(rng)
+    def move(self, rng: Generator) -> None:
+        """Resample where the weights are uneven; elsewhere rejuvenate a part of the draws."""
+        if self.effective_size < self.min_ess * len(self.draws):
+            self.resample(rng)
         else:
-            self.stir(rng)
+            self.rejuvenate(rng)
 
-    def renew(self, rng: Generator, number: int | None = None) -> None:
-        """Resample the draws by their weights, and move each on by a few sweeps.
-
-        Parameters
-        ----------
-        rng : Generator
-        number : int or None, default None
-            Draws to keep from now on; None keeps as many as there are.
-        """
+    def resample(self, rng: Generator, number: int | None = None) -> None:
+        """Resample `number` draws by their weights, by default all, and move each."""
         chosen = systematic(self.weights, rng, number)
         repeated = np.append(False, chosen[1:] == chosen[:-1])
-        own = zip(chosen, repeated, strict=True)
         self._states = [
-            copy.deepcopy(self._states[s]) if again else self._states[s] for s, again in own
+            copy.deepcopy(self._states[s]) if again else self._states[s]
+            for s, again in zip(chosen, repeated, strict=True)
         ]
-        self.draws, self._log_weights = self.draws[chosen], np.zeros(len(chosen))
-        self._move(np.arange(len(chosen)), rng)
-        self.renewals += 1
+        self.draws = self.draws[chosen]
+        self._log_weights = np.zeros(len(chosen))
+        self._sweep(np.arange(len(chosen)), rng)
+        self.n_resampled += 1
 
-    def stir(self, rng: Generator) -> None:
-        """Move the next few draws on, as they come in turn, by a few sweeps each; weights stay as they are.
-
-        Parameters
-        ----------
-        rng : Generator
-        """
-        count, size = math.ceil(self.stirred * len(self.draws)), len(self.draws)
+    def rejuvenate(self, rng: Generator) -> None:
+        """Move a part of the draws, in turn, by one sweep each; weights stay as they are."""
+        size = len(self.draws)
+        count = math.ceil(self.moved * size)
         if count:
-            self._move((self._turn + np.arange(count)) % size, rng)
-            self._turn = (self._turn + count) % size
+            self._sweep((self._next + np.arange(count)) % size, rng)
+            self._next = (self._next + count) % size
 
-    def _move(self, which: IntArray, rng: Generator) -> None:
-        """Let some draws go on under all answers so far, of which each keeps its distribution."""
+    def _sweep(self, which: IntArray, rng: Generator) -> None:
+        """Move some draws by a sweep under all answers so far."""
         noise = self._draw_noise(self.draws[which], rng)
         chain = self._chain
         chain.state.use(self.problem)
         chain.state.rng = rng
         for place, s in enumerate(which.tolist()):
-            params = [
-                {name: values[place] for name, values in of_view.items()} for of_view in noise
-            ]
+            params = [{name: values[place] for name, values in own.items()} for own in noise]
             own = {"noise": params, "generator": rng.bit_generator.state}
             chain.restore(self._states[s] | {"state": self._states[s]["state"] | own})
-            for _ in range(self.sweeps):
-                chain.sweep()
-            self._states[s], self.draws[s] = chain.snapshot(), chain.labels
+            chain.sweep()
+            self._states[s] = chain.snapshot()
+            self.draws[s] = chain.labels
         self._log_answers = self._log_prob(self.problem.constraints)
 
     def _log_prob(self, constraints: Sequence[Constraints]) -> FloatArray:
         """log p(answers | z) of each draw, the noise integrated out."""
         values = np.zeros(len(self.draws))
-        for view in constraints:
-            values += view.noise.log_marginal(view.counts(self.draws))
+        for each in constraints:
+            values += each.noise.log_marginal(each.counts(self.draws))
         return values
 
     def _draw_noise(self, draws: IntArray, rng: Generator) -> list[Params]:
-        """The noise of each view given each partition and the answers, with a leading axis of draws."""
+        """The noise of each set of constraints given each partition, draws first."""
         drawn = []
-        for view in self.problem.constraints:
-            start = view.noise.initial(view.n_sources)
-            params, number = view.noise.draw(view.counts(draws), start, rng), len(draws)
+        for each in self.problem.constraints:
+            start = each.noise.initial(each.n_sources)
+            params = each.noise.draw(each.counts(draws), start, rng)
             # known values come without the axis of draws
             drawn.append(
                 {
-                    name: np.broadcast_to(params[name], (number, *value.shape))
+                    name: np.broadcast_to(params[name], (len(draws), *value.shape))
                     for name, value in start.items()
                 }
             )
         return drawn
+
+
+class AveragedParticles:
+    """Weighted draws of several models, each weighed by how well it predicts the answers.
+
+    The number of draws of each model follows its weight at every resampling.
+
+    Parameters
+    ----------
+    parts : sequence of Particles
+        Draws of models of the same items, conditioned on the same answers.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> from bayesclust.inference.samplers import Moves, collapsed_chain
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(3, 1, (8, 2))]
+    >>> data = bc.families.FullGaussian().bind(X)
+    >>> problems = [TVClustProblem(data), TVClustProblem(data.coarsened(0.01))]
+    >>> chains = [collapsed_chain(one, np.zeros(16, int), rng, Moves()) for one in problems]
+    >>> parts = [Particles([chain], number=20, num_warmup=50) for chain in chains]
+    >>> averaged = AveragedParticles(parts)
+    >>> pairs = [(0, 1), (2, 3), (4, 12), (5, 13)]
+    >>> links = PairwiseConstraints(pairs, [True, True, False, False], n_items=16)
+    >>> averaged.update([links], rng)
+    >>> bool(averaged.shares[0] > 0.5)  # the first model predicts the answers
+    True
+    """
+
+    def __init__(self, parts: Sequence[Particles]) -> None:
+        self.parts = tuple(parts)
+        self._number = sum(len(part.draws) for part in parts)
+
+    @property
+    def problem(self) -> TVClustProblem:
+        """The first model, with the answers so far."""
+        return self.parts[0].problem
+
+    @property
+    def scores(self) -> FloatArray:
+        """Sum of log p(answer | data, all other answers) under each model, in nats: (models,)."""
+        return np.array([part.score for part in self.parts])
+
+    @property
+    def shares(self) -> FloatArray:
+        """Weight of each model, proportional to exp(`scores`), shape (models,)."""
+        found: FloatArray = softmax(self.scores)
+        return found
+
+    @property
+    def draws(self) -> IntArray:
+        """Partitions, model after model, shape (S, n); labels may have gaps."""
+        return np.concatenate([part.draws for part in self.parts])
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights of the draws, of sum 1, shape (S,)."""
+        parts = zip(self.shares, self.parts, strict=True)
+        return np.concatenate([share * part.weights for share, part in parts])
+
+    @property
+    def effective_size(self) -> float:
+        """1 / sum w^2 over the draws of all models."""
+        return float(1.0 / (self.weights**2).sum())
+
+    @property
+    def n_resampled(self) -> int:
+        """How often draws of some model were resampled and moved."""
+        return sum(part.n_resampled for part in self.parts)
+
+    def update(self, constraints: Sequence[Constraints], rng: Generator) -> None:
+        """Condition on further answers; `constraints` holds those so far, in order, and more."""
+        for stage in _one_by_one(self.problem.constraints, constraints):
+            for part in self.parts:
+                part.reweight(stage)
+            if self.effective_size < MIN_ESS * self._number:
+                for part, number in zip(self.parts, self._numbers(), strict=True):
+                    part.resample(rng, number)
+            else:
+                for part in self.parts:
+                    part.move(rng)
+        for part in self.parts:
+            part.problem = replace(part.problem, constraints=tuple(constraints))
+
+    def _numbers(self) -> list[int]:
+        """Draws of each model: by its share, but `FEWEST` at least, or half of an even share."""
+        fewest = min(FEWEST, self._number // (2 * len(self.parts)))
+        wanted = fewest + (self._number - fewest * len(self.parts)) * self.shares
+        numbers = np.floor(wanted).astype(np.int64)
+        for place in np.argsort(numbers - wanted)[: self._number - numbers.sum()]:
+            numbers[place] += 1
+        return [int(number) for number in numbers]
+
+
+__all__ = ["AveragedParticles", "Particles", "extends", "leave_one_out", "systematic"]

@@ -1,4 +1,4 @@
-"""Prediction of new items from draws of a partition: their clusters, their mates, and how likely they are.
+"""Prediction of new items from draws of a partition: their clusters, co-clustering, and density.
 
 Given one draw, a new item x is assigned as the last of n + 1 (TVClust Eq. 2 and 7), the cluster
 parameters integrated out, with the prior p(z) = V(n, K) prod_k W(n_k):
@@ -41,10 +41,10 @@ BLOCK = 4_000_000
 
 @kernel(fastmath=FAST)
 def prediction_terms(state: Any, assignment: Assignment, prior: Tables, terms: FloatArray) -> None:
-    """log W(n_k + 1) / W(n_k) + log p(x | items of k) of every new item and cluster, and last that of a new one.
+    """log W(n_k + 1) / W(n_k) + log p(x | items of k) of every new item and cluster.
 
-    New items are the rows of the state's data beyond those that are assigned. The last term is log
-    V(n + 1, K + 1) / V(n + 1, K) + log p(x).
+    New items are the rows of the state's data beyond those that are assigned. The last term is that
+    of a new cluster, log V(n + 1, K + 1) / V(n + 1, K) + log p(x).
     """
     n, number, empty = len(assignment.z), assignment.number[0], len(state.count) - 1
     for row in range(len(terms)):
@@ -58,7 +58,7 @@ def prediction_terms(state: Any, assignment: Assignment, prior: Tables, terms: F
 
 @dataclass(frozen=True)
 class _Terms:
-    """log p(x, where it sits) for some new items under every draw."""
+    """log p(x, its cluster) for some new items under every draw."""
 
     rows: slice
     joins: list[FloatArray]  # (m, K_s) per draw
@@ -79,49 +79,27 @@ class _Terms:
 class Prediction:
     """Draws from a posterior, as what they predict of new items.
 
-    New items are rows in the family's coordinates, as `BoundFamily.transform` gives them.
+    New items are rows in the family's coordinates, as `BoundFamily.transform` gives them; the
+    family is bound to the n items that were clustered.
 
-    Parameters
-    ----------
-    family : BoundFamily
-        Bound to the n items that were clustered.
-    z : ndarray of shape (S, n)
-        Draws of the partition, labels 0..K_s-1 without gaps.
-    values : sequence of mapping, of length S
-        Parameters of the partition prior of each draw.
-    hyper : ndarray of shape (S, hyper-parameters)
-        Hyper-parameters of the base measure of each draw, in the order of `family.hyper_priors`;
-        `with_shared` adds what clusters share.
-    partition_prior : PartitionPrior, default DirichletProcess()
-        Prior of the clusters.
-    components : ndarray of shape (S, n) or None, default None
-        Draws of the components that clusters consist of, labels without gaps; None where a cluster
-        is one component.
-    within : PartitionPrior or None, default None
-        Prior of the components within a cluster, with `components`.
-    within_values : sequence of mapping or None, default None
-        Its parameters.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from bayesclust.families import SphericalGaussian
     >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [1.0], [9.0], [10.0]]))
     >>> z = np.array([[0, 0, 1, 1], [0, 0, 1, 2]])
-    >>> draws = Prediction(family, z, [{"concentration": 1.0}] * 2, np.tile(family.initial_hyper(), (2, 1)))
+    >>> hyper = np.tile(family.initial_hyper(), (2, 1))
+    >>> draws = Prediction(family, z, [{"concentration": 1.0}] * 2, hyper)
     >>> draws.similarity(family.transform([[0.2], [9.6]])).round(1)
     array([[0.9, 0.9, 0. , 0. ],
            [0. , 0. , 0.7, 0.7]])
     """
 
     family: BoundFamily
-    z: IntArray
-    values: Sequence[Values]
-    hyper: FloatArray
+    z: IntArray  # (S, n) labels 0..K_s-1 without gaps
+    values: Sequence[Values]  # (S,) parameters of the partition prior
+    hyper: FloatArray  # (S, hyper-parameters), with what clusters share: `with_shared`
     partition_prior: PartitionPrior = field(default_factory=DirichletProcess)
-    components: IntArray | None = None
-    within: PartitionPrior | None = None
-    within_values: Sequence[Values] | None = None
+    components: IntArray | None = None  # (S, n) where clusters are mixtures, without gaps
+    within: PartitionPrior | None = None  # prior of the components within a cluster
+    within_values: Sequence[Values] | None = None  # (S,)
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log posterior predictive density of each new item, in the user's units; shape (m,)."""
@@ -138,7 +116,7 @@ class Prediction:
         return value
 
     def similarity(self, rows: FloatArray) -> FloatArray:
-        """Probability that each new item shares a cluster with each item of the data; shape (m, n)."""
+        """Probability that each new item shares a cluster with each item of the data: (m, n)."""
         value = np.zeros((len(rows), self.z.shape[1]))
         for terms in self._blocks(rows):
             total = terms.log_total()[:, None]
@@ -147,20 +125,9 @@ class Prediction:
         return value
 
     def memberships(self, rows: FloatArray, labels: IntArray) -> FloatArray:
-        """Probability of each cluster of one partition, given that the new item joins a cluster that exists.
+        """Probability of each cluster 0..C-1 of `labels`, if the new item joins one: (m, C).
 
         The clusters of a draw stand for those of `labels` in proportion to their members.
-
-        Parameters
-        ----------
-        rows : ndarray of shape (m, d)
-        labels : ndarray of shape (n,)
-            0..C-1 without gaps.
-
-        Returns
-        -------
-        ndarray of shape (m, C)
-            Rows sum to 1.
         """
         value = np.zeros((len(rows), int(labels.max()) + 1))
         shares = [_shares(z, labels) for z in self.z]
@@ -210,29 +177,17 @@ class Prediction:
         return _Terms(which, joins, alone)
 
 
-def with_shared(family: BoundFamily, seats: IntArray, hyper: FloatArray) -> FloatArray:
-    """Hyper-parameters of draws, with what all clusters share drawn from its conditional given each draw.
+def with_shared(family: BoundFamily, labels: IntArray, hyper: FloatArray) -> FloatArray:
+    """Hyper-parameters (S, hyper-parameters) of draws, with what clusters share drawn given each.
 
-    It is not recorded with the draws, being large; a draw with it anew is a draw from the posterior
-    as good as the first. The same draws give the same result.
-
-    Parameters
-    ----------
-    family : BoundFamily
-    seats : ndarray of shape (S, n)
-        Draws of the clusters, or of their components, labels 0..K_s-1 without gaps.
-    hyper : ndarray of shape (S, hyper-parameters)
-
-    Returns
-    -------
-    ndarray of shape (S, hyper-parameters + shared)
-        As given, where clusters share nothing.
+    It is large, and not recorded with the draws; drawn again, given the clusters or components
+    `labels` (S, n) without gaps, it is as good as the first. The same draws give the same result.
     """
     if not family.n_shared:
         return hyper
     components, rng = family.components(), np.random.default_rng(0)
     whole = np.empty((len(hyper), hyper.shape[1] + family.n_shared))
-    for s, z in enumerate(seats):
+    for s, z in enumerate(labels):
         own = np.append(hyper[s], np.zeros(family.n_shared))
         whole[s] = components.draw_shared(
             hard_statistics(components, z, int(z.max()) + 1), own, rng
@@ -243,7 +198,7 @@ def with_shared(family: BoundFamily, seats: IntArray, hyper: FloatArray) -> Floa
 def _cluster_terms(
     terms: FloatArray, components: IntArray, clusters: IntArray, prior: NestedTables
 ) -> tuple[FloatArray, FloatArray]:
-    """Terms of clusters from those of their components (`bayesclust.inference.two_level.scan`), and their prior weights."""
+    """Terms of clusters from those of components (`two_level.state`), and prior weights."""
     log_alone = terms[:, -1] - prior.within.log_open[int(components.max()) + 1]
     sizes = np.bincount(clusters)
     owner = np.zeros(int(components.max()) + 1, np.int64)

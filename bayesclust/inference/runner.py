@@ -1,23 +1,50 @@
-"""Runs chains side by side: warm-up, draws, progress, and what was drawn so far when interrupted."""
+"""Runs chains side by side, in threads and over processes: warm-up, draws, progress, interrupts.
+
+A run is of several processes once the user has called `jax.distributed.initialize` in each. All
+make the same calls with the same data, and meet in `gather`, in the same order. Without it there is
+one process, and what is said of several does nothing.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from bayesclust.inference import processes
-from bayesclust.inference.checkpoint import Checkpoint, Record
+from bayesclust._numba import number_compiled
+from bayesclust.typing import BoolArray, NDArray
+
+PARTITIONS = ("z", "component")
+GROUPS = ("posterior", "sample_stats")
+COMPILING = "Compiling, once per installation: about 20 s"
+LOOK_EVERY = 0.2
+"""Seconds between two looks at whether kernels are being compiled."""
+STATUS = re.compile(
+    r"(ABORTED|CANCELLED|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|UNAVAILABLE|UNKNOWN): "
+)
+"""How failures of the devices' runtime begin."""
+
+
+class InterruptedRunWarning(UserWarning):
+    """A run was interrupted; the draws so far are returned."""
+
+
+class LostProcessError(RuntimeError):
+    """Another process of the run has ended, and this one cannot go on without it."""
 
 
 class Chain(Protocol):
@@ -29,35 +56,21 @@ class Chain(Protocol):
     """
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
-        """Move on by one sweep; `adapt` and `freeze_noise` are set in the warm-up, `freeze_noise` in its first half."""
+        """Move on by one sweep; both are set in the warm-up, `freeze_noise` in its first half."""
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         """(posterior variables, sample statistics) now."""
 
     def snapshot(self) -> dict[str, Any]:
-        """All that decides the sweeps to come: words, numbers, arrays, and lists and dicts of them."""
+        """All that decides the sweeps to come: words, numbers, arrays, lists and dicts of them."""
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from a snapshot of a chain of the same problem, to the last bit."""
-
-
-class InterruptedRunWarning(UserWarning):
-    """A run was interrupted; the draws so far are returned."""
+        """Resume from a snapshot of a chain of the same problem, bit for bit."""
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """Length of a run.
-
-    Parameters
-    ----------
-    num_warmup : int
-        Sweeps that are not kept, during which proposals adapt.
-    num_samples : int
-        Draws to keep, per chain.
-    thinning : int, default 1
-        Sweeps from one kept draw to the next.
-    """
+    """Length of a run: sweeps of the warm-up, draws to keep, and sweeps from one to the next."""
 
     num_warmup: int
     num_samples: int
@@ -69,40 +82,53 @@ class Schedule:
         return self.num_warmup + self.num_samples * self.thinning
 
 
+@dataclass(frozen=True)
+class Draws:
+    """The result of a run: arrays of shape (chain, draw, ...)."""
+
+    posterior: dict[str, NDArray[Any]]
+    sample_stats: dict[str, NDArray[Any]]
+    interrupted: bool
+
+
+# --- one entry of a run: a chain, or several that advance together
+
+
 @dataclass
 class _Store:
-    """The draws of one chain, or of several that advance together, in arrays made when the first draw shows their shapes."""
+    """The draws of one entry, by group, in arrays (draw, ...) made at the first draw."""
 
     size: int
-    width: int | None = None
-    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    width: int | None = None  # number of chains, if it is several
+    arrays: dict[str, dict[str, NDArray[Any]]] = field(
+        default_factory=lambda: {group: {} for group in GROUPS}
+    )
     number: int = 0
 
-    def append(self, values: dict[str, Any]) -> None:
-        for name, value in values.items():
-            value = np.asarray(value)
-            if name not in self.arrays:
-                self.arrays[name] = np.empty(
-                    (self.size, *value.shape), dtype=_storage_type(name, value)
-                )
-            self.arrays[name][self.number] = value
+    def append(self, draw: tuple[dict[str, Any], dict[str, Any]]) -> None:
+        for group, values in zip(GROUPS, draw, strict=True):
+            arrays = self.arrays[group]
+            for name, value in values.items():
+                value = np.asarray(value)
+                if name not in arrays:
+                    arrays[name] = np.empty((self.size, *value.shape), _storage_type(name, value))
+                arrays[name][self.number] = value
         self.number += 1
 
-    def fill(self, draws: dict[str, NDArray[Any]], width: int | None) -> None:
+    def fill(self, draws: Mapping[str, Mapping[str, NDArray[Any]]], width: int | None) -> None:
         """Take the first draws from arrays (draw, ...)."""
         self.width = width
-        for name, values in draws.items():
-            self.number = min(len(values), self.size)
-            self.arrays[name] = np.empty((self.size, *values.shape[1:]), dtype=values.dtype)
-            self.arrays[name][: self.number] = values[: self.number]
+        for group, variables in draws.items():
+            for name, values in variables.items():
+                self.number = min(len(values), self.size)
+                kept = np.empty((self.size, *values.shape[1:]), values.dtype)
+                kept[: self.number] = values[: self.number]
+                self.arrays[group][name] = kept
 
-    def by_chain(self, name: str, number: int) -> NDArray[Any]:
+    def by_chain(self, group: str, name: str, number: int) -> NDArray[Any]:
         """The first draws of one variable, shape (chain, draw, ...)."""
-        draws = self.arrays[name][:number]
+        draws = self.arrays[group][name][:number]
         return draws[None] if self.width is None else np.moveaxis(draws, 1, 0)
-
-
-PARTITIONS = ("z", "component")
 
 
 def _storage_type(name: str, value: NDArray[Any]) -> np.dtype[Any]:
@@ -111,86 +137,68 @@ def _storage_type(name: str, value: NDArray[Any]) -> np.dtype[Any]:
     return value.dtype
 
 
-@dataclass(frozen=True)
-class Draws:
-    """What a run returns: arrays of shape (chain, draw, ...)."""
-
-    posterior: dict[str, NDArray[Any]]
-    sample_stats: dict[str, NDArray[Any]]
-    interrupted: bool
-
-
+@dataclass
 class _Entry:
-    """A chain of the run, or several that advance together, with their draws."""
+    """An entry of the run with its draws, and its record in the checkpoint, if there is one."""
 
-    def __init__(
-        self, start: Callable[[], Chain], schedule: Schedule, record: Record | None
-    ) -> None:
-        self.start, self.schedule, self.record = start, schedule, record
-        self.store, self.statistics = _Store(schedule.num_samples), _Store(schedule.num_samples)
+    start: Callable[[], Chain]
+    schedule: Schedule
+    record: Any
+
+    def __post_init__(self) -> None:
+        self.store = _Store(self.schedule.num_samples)
 
     def work(self, stop: threading.Event, bar: Any) -> None:
         """Sweep from where the checkpoint, if any, has got to."""
-        schedule, state = self.schedule, self._load()
-        first = 0 if state is None else min(int(state["sweeps"]), schedule.length)
-        finished = self.store.number == schedule.num_samples
-        chain = None if finished else self.start()
-        width = self.store.width if chain is None else getattr(chain, "number_of_chains", None)
-        self.store.width = self.statistics.width = width
-        if width is not None:
-            bar.total += (width - 1) * schedule.length
-        if chain is None:
-            bar.update(first * (width or 1))
-            return
+        schedule, store, state = self.schedule, self.store, None
         if self.record is not None:
-            self.record.check(width)
-        if state is not None:
-            chain.restore(state["chain"])
-        bar.update(first * (width or 1))
-        self._advance(chain, first, stop, bar)
+            state, draws = self.record.load()
+            store.fill(draws, self.record.width)
+        first = 0 if state is None else min(int(state["sweeps"]), schedule.length)
+        chain = None
+        if store.number < schedule.num_samples:
+            chain = self.start()
+            store.width = getattr(chain, "number_of_chains", None)
+        width = store.width or 1
+        bar.total += (width - 1) * schedule.length
+        if chain is not None:
+            if self.record is not None:
+                self.record.check(store.width)
+            if state is not None:
+                chain.restore(state["chain"])
+        bar.update(first * width)
+        if chain is not None:
+            self._advance(chain, first, stop, bar)
 
     def _advance(self, chain: Chain, first: int, stop: threading.Event, bar: Any) -> None:
-        """Sweep and draw, and save when it is time; all processes that run the chain together do so at the same sweeps."""
+        """Sweep, draw, and save when it is time, which all processes of one chain do together."""
         schedule, done, together = self.schedule, first, getattr(chain, "by_all_processes", False)
         if together:
-            processes.check_alike(
-                {"draws in the checkpoint": self.store.number, "sweeps in the checkpoint": first}
-            )
+            found = self.store.number, first
+            check_same_in_all({"draws and sweeps in the checkpoint": found})
         for sweep in range(first, schedule.length):
             halt, save = stop.is_set(), self.record is not None and self.record.due()
             if together:
-                halt, save = processes.any_says(halt, save)
+                halt, save = any_process(halt, save)
             if halt:
                 break
             chain.sweep(
                 adapt=sweep < schedule.num_warmup, freeze_noise=2 * sweep < schedule.num_warmup
             )
-            after, done = sweep - schedule.num_warmup + 1, sweep + 1
+            done = sweep + 1
+            after = done - schedule.num_warmup
             if after > 0 and after % schedule.thinning == 0:
-                variables, statistic = chain.draw()
-                self.statistics.append(statistic)
-                self.store.append(variables)
+                self.store.append(chain.draw())
             bar.update(self.store.width or 1)
             if save:
-                self._save(chain, done)
-        if done > first:
-            self._save(chain, done)
+                self.record.save(chain, done, self.store)
+        if done > first and self.record is not None:
+            self.record.save(chain, done, self.store)
         if together:
-            processes.any_says(True)  # what comes next may read what is written now
+            any_process(True)  # what comes next may read what is written now
 
-    def _load(self) -> Any:
-        if self.record is None:
-            return None
-        state, draws = self.record.load()
-        self.store.fill(draws["posterior"], self.record.width)
-        self.statistics.fill(draws["sample_stats"], self.record.width)
-        return state
 
-    def _save(self, chain: Chain, sweeps: int) -> None:
-        if self.record is not None:
-            self.record.width = self.store.width
-            groups = {"posterior": self.store.arrays, "sample_stats": self.statistics.arrays}
-            self.record.save(chain, sweeps, groups, self.store.number)
+# --- the run
 
 
 def run_chains(
@@ -199,130 +207,198 @@ def run_chains(
     *,
     progress: bool = True,
     n_jobs: int | None = None,
-    checkpoint: Checkpoint | None = None,
+    checkpoint: Any = None,
     spread: bool = False,
 ) -> Draws:
-    """Run one chain, or several that advance together, per entry of `starts`, in threads.
+    """Run one chain, or several that advance together, per entry of `starts`, in `n_jobs` threads.
 
     Chains are independent and each has its own generator, so the draws do not depend on the number
-    of threads or processes.
-
-    Parameters
-    ----------
-    starts : sequence of callables
-        Each makes a chain.
-    schedule : Schedule
-    progress : bool, default True
-        Show a progress bar where there is a terminal or a notebook to show it in.
-    n_jobs : int or None
-        Threads; None takes as many as there are chains, at most the number of processors.
-    checkpoint : Checkpoint or None
-        Where draws are kept as they come, and from where the run goes on if it was there before.
-    spread : bool, default False
-        Where there are several processes and at least as many entries, each runs a part of them,
-        and all return all draws. Otherwise every process runs every entry.
-
-    Returns
-    -------
-    Draws
-        After a keyboard interrupt fewer than asked for, with a warning: a common number of draws
-        per chain, and without the chains that had hardly begun where leaving them out keeps more
-        draws.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        If interrupted before any chain had drawn once.
-    LostProcessError
-        If another process of the run is gone.
+    of threads or processes. `checkpoint` is a `Checkpoint`, in which draws are kept as they come
+    and from which the run resumes. With `spread`, where there are several processes and at least as
+    many entries, each runs a part of them and all return all draws; otherwise every process runs
+    every entry. After a keyboard interrupt there are fewer draws than asked for, with a warning: a
+    common number per chain, without chains that had hardly begun where that keeps more draws.
     """
     stop, number = threading.Event(), len(starts)
-    parts = processes.number() if spread and processes.number() <= number else 1
-    mine = range(processes.index() % parts, number, parts)
-    entries = [
-        _Entry(starts[c], schedule, _record(checkpoint, c, number, schedule.num_samples, parts))
-        for c in mine
-    ]
-    total, shown = (
-        len(mine) * schedule.length,
-        progress and processes.index() == 0 and sys.stderr is not None,
-    )
+    parts = n_processes() if spread and n_processes() <= number else 1
+    entries = []
+    for c in range(process_index() % parts, number, parts):
+        record = None
+        if checkpoint is not None:
+            writes = parts > 1 or process_index() == 0
+            record = checkpoint.record(c, number, schedule.num_samples, writes=writes)
+        entries.append(_Entry(starts[c], schedule, record))
+    shown = progress and process_index() == 0 and sys.stderr is not None
+    total = len(entries) * schedule.length
     bar = tqdm(total=total, desc=f"{number} chains", unit="sweep", disable=None if shown else True)
-    workers = min(len(mine), n_jobs or os.cpu_count() or 1)
+    workers = min(len(entries), n_jobs or os.cpu_count() or 1)
     futures: list[Future[None]] = []
     interrupted = False
     with bar, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         try:
+            compiled = number_compiled()
             futures.extend(pool.submit(entry.work, stop, bar) for entry in entries)
-            wait(futures, return_when=FIRST_EXCEPTION)
+            _wait(futures, bar, compiled)
         except KeyboardInterrupt:
             interrupted = True
         finally:
             stop.set()
         wait(futures)
-    with processes.noticing_loss():
+    with naming_lost_process():
         for future in futures:
             future.result()
-    stores, statistics = [entry.store for entry in entries], [entry.statistics for entry in entries]
+    stores = [entry.store for entry in entries]
     if parts > 1:
-        stores, statistics = (_of_all_processes(own, number) for own in (stores, statistics))
-        interrupted = bool(processes.any_says(interrupted)[0])
-    return _collect(stores, statistics, interrupted)
+        stores = _of_all_processes(stores, number)
+        interrupted = bool(any_process(interrupted)[0])
+    return _collect(stores, interrupted)
 
 
-def _record(
-    checkpoint: Checkpoint | None, entry: int, entries: int, size: int, parts: int
-) -> Record | None:
-    if checkpoint is None:
-        return None
-    return checkpoint.record(entry, entries, size, writes=parts > 1 or processes.index() == 0)
+def _wait(futures: list[Future[None]], bar: Any, compiled: int) -> None:
+    """Wait for all, or the first error; where progress is shown, say once that kernels compile."""
+    silent = bar.disable
+    while not silent:
+        done, left = wait(futures, timeout=LOOK_EVERY, return_when=FIRST_EXCEPTION)
+        if not left or any(future.exception() for future in done):
+            return
+        if number_compiled() > compiled:
+            bar.write(COMPILING, file=sys.stderr)
+            silent = True
+    wait(futures, return_when=FIRST_EXCEPTION)
 
 
 def _of_all_processes(own: list[_Store], number: int) -> list[_Store]:
-    """The stores of all entries, from those that each process has: entry c is with process c modulo their number."""
-    most, stores = (
-        -(-number // processes.number()),
-        [_Store(own[0].size, own[0].width) for _ in range(number)],
-    )
-    numbers = processes.gathered(
-        np.array([store.number for store in own] + [0] * (most - len(own)))
-    )
+    """The stores of all entries; entry c is with process c modulo the number of processes."""
+    most = -(-number // n_processes())
+    missing = most - len(own)
+    stores = [_Store(own[0].size, own[0].width) for _ in range(number)]
+    numbers = gather(np.array([store.number for store in own] + [0] * missing))
     for c, store in enumerate(stores):
-        store.number = int(numbers[c % processes.number(), c // processes.number()])
-    for name in sorted(own[0].arrays):  # what comes from a checkpoint comes in another order
-        values = own[0].arrays[name]
-        filled = [
-            *(store.arrays[name] for store in own),
-            *[np.zeros_like(values)] * (most - len(own)),
-        ]
-        every = processes.gathered(np.stack(filled))
-        for c, store in enumerate(stores):
-            store.arrays[name] = every[c % processes.number(), c // processes.number()]
+        store.number = int(numbers[c % n_processes(), c // n_processes()])
+    for group in GROUPS:
+        for name in sorted(own[0].arrays[group]):  # a checkpoint has them in another order
+            mine = [store.arrays[group][name] for store in own]
+            every = gather(np.stack([*mine, *[np.zeros_like(mine[0])] * missing]))
+            for c, store in enumerate(stores):
+                store.arrays[group][name] = every[c % n_processes(), c // n_processes()]
     return stores
 
 
-def _collect(stores: list[_Store], statistics: list[_Store], interrupted: bool) -> Draws:
-    number, kept = stores[0].size, list(range(len(stores)))
+def _collect(stores: list[_Store], interrupted: bool) -> Draws:
+    size, every = stores[0].size, len(stores)
+    number, kept = size, list(range(every))
     if interrupted:
         number, kept = _most_draws([store.number for store in stores])
         if number == 0:
             raise KeyboardInterrupt
-        chains = (
-            "each chain" if len(kept) == len(stores) else f"{len(kept)} of {len(stores)} chains"
+        chains = "each chain" if len(kept) == every else f"{len(kept)} of {every} chains"
+        warnings.warn(
+            f"Interrupted: the first {number} draws of {chains} are returned, of {size} asked for.",
+            InterruptedRunWarning,
+            stacklevel=3,
         )
-        message = f"Interrupted: the first {number} draws of {chains} are returned, of {stores[0].size} asked for."
-        warnings.warn(message, InterruptedRunWarning, stacklevel=3)
-
-    def join(parts: list[_Store]) -> dict[str, NDArray[Any]]:
-        names = parts[kept[0]].arrays
-        return {
-            name: np.concatenate([parts[c].by_chain(name, number) for c in kept]) for name in names
+    joined = {
+        group: {
+            name: np.concatenate([stores[c].by_chain(group, name, number) for c in kept])
+            for name in stores[kept[0]].arrays[group]
         }
-
-    return Draws(join(stores), join(statistics), interrupted)
+        for group in GROUPS
+    }
+    return Draws(**joined, interrupted=interrupted)
 
 
 def _most_draws(numbers: list[int]) -> tuple[int, list[int]]:
-    """(draws per chain, chains to keep); chains that hardly began are left out, others not lightly: chains are compared."""
+    """(draws per chain, chains to keep): those that hardly began are left out."""
     number = max(numbers, key=lambda least: least * sum(n >= least for n in numbers) ** 2)
     return number, [c for c, n in enumerate(numbers) if n >= number]
+
+
+# --- several processes
+
+
+def n_processes() -> int:
+    """Number of processes that run this model; 1 where `jax.distributed` was not initialised."""
+    jax = sys.modules.get("jax")
+    return int(jax.process_count()) if jax is not None and jax.distributed.is_initialized() else 1
+
+
+def process_index() -> int:
+    """Number of this process, from 0; what all have in common is written by the first alone."""
+    return int(sys.modules["jax"].process_index()) if n_processes() > 1 else 0
+
+
+@contextmanager
+def naming_lost_process() -> Iterator[None]:
+    """Raise a `LostProcessError` for any failure that JAX reports in a run of several processes.
+
+    A failure that only this process saw ends the others too.
+    """
+    if n_processes() == 1:
+        yield
+        return
+    import jax
+
+    try:
+        yield
+    except (jax.errors.JaxRuntimeError, ValueError) as error:
+        # a failure while a program is started comes as a ValueError
+        if isinstance(error, ValueError) and not STATUS.match(str(error)):
+            raise
+        reason = " ".join(str(error).split())[:200]
+        raise LostProcessError(
+            f"process {process_index()} of {n_processes()} cannot go on, since another has ended "
+            f"or cannot be reached ({reason}): start all of them again with the same call, and the "
+            "run resumes from its checkpoint, if it has one."
+        ) from error
+
+
+def gather(values: NDArray[Any]) -> NDArray[Any]:
+    """The arrays of all processes, of one shape and type, stacked in their order."""
+    if n_processes() == 1:
+        return values[None]
+    from jax.experimental import multihost_utils
+
+    # as bytes, since JAX may be set to round 64 bits to 32
+    raw = np.frombuffer(np.ascontiguousarray(values).tobytes(), np.uint8)
+    with naming_lost_process():
+        parts = np.asarray(multihost_utils.process_allgather(raw))
+    return np.ascontiguousarray(parts).view(values.dtype).reshape(len(parts), *values.shape)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes out by a lock file beside a path."""
+    if n_processes() == 1:
+        yield
+        return
+    import fcntl
+
+    with path.with_name(f"{path.name}.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def any_process(*flags: bool) -> BoolArray:
+    """Which flags are up in any process; all get the same answer at the same point of the run."""
+    return np.asarray(gather(np.array(flags, np.bool_)).any(axis=0))
+
+
+def check_same_in_all(words: Mapping[str, Any]) -> None:
+    """Refuse, in all processes, one with other data, settings or files than the first."""
+    if n_processes() == 1:
+        return
+    digests = [
+        hashlib.sha256(json.dumps(value, default=str).encode()).digest() for value in words.values()
+    ]
+    every = gather(np.frombuffer(b"".join(digests), np.uint8).reshape(len(words), -1))
+    unlike = (every != every[0]).any(axis=2)
+    if unlike.any():
+        other = int(unlike.any(axis=1).argmax())
+        names = ", ".join(name for name, own in zip(words, unlike[other], strict=True) if own)
+        raise ValueError(
+            f"process {other} has other {names} than process 0: make the same call with the same "
+            "data in all processes, with checkpoints in a folder that all of them see."
+        )
+
+
+__all__ = ["Chain", "Draws", "InterruptedRunWarning", "LostProcessError", "Schedule", "run_chains"]

@@ -4,12 +4,10 @@ JAX is loaded only where a program runs. Programs run in the precision that the 
 ``numpyro.enable_x64()`` chooses 64 bits.
 """
 
-from bayesclust.models.dcrc import dcrc, dcrc_log_joint
-from bayesclust.models.dcrc_weights import WeightPrior
-from bayesclust.models.joint import log_joint
-from bayesclust.models.mixture import mixture_log_joint, tvclust_mixture
+from bayesclust.models.dcrc import WeightPrior, dcrc, dcrc_log_joint
+from bayesclust.models.joint import log_joint, mixture_log_joint
 from bayesclust.models.sites import constraint_sites
-from bayesclust.models.tvclust import tvclust
+from bayesclust.models.tvclust import tvclust, tvclust_mixture
 
 __all__ = [
     "WeightPrior",

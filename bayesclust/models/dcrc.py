@@ -2,10 +2,10 @@
 
 | on paper (Pei et al.) | in code |
 |---|---|
-| W, with its penalty lambda R(W) (Eq. 8) as a Gaussian prior | site "W", and "precision" where that is learned |
+| W, its penalty lambda R(W) (Eq. 8) a Gaussian prior | site "W", and "precision" if learned |
 | tau [H(y^) - H(Y_U)] (Eq. 9), unnormalised | factor "separation" |
 | y_i given x_i and W (Eq. 6) | site "z" in the plate "item" |
-| epsilon ~ Beta; or rows of a confusion matrix ~ Dirichlet | site "noise" or "confusion", one per source |
+| epsilon ~ Beta; or rows of a confusion matrix ~ Dirichlet | site "noise" or "confusion" |
 | l_t given y_t1, y_t2, y_t3 (Table I) | site "triplets_answer" in the plate "triplets_answers" |
 
 The paper divides the log likelihood of its M answers by M. As a model, all of its objective is
@@ -16,30 +16,198 @@ multiplied by M: the prior of the weights has precision 2 M lambda, and the entr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.random import Generator
+from scipy.special import gammaln
 
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.checks import check_int, check_items, item_labels, real_array
+from bayesclust.checks import (
+    check_int,
+    check_items,
+    check_positive,
+    item_labels,
+    number_between,
+    real_array,
+    shown,
+)
 from bayesclust.constraints.base import Constraints, check_constraints
-from bayesclust.models.dcrc_weights import WeightPrior, class_terms, weight_site
+from bayesclust.models.joint import log_constraints
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray
 
+TINY = float(np.finfo(np.float64).tiny)
 
-def unnamed(constraints: Sequence[Constraints], n_items: int) -> BoolArray:
-    """Which items no answer names: the set U of the paper.
+
+@dataclass(frozen=True)
+class WeightPrior:
+    """Prior of the weights W of the classifier: a Gaussian, and entropies of the classes.
 
     Parameters
     ----------
-    constraints : sequence of Constraints
-    n_items : int
+    precision : float or (shape, rate), default 1.0
+        Of the Gaussian prior of each weight that is not a bias, or the Gamma prior under which it
+        is learned.
+    bias_scale : float or None, default 10.0
+        Standard deviation of the biases. None leaves them free, as the paper does; such a prior
+        cannot be drawn from.
+    separation : float, default 0.0
+        Nats by which a mean entropy H(Y_U) of the items that no answer names is held against W.
+    balance : float, default 0.0
+        Nats that the entropy H(y^) of the mean class probabilities is worth.
+    proportions : tuple of K floats or None, default None
+        Sizes of the clusters that `balance` draws to, -KL(y^ || proportions) taking the place of
+        H(y^), from which it differs by a constant where sizes are even.
 
-    Returns
-    -------
-    ndarray of bool, shape (n,)
+    Raises
+    ------
+    ValueError
+        If precision or scale is not positive, a weight is negative, or proportions are not positive
+        with sum 1.
+    TypeError
+        If the precision is neither a number nor a pair.
+
+    Notes
+    -----
+    The entropies lie between 0 and log K, so that with a proper Gaussian, biases included, the
+    product is a proper prior of W given X, up to its normaliser. No model of the items stands
+    behind it: it says that a classifier is the more believable the clearer it tells the items
+    apart, and the more evenly, or as `proportions` say.
+
+    Examples
+    --------
+    >>> WeightPrior.from_paper(n_answers=100, tau=1.0, penalty=2**-6)
+    WeightPrior(precision=3.125, bias_scale=None, separation=100.0, balance=100.0, proportions=None)
     """
+
+    precision: float | tuple[float, float] = 1.0
+    bias_scale: float | None = 10.0
+    separation: float = 0.0
+    balance: float = 0.0
+    proportions: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        precision: Any = self.precision
+        if isinstance(precision, tuple) and len(precision) == 2:
+            check_positive(precision[0], "the shape of precision")
+            check_positive(precision[1], "the rate of precision")
+        elif isinstance(precision, Real):
+            check_positive(precision, "precision")
+        else:
+            raise TypeError(
+                "precision must be a number or the (shape, rate) of a Gamma prior; "
+                f"got {shown(precision)}."
+            )
+        if self.bias_scale is not None:
+            check_positive(self.bias_scale, "bias_scale")
+        for name in ("separation", "balance"):
+            number_between(getattr(self, name), name, "[0, inf)")
+        if self.proportions is not None:
+            sizes = np.asarray(self.proportions, dtype=np.float64)
+            if sizes.ndim != 1 or not (sizes > 0).all() or abs(sizes.sum() - 1) > 1e-8:
+                raise ValueError(
+                    "proportions must be positive, one per cluster, with sum 1; "
+                    f"got {self.proportions!r}."
+                )
+
+    @property
+    def first_precision(self) -> float:
+        """The precision, or its prior mean."""
+        if not isinstance(self.precision, tuple):
+            return self.precision
+        return self.precision[0] / self.precision[1]
+
+    def draw_precision(self, W: FloatArray, rng: Generator) -> float:
+        """Draw the precision given the weights (K, d + 1), or return the known one.
+
+        The entropies are of W alone, so that the Gamma prior is conjugate beside them.
+        """
+        if not isinstance(self.precision, tuple):
+            return self.precision
+        shape = self.precision[0] + W[:, :-1].size / 2
+        rate = self.precision[1] + (W[:, :-1] ** 2).sum() / 2
+        return float(rng.gamma(shape) / rate)
+
+    def log_density(self, W: FloatArray, precision: float) -> float:
+        """Log density of weights (K, d + 1) and a learned precision, without the entropies."""
+        value = _log_normal(W[:, :-1], precision)
+        if self.bias_scale is not None:
+            value += _log_normal(W[:, -1], self.bias_scale**-2)
+        if isinstance(self.precision, tuple):
+            shape, rate = self.precision
+            value += shape * np.log(rate) - gammaln(shape)
+            value += (shape - 1) * np.log(precision) - rate * precision
+        return float(value)
+
+    def entropies(self, xp: Any, terms: ClassTerms) -> Any:
+        """Log of the factor "separation", from what `class_terms` gave with the same `xp`."""
+        balance = terms.balance
+        if self.proportions is not None:
+            balance = balance + (terms.mean * xp.log(xp.asarray(self.proportions))).sum()
+        return self.balance * balance - self.separation * terms.separation
+
+    @classmethod
+    def from_paper(cls, n_answers: int, tau: float, penalty: float, balance: bool = True) -> Self:
+        """Return the prior of Eq. 9 (with `balance`) or Eq. 8, times the number of answers M.
+
+        `penalty` is lambda; without answers the objective is taken as it stands.
+        """
+        m = max(n_answers, 1)
+        return cls(2 * m * penalty, None, m * tau, m * tau * balance)
+
+
+class ClassTerms(NamedTuple):
+    """What the discriminative model says of all items."""
+
+    log_p: Any  # (n, K), log P(y = k | x; W) (Eq. 6)
+    ridge: Any  # R(W), the sum of squares of all weights but the biases
+    separation: Any  # H(Y_U | X_U; W), 0 where no item is free
+    balance: Any  # H(y^ | X; W)
+    mean: Any  # (K,), y^: the mean class probabilities
+
+
+def class_terms(xp: Any, W: Any, X: FloatArray, free: BoolArray) -> ClassTerms:
+    """Class probabilities under W (K, d + 1), and the entropies of Eq. 8 and 9, in NumPy or JAX.
+
+    `free` (n,) are the items that no answer names.
+    """
+    logits = X @ W[:, :-1].T + W[:, -1]
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    log_p = shifted - xp.log(xp.exp(shifted).sum(axis=1, keepdims=True))
+    p = xp.exp(log_p)
+    mean = p.mean(axis=0)
+    balance = -(mean * xp.log(xp.maximum(mean, TINY))).sum()
+    number = int(free.sum())
+    separation = -(p * log_p)[np.flatnonzero(free)].sum() / number if number else 0.0
+    return ClassTerms(log_p, (W[:, :-1] ** 2).sum(), separation, balance, mean)
+
+
+def _weight_site(prior: WeightPrior, number: int, d: int) -> Any:
+    """Sample W (number, d + 1), and its precision where that is learned; returns W."""
+    jnp, numpyro, dist = numpyro_modules()
+    precision = prior.precision
+    if isinstance(precision, tuple):
+        precision = numpyro.sample("precision", dist.Gamma(*precision))
+    scale = jnp.full((number, d), precision**-0.5)
+    if prior.bias_scale is not None:
+        scale = jnp.concatenate([scale, jnp.full((number, 1), prior.bias_scale)], axis=1)
+        return numpyro.sample("W", dist.Normal(0.0, scale).to_event(2))
+    flat = dist.ImproperUniform(dist.constraints.real_matrix, (), (number, d + 1))
+    W = numpyro.sample("W", flat)
+    numpyro.factor("penalty", dist.Normal(0.0, scale).log_prob(W[:, :-1]).sum())
+    return W
+
+
+def _log_normal(values: FloatArray, precision: float) -> float:
+    log_scale = values.size * np.log(precision / (2 * np.pi))
+    return float(0.5 * (log_scale - precision * (values**2).sum()))
+
+
+def unnamed(constraints: Sequence[Constraints], n_items: int) -> BoolArray:
+    """Which items no answer names, (n,): the set U of the paper."""
     free = np.ones(n_items, dtype=np.bool_)
     for view in constraints:
         free[view.items] = False
@@ -53,7 +221,7 @@ def dcrc(
     prior: WeightPrior | None = None,
     observe: bool = True,
 ) -> None:
-    """DCRC's model, a NumPyro program: log_density, Predictive and render_model work on it.
+    """DCRC's model, a NumPyro program: log_density, Predictive and render_model take it.
 
     Parameters
     ----------
@@ -63,8 +231,7 @@ def dcrc(
     n_clusters : int
         K, at least 2.
     constraints : Constraints, sequence of Constraints or None
-        Answers about triplets or pairs; each view is a site "<name>_answer", with its own noise
-        model.
+        Answers about triplets or pairs; those named v are a site "v_answer".
     prior : WeightPrior or None
         Prior of W; None is ``WeightPrior()``: standard normal weights, no entropies.
     observe : bool, default True
@@ -94,7 +261,7 @@ def dcrc(
     number = check_int(n_clusters, "n_clusters", least=2)
     answered = check_constraints(constraints, len(items))
     prior = WeightPrior() if prior is None else prior
-    W = weight_site(prior, number, items.shape[1])
+    W = _weight_site(prior, number, items.shape[1])
     terms = class_terms(jnp, W, items, unnamed(answered, len(items)))
     if prior.separation or prior.balance:
         numpyro.factor("separation", prior.entropies(jnp, terms))
@@ -108,7 +275,8 @@ def _check_weights(W: ArrayLike, d: int) -> FloatArray:
     weights: FloatArray = real_array(W, "W")
     if weights.ndim != 2 or len(weights) == 0 or weights.shape[1] != d + 1:
         raise ValueError(
-            f"W must have shape (K, {d + 1}), the biases last; got {weights.shape}: pass one row per class."
+            f"W must have shape (K, {d + 1}), the biases last; got {weights.shape}: "
+            "pass one row per class."
         )
     if not np.isfinite(weights).all():
         raise ValueError("W has entries that are not finite: pass real numbers.")
@@ -124,7 +292,7 @@ def dcrc_log_joint(
     prior: WeightPrior | None = None,
     precision: float | None = None,
 ) -> float:
-    """log p(W) + log p(z | X, W) + log p(answers | z, noise) + log p(noise), the twin of the program `dcrc`.
+    """log p(W) + log p(z | X, W) + log p(answers | z, noise) + log p(noise), as `dcrc` has it.
 
     Parameters
     ----------
@@ -135,7 +303,7 @@ def dcrc_log_joint(
     X : array of shape (n, d)
     constraints : sequence of Constraints
     noise : sequence of mappings
-        Noise parameters of each view.
+        Noise parameters of each constraint object.
     prior : WeightPrior or None
         As in `dcrc`.
     precision : float or None, default None
@@ -150,23 +318,20 @@ def dcrc_log_joint(
     --------
     >>> import numpy as np
     >>> W = np.zeros((2, 2))
-    >>> dcrc_log_joint(W, [0, 1], [[1.0], [2.0]])  # two fair coins, four weights at the mode of their priors
+    >>> dcrc_log_joint(W, [0, 1], [[1.0], [2.0]])  # two fair coins, weights at their modes
     -9.667
     """
     prior = WeightPrior() if prior is None else prior
-    items, weights = check_items(X, least=1), _check_weights(W, np.shape(X)[1])
+    items = check_items(X, least=1)
+    weights = _check_weights(W, items.shape[1])
     labels = item_labels(z, len(items), "z")
     if labels.ndim != 1 or labels.min() < 0 or labels.max() >= len(weights):
         raise ValueError(
-            f"z must hold one label from 0 to {len(weights) - 1} for each of the {len(items)} items."
+            f"z must hold one label from 0 to {len(weights) - 1} for each of the {len(items)} "
+            "items."
         )
     terms = class_terms(np, weights, items, unnamed(constraints, len(items)))
     value = prior.entropies(np, terms)
     value += prior.log_density(weights, prior.first_precision if precision is None else precision)
     value += terms.log_p[np.arange(len(items)), labels].sum()
-    for view, params in zip(constraints, noise, strict=True):
-        value += view.log_prob(labels, params) + view.noise.log_prior(params)
-    return float(value)
-
-
-__all__ = ["dcrc", "dcrc_log_joint", "unnamed"]
+    return float(value + log_constraints(labels, constraints, noise))

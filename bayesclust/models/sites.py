@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.constraints.base import Constraints, check_constraints
-from bayesclust.constraints.noise import DirichletNoise, Known, NoiseModel
+from bayesclust.constraints.noise import DirichletNoise, NoiseModel
 from bayesclust.constraints.stored import noise_names
 from bayesclust.typing import IntArray
 
@@ -106,7 +106,7 @@ def _answers_of(constraints: Constraints, names: Mapping[str, str], z: Any, obse
 
 
 def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> Any:
-    """Sample the parameters under their site names; return p(answer | truth), (S, truth, answer)."""
+    """Sample the parameters under their site names; return p(answer | truth), (S, T, A)."""
     jnp, numpyro, dist = numpyro_modules()
     if not isinstance(noise, DirichletNoise):
         raise TypeError(
@@ -115,15 +115,15 @@ def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> 
         )
     initial = noise.initial(n_sources)
     params = {}
-    for name, prior in noise.priors().items():
-        if isinstance(prior, (float, Known)):
+    for name, rows in noise.rows.items():
+        if not rows.free:
             params[name] = numpyro.deterministic(names[name], jnp.asarray(initial[name]))
             continue
-        if isinstance(prior, tuple):
-            ones = jnp.ones(n_sources)
-            given = dist.Beta(prior[0] * ones, prior[1] * ones).to_event(1)
+        if rows.is_rate:
+            a, b = (weight * jnp.ones(n_sources) for weight in rows.values[0].tolist())
+            given = dist.Beta(a, b).to_event(1)
         else:
-            weights = jnp.broadcast_to(jnp.asarray(prior), (n_sources, *prior.shape))
+            weights = jnp.broadcast_to(jnp.asarray(rows.values), (n_sources, *rows.values.shape))
             given = dist.Dirichlet(weights).to_event(2)
         params[name] = numpyro.sample(names[name], given)
     return noise.confusion(params, xp=jnp)
@@ -138,7 +138,8 @@ def patterns(z: Any, items: IntArray) -> Any:
     [0, 1]
     """
     jnp, _, _ = numpyro_modules()
-    first, second = z[items[:, 0]], z[items[:, 1]]
+    first = z[items[:, 0]]
+    second = z[items[:, 1]]
     if items.shape[1] == 2:
         return jnp.where(first == second, 0, 1)
     third = z[items[:, 2]]

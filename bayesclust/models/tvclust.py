@@ -1,4 +1,4 @@
-"""TVClust as a NumPyro program.
+"""TVClust as NumPyro programs: clusters that are components, and clusters that are mixtures.
 
 | on paper (Khashabi et al.) | in code |
 |---|---|
@@ -14,6 +14,13 @@ ERRATUM: the display before Eq. 8 should read p(E = 1 | H = 1) = p and p(E = 0 |
 its first two lines; Eq. 8 itself, which is used here, is right. The hyper-parameters of G0 are
 sites under their own names ("base_scale" and so on), and answers about triplets are sites like
 those about pairs ("triplets_answer", with "noise" or "confusion").
+
+A cluster g that is a mixture is a Dirichlet-process mixture of components of the family
+(Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017, with processes in the place of finite
+mixtures), and answers are about clusters:
+
+    alpha, beta ~ Gamma,    z_i ~ sticks(alpha),    c_i | z_i = g ~ sticks_g(beta),
+    theta_gc ~ G0,          x_i ~ p(. | theta_{z_i c_i})
 """
 
 from __future__ import annotations
@@ -27,9 +34,10 @@ from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_int, check_items, number_between
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.families import Family, HyperPrior, get_family
+from bayesclust.families.base import BoundFamily
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
-from bayesclust.partition_priors import KnownK, PartitionPrior, as_prior
-from bayesclust.typing import ArrayLike
+from bayesclust.partition_priors import KnownK, Nested, PartitionPrior, as_nested, as_prior
+from bayesclust.typing import ArrayLike, FloatArray
 
 
 def tvclust(
@@ -41,14 +49,14 @@ def tvclust(
     observe: bool = True,
     power: float = 1.0,
 ) -> None:
-    """TVClust's generative model, a NumPyro program: log_density, Predictive and render_model work on it.
+    """TVClust's generative model, a NumPyro program: log_density, Predictive, render_model take it.
 
     Parameters
     ----------
     X : array of shape (n, d)
         The items. The base measure takes its units from them even where they are not observed.
     constraints : Constraints, sequence of Constraints or None
-        Answers about the items; each view is a site "<name>_answer".
+        Answers about the items; those named v are a site "v_answer".
     family : str or Family, default "gaussian"
         Likelihood of a cluster, as in `bayesclust.TVClust`.
     partition_prior : DirichletProcess, PitmanYor, KnownK or None, default None
@@ -83,22 +91,17 @@ def tvclust(
 
     Examples
     --------
-    >>> import jax, numpy as np
-    >>> import numpyro.infer
+    >>> import jax, numpyro
+    >>> import numpy as np
     >>> from bayesclust.models import tvclust
-    >>> prior = numpyro.infer.Predictive(tvclust, num_samples=3)
-    >>> draws = prior(jax.random.key(0), np.arange(10.0).reshape(5, 2), family="gaussian_spherical", observe=False)
-    >>> draws["z"].shape, draws["x"].shape
-    ((3, 5), (3, 5, 2))
+    >>> program = numpyro.handlers.trace(numpyro.handlers.seed(tvclust, jax.random.key(0)))
+    >>> draw = program.get_trace(np.arange(10.0).reshape(5, 2), observe=False)
+    >>> draw["z"]["value"].shape, draw["x"]["value"].shape
+    ((5,), (5, 2))
     """
     _, numpyro, dist = numpyro_modules()
-    family = get_family(family)
-    items = check_items(X, missing=family.takes_missing)
-    answered = check_constraints(constraints, len(items))
-    bound = family.bind(items)
-    T = check_int(truncation, "truncation", least=2)
-    hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
-    weight = weight_site(as_prior(partition_prior), T)
+    items, answered, bound, hyper = _given(X, constraints, family)
+    weight = weight_site(as_prior(partition_prior), check_int(truncation, "truncation", least=2))
     with numpyro.plate("component", weight.shape[-1]):
         likelihood = bound.component_sites(hyper)
     with numpyro.plate("item", len(items)):
@@ -106,6 +109,80 @@ def tvclust(
         refuse_enumerated(z, len(items))
         item_site(likelihood(z), bound.columns(items) if observe else None, power)
     constraint_sites(answered, z, observe=observe)
+
+
+def tvclust_mixture(
+    X: ArrayLike,
+    constraints: Constraints | Sequence[Constraints] | None = None,
+    family: str | Family = "gaussian",
+    partition_prior: Nested | None = None,
+    truncation: int = 10,
+    within_truncation: int = 10,
+    observe: bool = True,
+    power: float = 1.0,
+) -> None:
+    """`tvclust` with clusters that are mixtures, a NumPyro program too.
+
+    Parameters
+    ----------
+    X, constraints, observe, power
+        As in `tvclust`.
+    family : str or Family, default "gaussian"
+        Likelihood of a component.
+    partition_prior : Nested or None, default None
+        Priors of the clusters and of the components within each of them. None is that of
+        `bayesclust.TVClust`.
+    truncation, within_truncation : int, default 10
+        Number of sticks of the clusters, and of the components of each; the last takes what is
+        left.
+
+    Notes
+    -----
+    Sites beyond those of `tvclust`: "within_concentration", "within_stick" in the plate "cluster",
+    and "component" (which of its cluster's components an item has) in the plate "item". The plate
+    "components" holds the components of the first cluster, then those of the second, and so on.
+
+    Examples
+    --------
+    >>> import jax, numpyro
+    >>> import numpy as np
+    >>> from bayesclust.models import tvclust_mixture
+    >>> program = numpyro.handlers.trace(numpyro.handlers.seed(tvclust_mixture, jax.random.key(0)))
+    >>> draw = program.get_trace(np.arange(10.0).reshape(5, 2), observe=False)
+    >>> draw["component"]["value"].shape, draw["x"]["value"].shape
+    ((5,), (5, 2))
+    """
+    _, numpyro, dist = numpyro_modules()
+    items, answered, bound, hyper = _given(X, constraints, family)
+    S = check_int(within_truncation, "within_truncation", least=2)
+    prior = as_nested(partition_prior)
+    weight = weight_site(prior.among, check_int(truncation, "truncation", least=2))
+    T = weight.shape[-1]
+    within = parameter_sites(prior.within, "within_")
+    with numpyro.plate("cluster", T):
+        below = numpyro.sample("within_stick", stick_distribution(prior.within, within, S - 1))
+    with numpyro.plate("components", T * S):
+        likelihood = bound.component_sites(hyper)
+    with numpyro.plate("item", len(items)):
+        z = numpyro.sample("z", dist.Categorical(probs=weight))
+        refuse_enumerated(z, len(items))
+        component = numpyro.sample("component", dist.Categorical(probs=stick_weights(below)[z]))
+        item_site(likelihood(z * S + component), bound.columns(items) if observe else None, power)
+    constraint_sites(answered, z, observe=observe)
+
+
+def _given(
+    X: ArrayLike,
+    constraints: Constraints | Sequence[Constraints] | None,
+    family: str | Family,
+) -> tuple[FloatArray, list[Constraints], BoundFamily, Any]:
+    """Checked data and constraints, the family on these data, and the sites of its base measure."""
+    family = get_family(family)
+    items = check_items(X, missing=family.takes_missing)
+    answered = check_constraints(constraints, len(items))
+    bound = family.bind(items)
+    hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
+    return items, answered, bound, hyper
 
 
 def item_site(likelihood: Any, observed: Any, power: float) -> None:
@@ -120,7 +197,7 @@ def item_site(likelihood: Any, observed: Any, power: float) -> None:
 
 
 def stick_weights(stick: Any) -> Any:
-    """Return pi_k = v_k prod_{j<k} (1 - v_j) along the last axis, the last weight being what is left."""
+    """Return pi_k = v_k prod_{j<k} (1 - v_j) along the last axis; the last is what is left."""
     jnp, _, _ = numpyro_modules()
     ones = jnp.ones((*stick.shape[:-1], 1))
     return jnp.concatenate([stick, ones], -1) * jnp.concatenate(
@@ -133,7 +210,8 @@ def hyper_site(prior: HyperPrior) -> Any:
     _, numpyro, dist = numpyro_modules()
     if prior.log_sd == 0:
         return prior.median
-    logarithm, exp = dist.Normal(np.log(prior.median), prior.log_sd), dist.transforms.ExpTransform()
+    logarithm = dist.Normal(np.log(prior.median), prior.log_sd)
+    exp = dist.transforms.ExpTransform()
     if prior.lower > 0:
         lower = np.log(prior.lower)
         logarithm = dist.TruncatedNormal(np.log(prior.median), prior.log_sd, low=lower)
@@ -163,7 +241,7 @@ def stick_distribution(prior: PartitionPrior, values: Any, number: int) -> Any:
 
 
 def weight_site(prior: PartitionPrior, truncation: int) -> Any:
-    """Weights of the clusters: from the sticks of a process, the last taking what is left, or a Dirichlet site."""
+    """Weights of the clusters: from the sticks of a process, or a Dirichlet site."""
     jnp, numpyro, dist = numpyro_modules()
     values = parameter_sites(prior)
     if isinstance(prior, KnownK):

@@ -16,8 +16,7 @@ from bayesclust.plots._style import (
     dot_size,
     legend_beside,
 )
-from bayesclust.posterior.labels import Labels, as_labels
-from bayesclust.posterior.tree import feature_names, group
+from bayesclust.posterior.tree import Labels, as_labels, feature_names, group
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -97,13 +96,7 @@ def _components(data: FloatArray) -> Plane:
 
 def partition(labels: ArrayLike, what: str, draws: Labels) -> Labels:
     """Labels of the items of the draws, or a refusal."""
-    z = as_labels(labels, what)
-    if len(z) != draws.shape[1]:
-        raise ValueError(
-            f"{what} has {len(z)} items, but the posterior has {draws.shape[1]}: "
-            "pass one label per item."
-        )
-    return z
+    return as_labels(labels, what, draws.shape[1])
 
 
 def matched(labels: Labels, reference: Labels) -> IntArray:

@@ -18,8 +18,7 @@ from bayesclust.plots._style import (
     panels_or_new,
 )
 from bayesclust.posterior.diagnosis import label_free
-from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.tree import group
+from bayesclust.posterior.tree import Labels, group
 from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:

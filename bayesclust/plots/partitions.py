@@ -23,11 +23,10 @@ from bayesclust.plots._style import (
     panels_or_new,
 )
 from bayesclust.posterior.credible_ball import credible_ball
-from bayesclust.posterior.labels import as_labels
 from bayesclust.posterior.losses import VI, Loss
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.similarity import item_entropy
-from bayesclust.posterior.tree import group, is_array, stacked_partitions
+from bayesclust.posterior.tree import as_labels, group, is_array, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
 
 if TYPE_CHECKING:

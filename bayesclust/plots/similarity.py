@@ -20,10 +20,9 @@ from bayesclust.plots._style import (
     shade,
     shortened,
 )
-from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.similarity import cluster_similarity, item_entropy, similarity_matrix
-from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.posterior.tree import Labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:

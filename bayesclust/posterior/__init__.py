@@ -4,11 +4,11 @@ Knows neither models nor samplers.
 """
 
 from bayesclust.posterior import losses
-from bayesclust.posterior.conflict import view_conflict
 from bayesclust.posterior.credibility import (
     constraint_credibility,
     constraint_log_likelihood,
     source_reliability,
+    view_conflict,
 )
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
 from bayesclust.posterior.diagnosis import Diagnosis, diagnose

@@ -1,4 +1,4 @@
-"""Constraints as data: which are right, their likelihood, and the reliability of sources."""
+"""Constraints as data: which are right, their likelihood, and how reliable their sources are."""
 
 from __future__ import annotations
 
@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.constraints.noise import NoiseModel
-from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.n_clusters import batches, error_of_means
-from bayesclust.posterior.tree import chain_partitions, group, stored_constraints
-from bayesclust.typing import ArrayLike, CodeArray, FloatArray
+from bayesclust.posterior.tree import (
+    Labels,
+    as_labels,
+    chain_partitions,
+    group,
+    process_draws,
+    stored_constraints,
+)
+from bayesclust.typing import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,32 +27,25 @@ if TYPE_CHECKING:
 
     from bayesclust.constraints.stored import StoredConstraints
 
-__all__ = [
-    "confusions",
-    "constraint_credibility",
-    "constraint_log_likelihood",
-    "log_likelihoods",
-    "source_reliability",
-]
-
 INTERVAL = (0.05, 0.95)
+SURPRISING = -3.0
+"""z-score below which a source conflicts with the rest."""
+IMPOSSIBLE = 1e-200
+TINY = float(np.finfo(np.float64).tiny)
+"""Least probabilities of an answer: in weights, and under logarithms."""
 
 
-def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -> pd.DataFrame:
+def constraint_credibility(posterior: Any) -> pd.DataFrame:
     """Return, for every constraint, the posterior probability that it is right.
 
     A constraint is right where the partition agrees with it: a may-link whose items are together, a
     may-not-link whose items are apart, a triplet that its items' pattern implies. Averaged over
-    draws, that is P(it is right | data, all constraints), with the noise of its source taken into
-    account by the sampler.
+    draws, that is P(it is right | data, all constraints), under the noise of its source.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints.
-    labels : (n,) array of int, optional
-        A partition whose clusters the items are shown with; by default the `labels_` of the
-        estimator, if it is one.
 
     Returns
     -------
@@ -54,25 +53,19 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
         One row a constraint, in the order given: view, the items i, j and, for triplets, k (missing
         for pairs), answer (in words), source, credibility, mcse (its Monte Carlo standard error, by
         batch means within chains) and likely (the answer with the highest posterior probability).
-        Where the noise was kept, also credibility_loo (leave-one-out: the credibility by the data
-        and all other constraints; much less than credibility where nothing but the constraint
-        itself supports it) and elpd_loo (its log probability given all the rest, in nats; the sum
-        is the expected log predictive density of leave-one-out cross-validation). Where a
-        concentration was sampled, bayes_factor: posterior odds that it is right, over the odds of
-        any items under the Chinese restaurant process (TVClust Eq. 2; half a draw is added on both
-        sides, so that it stays finite). With labels, cluster_i, cluster_j and, for triplets,
-        cluster_k.
+        Where the noise was kept, credibility_loo (leave-one-out: by the data and all other
+        constraints; much less than credibility where nothing but the constraint supports it) and
+        elpd_loo (its log probability given all the rest, in nats). Where the partition's prior is
+        a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor: posterior odds
+        that it is right, over the prior odds of any items under that process (TVClust Eq. 2; half a
+        draw is added on both sides, so that it stays finite). Of an estimator, cluster_i, cluster_j
+        and, for triplets, cluster_k by its `labels_`.
 
     Notes
     -----
-    Leaving a constraint out weighs the draws by 1 / p(answer | partition, noise) (Gelfand 1996).
+    Leaving a constraint out weights the draws by 1 / p(answer | partition, noise) (Gelfand 1996).
     Where a few draws take all the weight, the two columns are uncertain; ``arviz.loo`` on
     `constraint_log_likelihood` shows it by its k-hat.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If there are no draws or no constraints in what is passed, or labels are of other items.
 
     Examples
     --------
@@ -90,25 +83,24 @@ def constraint_credibility(posterior: Any, *, labels: ArrayLike | None = None) -
 
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
-    tables = [_table(view, z, draws) for view in stored_constraints(posterior)]
+    process = process_draws(posterior)
+    tables = [_table(view, z, draws, process) for view in stored_constraints(posterior)]
     table = pd.concat(tables, ignore_index=True)
     if "k" in table:  # where pairs come first, concatenation puts it last
         table.insert(3, "k", table.pop("k"))
-    shown = getattr(posterior, "labels_", None) if labels is None else labels
-    if shown is not None:
-        partition = as_labels(shown, "labels")
-        if len(partition) != z.shape[2]:
-            raise ValueError(
-                f"labels has {len(partition)} items, but the posterior has {z.shape[2]}: "
-                "pass one per item."
-            )
-        clusters = dict(enumerate(partition.tolist()))
+    if hasattr(posterior, "labels_"):
+        clusters = dict(enumerate(as_labels(posterior.labels_, "labels_").tolist()))
         for item in (name for name in "ijk" if name in table):
             table[f"cluster_{item}"] = table[item].map(clusters).astype(table[item].dtype)
     return table
 
 
-def _table(view: StoredConstraints, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
+def _table(
+    view: StoredConstraints,
+    z: Labels,
+    draws: xr.Dataset,
+    process: tuple[FloatArray, FloatArray] | None,
+) -> pd.DataFrame:
     import pandas as pd
 
     kept = all(name in draws for name in view.parameters.values())
@@ -121,42 +113,53 @@ def _table(view: StoredConstraints, z: Labels, draws: xr.Dataset) -> pd.DataFram
         frame["k"] = frame["k"].astype("Int64")
     frame["answer"] = words[view.answers]
     frame["source"] = view.source
-    frame["credibility"] = tally.shares[np.arange(len(view)), view.answers]
+    given = np.arange(len(view)), view.answers
+    frame["credibility"] = tally.shares[given]
     frame["mcse"] = tally.error
     frame["likely"] = words[tally.shares.argmax(axis=1)]
-    if tally.left_out is not None:
-        frame["credibility_loo"], frame["elpd_loo"] = tally.left_out
-    if "concentration" in draws:
-        prior = _prior_shares(view, draws["concentration"].values.ravel())[view.answers]
+    if kept:
+        frame["credibility_loo"] = tally.right
+        frame["elpd_loo"] = np.log(np.maximum(tally.predicted[given], TINY))
+    if process is not None:
+        prior = _prior_shares(view, *process)[view.answers]
         number = z[..., 0].size
         right = frame["credibility"] * number
         frame["bayes_factor"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
     return frame
 
 
-def _prior_shares(view: StoredConstraints, alpha: FloatArray) -> FloatArray:
-    """Prior probability (answers,) of each true answer, by the Chinese restaurant process."""
+def _prior_shares(view: StoredConstraints, s: FloatArray, t: FloatArray) -> FloatArray:
+    """Prior probability (answers,) of each true answer, under discounts s and concentrations t.
+
+    An item joins m others with probability (m - s) / (t + i), i items being there, and opens
+    cluster K + 1 with probability (t + s K) / (t + i) (Pitman and Yor 1997).
+    """
     if view.items.shape[1] == 2:
-        patterns = np.stack([np.ones_like(alpha), alpha]) / (1 + alpha)
+        patterns = np.stack([1 - s, t + s]) / (1 + t)
     else:
-        patterns = np.stack([np.full_like(alpha, 2.0), alpha, alpha, alpha, alpha**2])
-        patterns /= (1 + alpha) * (2 + alpha)
+        two = (1 - s) * (t + s)
+        patterns = np.stack([(1 - s) * (2 - s), two, two, two, (t + s) * (t + 2 * s)])
+        patterns /= (1 + t) * (2 + t)
     return np.bincount(view.truth, patterns.mean(axis=1), view.n_answers)
 
 
 class _Tally(NamedTuple):
-    """What the draws say of m constraints."""
+    """What the draws say of m constraints; the last two without the constraint itself."""
 
     shares: FloatArray  # (m, answers): posterior probability of each true answer
     error: FloatArray  # (m,): standard error of that of the answer given
-    left_out: tuple[FloatArray, FloatArray] | None  # (m,) each: leave-one-out credibility, elpd
+    right: FloatArray  # (m,): credibility
+    predicted: FloatArray  # (m, answers): probability of each answer
 
 
 def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> _Tally:
-    """Go once through the draws, with the confusion matrix of each of them if it was kept."""
-    shares = np.zeros((len(view), view.n_answers))
+    """Go once through the draws, with the confusion matrix of each of them if it was kept.
+
+    To leave an answer out is to weight the draws by 1 / p(answer | partition, noise).
+    """
+    shares, predicted = np.zeros((2, len(view), view.n_answers))
+    total, right_total = np.zeros((2, len(view)))
     means = []
-    weight, weight_right = np.full((2, len(view)), -np.inf)
     for c, first, last in batches(*z.shape[:2]):
         truths = view.truths(z[c, first:last])
         right = truths == view.answers
@@ -164,15 +167,17 @@ def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> 
             shares[:, answer] += (truths == answer).sum(axis=0)
         means.append(right.mean(axis=0))
         if confusion is not None:
-            log_weight = -log_likelihoods(view, truths, confusion[c, first:last])
-            weight = np.logaddexp(weight, np.logaddexp.reduce(log_weight))
-            where_right = np.logaddexp.reduce(np.where(right, log_weight, -np.inf))
-            weight_right = np.logaddexp(weight_right, where_right)
-    number = z.shape[0] * z.shape[1]
-    left_out = None
+            p = confusion[c, np.arange(first, last)[:, None], view.source, truths]
+            given = p[:, np.arange(len(view)), view.answers]
+            weight = 1 / np.maximum(given, IMPOSSIBLE)
+            total += weight.sum(axis=0)
+            right_total += (weight * right).sum(axis=0)
+            predicted += np.einsum("bm,bma->ma", weight, p)
+    shares /= z.shape[0] * z.shape[1]
     if confusion is not None:
-        left_out = (np.exp(weight_right - weight), np.log(number) - weight)
-    return _Tally(shares / number, error_of_means(means), left_out)
+        right_total /= total
+        predicted /= total[:, None]
+    return _Tally(shares, error_of_means(means), right_total, predicted)
 
 
 def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
@@ -185,18 +190,13 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints.
+        Of a fit with constraints that kept the noise.
 
     Returns
     -------
     xarray.DataTree
         A copy with the group log_likelihood: one variable (chain, draw, <name>_answer_id), in nats,
-        for each kind of constraint, by its name. It takes 8 bytes per draw and constraint.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no draws, no constraints or no noise parameters in what is passed.
+        for each kind of constraint, by its name.
 
     Examples
     --------
@@ -215,11 +215,10 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     draws = group(posterior, "posterior")
     variables = {}
     for view in stored_constraints(posterior):
-        chains = zip(z, confusions(view, draws), strict=True)
-        values = np.stack(
-            [log_likelihoods(view, view.truths(labels), confusion) for labels, confusion in chains]
-        )
-        variables[view.name] = (("chain", "draw", f"{view.name}_answer_id"), values)
+        chain, draw, _ = np.ogrid[: len(z), : z.shape[1], :1]
+        p = confusions(view, draws)[chain, draw, view.source, view.truths(z), view.answers]
+        dims = ("chain", "draw", f"{view.name}_answer_id")
+        variables[view.name] = (dims, np.log(np.maximum(p, TINY)))
     tree: xr.DataTree = getattr(posterior, "posterior_", posterior).copy()
     coords = {name: draws[name] for name in ("chain", "draw") if name in draws.coords}
     tree["log_likelihood"] = xr.DataTree(xr.Dataset(variables, coords=coords))
@@ -232,7 +231,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints.
+        Of a fit with constraints that kept the noise.
 
     Returns
     -------
@@ -240,13 +239,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
         One row for each noise parameter of each source: view, source, parameter (p: "same" of a
         pair that is; q: "different" of a pair that is; noise: wrong about a triplet;
         confusion[truth, answer]), mean, sd, lower and upper (ends of the central 90% interval),
-        answers (how many the source gave) and wrong (how many of them are wrong, on average over
-        the posterior).
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no draws, no constraints or no noise parameters in what is passed.
+        answers (how many the source gave) and wrong (how many of them are, on posterior average).
 
     Examples
     --------
@@ -281,22 +274,95 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def view_conflict(posterior: Any) -> pd.DataFrame:
+    """Return how well the constraints of each source are predicted by the data and all the others.
+
+    Every answer is left out in turn, by weighting the draws with 1 / p(answer | partition, noise)
+    (Gelfand 1996), and the probabilities that the others give to all possible answers are averaged
+    over the draws (Rao-Blackwell). Two numbers result for each source: whether its answers are
+    predicted worse than the posterior itself expects, and whether anything is gained by taking them
+    to be about this partition at all.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints that kept the noise.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per view and source that gave answers:
+
+        - answers: how many; elpd_loo: mean log probability of an answer given all the rest, in
+          nats; expected: its mean if the rest were right about the probabilities;
+        - z_score: (elpd_loo - expected) in standard deviations; far below 0 where answers
+          contradict the rest;
+        - gain_over_marginal: elpd_loo less that of a source whose answers have nothing to do with
+          the items, only with how often it gives each, in nats; up to 0 where they carry no
+          information;
+        - finding: "agrees", "conflicts with the rest" (z_score below -3) or "is uninformative"
+          (gain_over_marginal of at most 0).
+
+    See Also
+    --------
+    bayesclust.leave_view_out : refits without each view, and so sees what this does not: many
+        answers that agree with each other, but not with the data, predict each other well.
+    bayesclust.constraint_ppc : how the answers differ from those that the noise model generates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> y = np.repeat([0, 1], 20)
+    >>> good = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.1, seed=0)
+    >>> noise = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.5, seed=1, name="coin")
+    >>> at = dict.fromkeys(("p", "q", "p_coin", "q_coin"), np.full((1, 8, 1), 0.9))
+    >>> tree = to_datatree({"z": np.tile(y, (1, 8, 1)), **at}, constraints=[good, noise])
+    >>> bc.view_conflict(tree)[["view", "finding"]]
+        view                  finding
+    0  links                   agrees
+    1   coin  conflicts with the rest
+    """
+    import pandas as pd
+
+    z = chain_partitions(posterior)
+    draws = group(posterior, "posterior")
+    rows: list[dict[str, Any]] = []
+    for view in stored_constraints(posterior):
+        p = _tally(view, z, confusions(view, draws)).predicted
+        log_p = np.log(np.maximum(p, TINY))
+        elpd = log_p[np.arange(len(view)), view.answers]
+        expected = (p * log_p).sum(axis=1)
+        variance = (p * (log_p - expected[:, None]) ** 2).sum(axis=1)
+        for source in np.unique(view.source).tolist():
+            own = view.source == source
+            spread = max(float(np.sqrt(variance[own].sum())), 1e-9)
+            z_score = float((elpd[own] - expected[own]).sum()) / spread
+            # by how often the source gave each answer otherwise, one of each added
+            answers = view.answers[own]
+            times = np.bincount(answers, minlength=view.n_answers)
+            log_marginal = np.log(times[answers] / (len(answers) - 1 + view.n_answers))
+            gain = float((elpd[own] - log_marginal).mean())
+            row = {
+                "view": view.name,
+                "source": source,
+                "answers": len(answers),
+                "elpd_loo": float(elpd[own].mean()),
+                "expected": float(expected[own].mean()),
+                "z_score": z_score,
+                "gain_over_marginal": gain,
+                "finding": "agrees" if gain > 0 else "is uninformative",
+            }
+            if z_score < SURPRISING:
+                row["finding"] = "conflicts with the rest"
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
 def confusions(view: StoredConstraints, draws: xr.Dataset) -> FloatArray:
     """Return the confusion matrices (chain, draw, source, truth, answer) of the group posterior."""
     return _noise_model(view).confusion(_noise(view, draws))
-
-
-def log_likelihoods(
-    view: StoredConstraints, truths: CodeArray, confusion: FloatArray
-) -> FloatArray:
-    """Return log p(answer | z, noise), (draws, m); -708 stands for a probability of zero.
-
-    `truths` (draws, m) are the answers of a faultless source, and `confusion` is (draws, source,
-    truth, answer).
-    """
-    draw = np.arange(len(truths))[:, None]
-    likelihood: FloatArray = confusion[draw, view.source, truths, view.answers]
-    return np.log(np.maximum(likelihood, np.finfo(np.float64).tiny))
 
 
 def _noise_model(view: StoredConstraints) -> NoiseModel:

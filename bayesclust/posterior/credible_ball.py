@@ -8,13 +8,10 @@ from typing import Any
 import numpy as np
 
 from bayesclust.checks import number_between
-from bayesclust.posterior.labels import Labels, as_labels
 from bayesclust.posterior.losses import Loss, check_metric, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
-
-__all__ = ["CredibleBall", "credible_ball"]
 
 SAME = 1e-9
 """Distances that differ by no more than this are equal: they are sums of logarithms."""
@@ -28,18 +25,12 @@ class CredibleBall:
     ----------
     labels : (n,) array of int64
         The centre.
-    level : float
-        What was asked for.
-    radius : float
-        Distance of the farthest partition in the ball, in units of the loss (bits for VI).
-    probability : float
-        Share of the draws in the ball; at least `level`.
-    upper : (u, n) array of int64
-        Vertical upper bounds: of the draws in the ball with the fewest clusters, the ones farthest
-        from the centre.
-    lower : (l, n) array of int64
-        Vertical lower bounds: of the draws in the ball with the most clusters, the ones farthest
-        from the centre.
+    level, radius, probability : float
+        The share asked for; the distance of the farthest partition in the ball, in units of the
+        loss (bits for VI); the share of the draws in the ball, at least `level`.
+    upper, lower : (u, n) and (l, n) arrays of int64
+        Vertical bounds: of the draws in the ball with the fewest (upper) and the most (lower)
+        clusters, the ones farthest from the centre.
     horizontal : (h, n) array of int64
         Horizontal bounds: the draws in the ball farthest from the centre.
     distances : (draws,) array of float
@@ -58,7 +49,6 @@ class CredibleBall:
     loss: Loss
 
     def __contains__(self, labels: ArrayLike) -> bool:
-        """Whether a partition is in the ball."""
         return self.distance(labels) <= self.radius + SAME
 
     def distance(self, labels: ArrayLike) -> float:
@@ -87,10 +77,10 @@ def credible_ball(
     """Return the smallest ball around a partition that holds a given share of the posterior.
 
     The ball of level 1 - alpha is B = {c : d(c, labels) <= r} with the smallest r for which P(B |
-    data) >= 1 - alpha (Wade and Ghahramani 2018, section 4), d being the loss, which must be a
-    metric. Its extreme members show what the uncertainty is about: vertical bounds,
-    with the fewest and with the most clusters, and horizontal ones, farthest from the centre. They
-    are looked for among the draws, and where several are equally extreme all are given.
+    data) >= 1 - alpha (Wade and Ghahramani 2018, section 4), d being the loss. Its extreme members
+    show what the uncertainty is about: vertical bounds, with the fewest and with the most clusters,
+    and horizontal ones, farthest from the centre. They are looked for among the draws, and where
+    several are equally extreme all are given.
 
     Parameters
     ----------
@@ -101,18 +91,12 @@ def credible_ball(
     level : float in (0, 1), default 0.95
         Share of the posterior that the ball holds.
     loss : str or Loss, default "vi"
-        The distance, by name or as a value of `bayesclust.losses`: one that is a metric, so not 1 -
-        ARI, and with equal costs (a = 1).
+        The distance, by name or as a value of `bayesclust.losses`: a metric, so not 1 - ARI, and
+        with equal costs (a = 1).
 
     Returns
     -------
     CredibleBall
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the posterior holds no partitions, the labels are of other items, the level is outside
-        (0, 1), or the loss is no metric.
 
     Examples
     --------
@@ -128,13 +112,9 @@ def credible_ball(
     metric = check_metric(loss, "a credible ball")
     number_between(level, "level", "(0, 1)")
     draws = stacked_partitions(posterior)
-    centre = as_labels(point_estimate(draws, metric) if labels is None else labels, "labels")
-    if len(centre) != draws.shape[1]:
-        raise ValueError(
-            f"labels has {len(centre)} items, but the posterior has {draws.shape[1]}: "
-            "pass one label per item."
-        )
-    distances = np.maximum(expected_losses(metric, draws, centre[None]), 0.0)
+    chosen = point_estimate(draws, metric) if labels is None else labels
+    centre = as_labels(chosen, "labels", draws.shape[1])
+    distances = expected_losses(metric, draws, centre[None])
     radius = float(np.sort(distances)[int(np.ceil(level * len(draws) - SAME)) - 1])
     inside = distances <= radius + SAME
     members = draws[inside]

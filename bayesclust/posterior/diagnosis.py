@@ -1,8 +1,10 @@
-"""Convergence of label-free functionals and of partitions, and a verdict in words."""
+"""Whether chains agree, whether data and constraints do, and a verdict in words."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 from html import escape
 from importlib import import_module
 from itertools import product
@@ -10,19 +12,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_random_state, number_between
-from bayesclust.posterior.conflict import violations
-from bayesclust.posterior.labels import Labels, partition_sizes
+from bayesclust.checks import check_int, check_random_state, number_between, some_of
+from bayesclust.constraints.sampling import random_pairs
 from bayesclust.posterior.losses import VI, Binder, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import chain_partitions, group, is_array, log_joints
-from bayesclust.typing import FloatArray
+from bayesclust.posterior.tree import (
+    Labels,
+    chain_partitions,
+    evenly_spread,
+    group,
+    is_array,
+    log_joints,
+    partition_sizes,
+    settings_of,
+    stacked_partitions,
+    stored_constraints,
+)
+from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-__all__ = ["Diagnosis", "Functionals", "diagnose", "label_free", "partition_distances"]
+    from bayesclust.constraints.stored import StoredConstraints
 
 MAX_RHAT = 1.05
 MIN_ESS = 100.0
@@ -39,11 +51,23 @@ NO_CHAINS = (
 SAMPLED = 40
 """Draws of each chain that are compared with those of the others."""
 MORE = "increase num_warmup and num_samples"
+SHUFFLES = 100
+STANDARD_ERRORS = 4.0
+"""Shuffled answers that tell what merges win by chance, and how far beyond that counts."""
+FEWEST_SPLIT = 5
+LEAST_SHARE = 0.2
+RECONCILED = 0.5
+"""Violated must-links that are worth a word: so many, such a share of all must-links, and such a
+share of them that merges would make right beyond chance."""
+MARGIN = 0.1
+ERRORS = 3.0
+"""Share of constraints, and binomial standard errors, by which more are violated than expected."""
+MANY_COLUMNS = 20
 
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What `diagnose` found.
+    """Whether draws can be used, and why.
 
     Parameters
     ----------
@@ -53,16 +77,14 @@ class Diagnosis:
         The reason in one or two sentences, and what to do.
     table : pandas.DataFrame
         One row per functional: mean, sd, rhat, ess (bulk) and state, one of "converged", "constant"
-        (the same value in all draws: chains agree, and R-hat is undefined), "slow" (R-hat or
-        effective sample size fall short), "frozen" (each chain keeps a value of its own) and
-        "unknown" (too few draws or chains to tell).
+        (the same value in all draws: R-hat is undefined), "slow" (R-hat or effective sample size
+        fall short), "frozen" (each chain keeps a value of its own) and "unknown" (too few draws or
+        chains to tell).
     distances : pandas.DataFrame
         Mean variation of information, in bits, between draws of each two chains; within chains on
         the diagonal.
     conflict : str, default ""
-        Pairwise constraints that the fit violates beyond what was expected, and what to do; empty
-        where there are none. Chains can agree on a posterior that has explained its constraints
-        away.
+        Pairwise constraints that the fit violates beyond what was expected, and what to do.
     """
 
     ok: bool
@@ -92,7 +114,7 @@ def diagnose(
     min_ess: float = MIN_ESS,
     seed: int = 0,
 ) -> Diagnosis:
-    """Judge whether the chains of a run agree and have moved enough.
+    """Return whether the chains of a run agree and have moved enough, in words.
 
     Labels have no meaning across draws, so nothing is computed from them directly. Followed are the
     number of clusters, the entropy of their sizes, the largest of them, the Rand index to a
@@ -110,8 +132,7 @@ def diagnose(
     posterior : DataTree, fitted estimator, or array of int of shape (chain, draw, n)
         Draws of the partition; an array (draws, n) is one chain.
     n_pairs : int, default 20
-        Random pairs of items that are followed, half of them from within the clusters of the
-        reference.
+        Random pairs of items that are followed, half of them from within clusters.
     max_rhat : float, default 1.05
         Largest R-hat that passes. With some thirty functionals, 1.01 would be missed by chance in
         good runs; the verdict tells where 1.01 and an effective sample size of 400 are reached
@@ -125,27 +146,19 @@ def diagnose(
     Returns
     -------
     Diagnosis
-        Prints as its verdict, followed by what `conflict` says. Of a single chain, of
-        fewer than four draws a chain or of draws from a mean field it is never `ok`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the posterior holds no partitions.
+        Prints as its verdict and conflict. Never `ok` from a single chain, fewer than four draws a
+        chain or a mean field.
 
     Examples
     --------
     >>> import numpy as np
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
-    >>> rng = np.random.default_rng(0)
     >>> z = np.tile([0, 0, 0, 1, 1, 1], (4, 200, 1))
-    >>> z[:, :, 2] = rng.integers(2, size=(4, 200))
-    >>> report = bc.diagnose(to_datatree({"z": z}))
-    >>> report.ok
+    >>> z[:, :, 2] = np.random.default_rng(0).integers(2, size=(4, 200))
+    >>> bc.diagnose(z).ok
     True
     >>> z[3, :, 1] = 1
-    >>> print(bc.diagnose(to_datatree({"z": z})))
+    >>> print(bc.diagnose(z))
     Do not trust this run: ...
     """
     import pandas as pd
@@ -161,10 +174,9 @@ def diagnose(
     verdict = f"Chains tell nothing here: {NO_CHAINS.format(attrs.get(APPROXIMATION))}"
     if not attrs.get(APPROXIMATION):
         ok, verdict = _verdict(functionals, table, distances)
-    violated = violations(posterior, seed=seed)
     chains = pd.RangeIndex(len(distances), name="chain")
     between = pd.DataFrame(distances, index=chains, columns=chains)
-    return Diagnosis(ok, verdict, table, between, "" if violated is None else str(violated))
+    return Diagnosis(ok, verdict, table, between, violations(posterior, seed=seed))
 
 
 def _table(functionals: Functionals, max_rhat: float, min_ess: float) -> pd.DataFrame:
@@ -238,7 +250,7 @@ def _stuck(log_joint: FloatArray | None) -> list[str]:
     low = np.flatnonzero(gap > max(NATS_APART, 3 * spread))
     if not len(low):
         return []
-    which = f"chain {low[0]} sits" if len(low) == 1 else f"chains {_listed(low.tolist())} sit"
+    which = f"chain {low[0]} sits" if len(low) == 1 else f"chains {some_of(low.tolist(), 3)} sit"
     return [
         f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck "
         "in a local mode"
@@ -265,7 +277,7 @@ def _unsettled(table: pd.DataFrame) -> list[str]:
     reasons = []
     frozen = table.index[table["state"] == "frozen"].tolist()
     if frozen:
-        reasons.append(f"each chain keeps its own value of {_listed(frozen)}")
+        reasons.append(f"each chain keeps its own value of {some_of(frozen, 3)}")
     slow = table[table["state"] == "slow"]
     if len(slow):
         fall = "one quantity falls"
@@ -304,13 +316,6 @@ def _worst(table: pd.DataFrame) -> tuple[float, str, float, str]:
     r = int(rhat.argmax())
     e = int(ess.argmin())
     return float(rhat[r]), str(table.index[r]), float(ess[e]), str(table.index[e])
-
-
-def _listed(names: list[Any], shown: int = 3) -> str:
-    words = [str(name) for name in names[:shown]]
-    if len(names) > shown:
-        return f"{', '.join(words)} and {len(names) - shown} more"
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 class Functionals(NamedTuple):
@@ -354,23 +359,14 @@ def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
     return Functionals(values | others, z, log_joint)
 
 
-def _pairs(reference: Labels, n_pairs: int, rng: np.random.Generator) -> list[tuple[int, int]]:
+def _pairs(reference: Labels, n_pairs: int, rng: np.random.Generator) -> list[list[int]]:
     """Random pairs of items, half of them together in the reference where it has as many."""
     n = len(reference)
-    n_pairs = min(n_pairs, n * (n - 1) // 2)
-    chosen: set[tuple[int, int]] = set()
-    for _ in range(50 * n_pairs):
-        if len(chosen) == n_pairs // 2:
-            break
-        i = int(rng.integers(n))
-        mates = np.flatnonzero(reference == reference[i])
-        j = int(rng.choice(mates))
-        if i != j:
-            chosen.add((min(i, j), max(i, j)))
-    while len(chosen) < n_pairs:
-        i, j = sorted(rng.choice(n, size=2, replace=False).tolist())
-        chosen.add((i, j))
-    return sorted(chosen)
+    pairs = random_pairs(n, min(100 * n_pairs, n * (n - 1) // 2), rng)
+    together = reference[pairs[:, 0]] == reference[pairs[:, 1]]
+    half = np.flatnonzero(together)[: n_pairs // 2]
+    rest = np.delete(np.arange(len(pairs)), half)[: n_pairs - len(half)]
+    return sorted(pairs[np.append(half, rest)].tolist())
 
 
 def _continuous(draws: xr.Dataset) -> dict[str, Labels]:
@@ -393,7 +389,7 @@ def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
     """
     chains, draws, _ = z.shape
     m = min(sampled, draws)
-    at = np.linspace(0, draws - 1, m).round().astype(int)
+    at = evenly_spread(m, draws)
     out = np.empty((chains, chains))
     for c in range(chains):
         for other in range(c, chains):
@@ -403,3 +399,140 @@ def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
                 mean if c != other else (mean * m / (m - 1) if m > 1 else np.nan)
             )
     return out
+
+
+# --- violated constraints
+
+
+def violations(posterior: Any, *, seed: int = 0) -> str:
+    """Say why the fit violates more pairwise constraints than expected; "" where it does not.
+
+    A model whose clusters have the wrong shape splits classes, and then violates the must-links
+    that hold them together. Such constraints name the same few pairs of clusters again and again,
+    while wrong ones are about any pairs: merging clusters would make more of them right than of
+    shuffled ones. Sources that are bad in truth contradict themselves under every partition, if
+    they were asked often enough about the same items. The partition is the draw of largest log
+    joint, or the last; merges contract the pair of clusters with the most must-links beyond
+    cannot-links, again and again (greedy correlation clustering).
+    """
+    tree = getattr(posterior, "posterior_", posterior)
+    if is_array(tree) or "constant_data" not in tree.children:
+        return ""
+    views = [view for view in stored_constraints(tree) if view.kind == "pairwise" and len(view)]
+    if not views:
+        return ""
+    log_joint = log_joints(tree)
+    z = stacked_partitions(tree)[-1 if log_joint is None else int(np.nanargmax(log_joint))]
+    items = np.concatenate([view.items for view in views])
+    same = np.concatenate([view.answers for view in views]) == 1
+    together = z[items[:, 0]] == z[items[:, 1]]
+    won, chance, spread = _won_by_clusters(
+        z[items[~together]], same[~together], np.random.default_rng(seed)
+    )
+    wrong = int((same != together).sum())
+    split = int((same & ~together).sum())
+    expected = sum(_expected_violations(view, z) for view in views)
+    opening = f"the fit violates {wrong} of {len(same)} pairwise constraints"
+    if (
+        split >= max(FEWEST_SPLIT, LEAST_SHARE * same.sum())
+        and won - chance >= RECONCILED * split
+        and won - chance >= STANDARD_ERRORS * spread
+    ):
+        return (
+            f"Data and constraints conflict: {opening}, and with clusters merged {won:.0f} more of "
+            f"them would be right, where {chance:.0f} would by chance. The constraints agree with "
+            "each other; what does not fit is the shape that clusters are given. What to do: "
+            f"{_remedies(tree)}."
+        )
+    error = np.sqrt(max(expected * (1 - expected / len(same)), 0.0))
+    if not wrong - expected > max(MARGIN * len(same), ERRORS * error):
+        return ""
+    alone = float(same.sum()) - won_by_merging(items, 2.0 * same - 1)
+    opening += f", where {expected:.0f} were expected, and "
+    if 2 * alone >= wrong:
+        return (
+            f"The constraints contradict each other: {opening}even a partition made for the "
+            f"constraints alone leaves {alone:.0f} of them wrong. The sources are at fault rather "
+            "than the model; source_reliability tells which."
+        )
+    return (
+        f"Violated constraints: {opening}a partition made for the constraints alone leaves "
+        f"{alone:.0f} of them wrong: too few are about the same items to tell whether the sources "
+        f"are at fault or the shape that clusters are given. See leave_view_out; {_remedies(tree)}."
+    )
+
+
+def won_by_merging(pairs: IntArray, weight: FloatArray) -> float:
+    """Sum the weights (m,) of the pairs (m, 2) of nodes that greedy contraction brings together.
+
+    A pair may occur more than once; a node paired with itself counts for nothing.
+    """
+    near: dict[int, dict[int, float]] = defaultdict(dict)
+    for (a, b), w in zip(pairs.tolist(), weight.tolist(), strict=True):
+        if a != b:
+            near[a][b] = near[b][a] = near[a].get(b, 0.0) + w
+    heap = [(-w, a, b) for a, others in near.items() for b, w in others.items() if a < b and w > 0]
+    heapify(heap)
+    won = 0.0
+    while heap:
+        loss, a, b = heappop(heap)
+        if near.get(a, {}).get(b) != -loss:
+            continue  # one of the two was merged since, or their weight has changed
+        won -= loss
+        if len(near[a]) < len(near[b]):
+            a, b = b, a
+        moved = near.pop(b)
+        del moved[a], near[a][b]
+        for c, w in moved.items():
+            del near[c][b]
+            near[a][c] = near[c][a] = near[a].get(c, 0.0) + w
+            if near[a][c] > 0:
+                heappush(heap, (-near[a][c], min(a, c), max(a, c)))
+    return won
+
+
+def _won_by_clusters(
+    clusters: IntArray, same: BoolArray, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Won by merging clusters; its mean and standard deviation over shuffled answers."""
+    if not len(same):
+        return 0.0, 0.0, 0.0
+    kinds, kind = np.unique(np.sort(clusters, axis=1), axis=0, return_inverse=True)
+
+    def won(answers: Any) -> float:
+        return won_by_merging(kinds, np.bincount(kind.ravel(), weights=2.0 * answers - 1))
+
+    shuffled = np.array([won(rng.permutation(same)) for _ in range(SHUFFLES)])
+    return won(same), float(shuffled.mean()), float(shuffled.std())
+
+
+def _expected_violations(view: StoredConstraints, z: Labels) -> float:
+    """Wrong answers to expect by the means of the noise's prior; nan where it was not kept."""
+    same = float((view.truths(z) == 1).sum())
+    p, q = (view.prior.get(name, np.nan) for name in ("p", "q"))
+    return float(same * (1 - p) + (len(view) - same) * (1 - q))
+
+
+def _remedies(tree: Any) -> str:
+    """What the fit has not tried yet, by its settings."""
+    settings = settings_of(tree)
+    family = str(settings.get("family", "gaussian"))
+    model = settings.get("cluster_model", "single")
+    columns = 0
+    if "observed_data" in tree.children:
+        columns = tree["observed_data"].sizes.get("feature", 0)
+    tries = []
+    if model == "single":
+        tries.append(
+            'cluster_model="mixture", clusters of several components, or cluster_model="auto", '
+            "which compares models by the constraints"
+        )
+    if model != "auto" and settings.get("power") is None:
+        tries.append("power=0.25 or less, so that the data outweigh the answers less")
+    if family.startswith("gaussian") and family != "gaussian_tied" and columns > MANY_COLUMNS:
+        tries.append(f'family="gaussian_tied", one covariance for {columns} columns')
+    if family.startswith("gaussian"):
+        tries.append('family="mixed", where describe_columns finds columns that are not continuous')
+    if not tries:
+        return "leave_view_out tells what each side supports without the other"
+    return "; ".join(["try " + tries[0], *tries[1:]])

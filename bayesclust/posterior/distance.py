@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from bayesclust.checks import check_int
-from bayesclust.posterior.labels import Labels
 from bayesclust.posterior.losses import Loss, check_metric, pairwise_losses
-from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.posterior.tree import evenly_spread, stacked_partitions
 from bayesclust.typing import FloatArray
-
-__all__ = ["PosteriorDistance", "posterior_distance"]
 
 
 @dataclass(frozen=True)
@@ -24,9 +20,8 @@ class PosteriorDistance:
     Parameters
     ----------
     wasserstein : float
-        Wasserstein distance: mean loss between draws of the two when they are matched as well as
-        they can be. It is above 0 even for draws of one and the same posterior, which do not repeat
-        each other: compare it with `self_distance`.
+        Mean loss between draws of the two when they are matched as well as they can be. It is above
+        0 even for draws of one and the same posterior: compare it with `self_distance`.
     self_distance : float
         The same between the first and the second half of the draws (of the chains, where there are
         several) of one posterior, the larger of the two. Where wasserstein is not above it, the
@@ -69,14 +64,14 @@ def posterior_distance(
     """Return how far two posteriors over partitions of the same items are apart.
 
     For a sampler against another, with and without some answers, one prior against another. The
-    main number is the Wasserstein distance with a loss between partitions as ground metric, which
-    Balocchi and Wade (2025) use to approximate posteriors: the least mean loss at which draws of
-    one can be turned into draws of the other.
+    main number is the Wasserstein distance with a loss between partitions as ground metric
+    (Balocchi and Wade 2025, arXiv 2506.16295): the least mean loss at which draws of one can be
+    turned into draws of the other.
 
     Parameters
     ----------
     first, second : DataTree, estimator or array of int of shape (draws, n) or (chain, draw, n)
-        Posterior draws of the partition.
+        Posterior draws of the partition, at least four of each.
     loss : str or Loss, default "vi"
         The distance between two partitions, a metric.
     num_draws : int, default 200
@@ -86,18 +81,6 @@ def posterior_distance(
     Returns
     -------
     PosteriorDistance
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no partitions in what is passed, they are of different items, there are fewer
-        than four draws, or the loss is no metric.
-
-    References
-    ----------
-    Balocchi and Wade (2025): Understanding uncertainty in Bayesian cluster analysis, arXiv
-    2506.16295. Székely and Rizzo (2013): Energy statistics: a class of statistics based on
-    distances.
 
     Examples
     --------
@@ -124,28 +107,19 @@ def posterior_distance(
             f"{fewest} draws are too few to know how they vary: pass at least four of each."
         )
     m = min(most, fewest // 2)
-    halves = [
-        _matched(pairwise_losses(metric, *(_spread(half, m) for half in _halves(z))))
-        for z in (one, other)
+    # the first and the last chains, or the first and the last draws of a single one
+    halves = [(z[: len(z) // 2], z[len(z) // 2 :]) for z in (one, other)]
+    own = [
+        _matched(pairwise_losses(metric, *(half[evenly_spread(m, len(half))] for half in z)))
+        for z in halves
     ]
-    some = _spread(one, m)
-    others = _spread(other, m)
+    some = one[evenly_spread(m, len(one))]
+    others = other[evenly_spread(m, len(other))]
     across = pairwise_losses(metric, some, others)
     within = [float(pairwise_losses(metric, z, z).sum() / (m * (m - 1))) for z in (some, others)]
     return PosteriorDistance(
-        _matched(across), max(halves), float(across.mean()), (within[0], within[1]), metric
+        _matched(across), max(own), float(across.mean()), (within[0], within[1]), metric
     )
-
-
-def _halves(z: Labels) -> tuple[Labels, Labels]:
-    """The first and the last chains, or the first and the last draws of a single one."""
-    return z[: len(z) // 2], z[len(z) // 2 :]
-
-
-def _spread(z: Labels, number: int) -> Labels:
-    """That many draws, evenly spread."""
-    chosen: Labels = z[np.linspace(0, len(z) - 1, number).round().astype(int)]
-    return chosen
 
 
 def _matched(losses: FloatArray) -> float:

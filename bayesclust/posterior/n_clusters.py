@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int
-from bayesclust.posterior.labels import Labels, partition_sizes
-from bayesclust.posterior.tree import chain_partitions
+from bayesclust.posterior.tree import Labels, chain_partitions, partition_sizes
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["batch_error", "batches", "error_of_means", "n_clusters_posterior"]
 
 BATCHES = 20
 
@@ -30,22 +27,15 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
         Posterior draws of the partition. An array (draws, n) is taken as one chain.
     min_size : int, default 1
         Count clusters of at least so many items. Under a Dirichlet process the number of all
-        clusters does not estimate how many groups there are: it keeps opening small ones as data
-        grow (Miller and Harrison 2013). That of clusters above a size that would matter is more
-        stable.
+        clusters does not estimate how many groups there are (Miller and Harrison 2013): it keeps
+        opening small ones as data grow.
 
     Returns
     -------
     pandas.DataFrame
         By number of clusters, from the smallest to the largest number in any draw: probability,
         mcse (its Monte Carlo standard error, by batch means within chains; nan from one draw), and
-        lowest and highest, the shares in the chains that have it least and most often. Where these
-        are far apart beside mcse, the chains disagree.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the posterior holds no partitions, or min_size is not a positive whole number.
+        lowest and highest, the shares in the chains that have it least and most often.
 
     Examples
     --------

@@ -24,27 +24,14 @@ import numpy as np
 from bayesclust._io import check_memory
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int, check_random_state
-from bayesclust.posterior.labels import Labels, canonical, label_rows
-from bayesclust.posterior.losses import (
-    AdditiveLoss,
-    Loss,
-    as_loss,
-    check_additive,
-    expected_losses,
-)
-from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.posterior.losses import AdditiveLoss, Loss, check_additive
+from bayesclust.posterior.tree import Labels, canonical, stacked_partitions
 from bayesclust.typing import FloatArray, IntArray, NDArray, Seed
-
-__all__ = ["point_estimate"]
 
 ATTEMPTS = 10
 """Clusters destroyed and rebuilt per run, as in the R package salso."""
 ORDERS = 4
 """Random orders of the items per run."""
-EXACT_BY_DEFAULT = 7
-EXACT_AT_MOST = 10
-TIED = 1e-11
-"""Expected losses that differ by no more than this are equal: they are sums of rounded numbers."""
 ENDLESS = 2**62
 FIRST_CAPACITY = 16
 LANES = 8
@@ -59,17 +46,16 @@ def point_estimate(
     max_clusters: int = 0,
     seed: Seed = 0,
     n_jobs: int | None = None,
-    exact: bool | None = None,
 ) -> IntArray:
     """Return the partition of least posterior expected loss that a stochastic search finds.
 
     The search is SALSO (Dahl, Johnson and Müller 2022): items are allocated one by one in random
     order, each where it costs least; then visited again until none would move ("sweetening"); then
-    clusters are destroyed and their items allocated anew, where that lowers the loss ("zealous
-    updates"). Several runs, the best one wins, and gets zealous updates for as long as they help.
-    Every second run starts from a draw of the posterior instead of from nothing. No n x n matrix is
-    formed: a pass over the items takes O(n K draws) time, and memory is 4 n draws bytes plus 12 K
-    bytes for every cluster of every draw.
+    clusters are destroyed and their items allocated again, where that lowers the loss ("zealous
+    updates"). Several runs, half of them from a draw of the posterior; the best one gets zealous
+    updates for as long as they help. No n x n matrix is formed: a pass over the items takes
+    O(n K draws) time, and memory is 4 n draws bytes plus 12 K bytes for every cluster of every
+    draw.
 
     Parameters
     ----------
@@ -78,17 +64,15 @@ def point_estimate(
     loss : "vi", "binder" or AdditiveLoss, default "vi"
         Variation of information, Binder's loss, or a value such as ``losses.VI(a=0.5)``. VI is the
         default since Binder's loss tends to leave small spurious clusters (Wade and Ghahramani
-        2018). Other losses of `bayesclust.losses` only where all partitions are gone through.
+        2018).
     n_runs : int, default 16
-        Independent searches; 16 is the R package's default.
+        Independent searches; 16 is the default of the R package salso.
     max_clusters : int, default 0
         The estimate has no more clusters than this; 0 stands for the largest number in any draw.
     seed : int, Generator or None, default 0
         The same integer gives the same estimate, whatever `n_jobs` is.
     n_jobs : int or None, default None
         Threads; None takes one per processor.
-    exact : bool or None, default None
-        Go through all partitions instead (at most 10 items); None does so up to 7 items.
 
     Returns
     -------
@@ -99,8 +83,8 @@ def point_estimate(
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, the loss is unknown or cannot be searched for, a count
-        is not positive, or exact is asked for more than 10 items.
+        If the posterior holds no partitions, the loss is unknown or cannot be searched for, or a
+        count is not positive.
 
     Examples
     --------
@@ -110,21 +94,13 @@ def point_estimate(
     >>> point_estimate(draws, loss="binder", max_clusters=1)
     array([0, 0, 0, 0])
     """
-    value = as_loss(loss)
+    value = check_additive(loss)
     draws = stacked_partitions(posterior)
     check_int(n_runs, "n_runs")
     limit = check_int(max_clusters, "max_clusters", least=0) or int(draws.max()) + 1
     workers = os.cpu_count() or 1 if n_jobs is None else check_int(n_jobs, "n_jobs")
     n = draws.shape[1]
-    if exact and n > EXACT_AT_MOST:
-        raise ValueError(
-            f"exact goes through all partitions of at most {EXACT_AT_MOST} items; got {n}: "
-            "leave it out."
-        )
-    limit = min(limit, n)
-    if exact or (exact is None and n <= EXACT_BY_DEFAULT):
-        return _best_of_all(draws, value, limit)
-    problem = make_problem(draws, check_additive(value), limit)
+    problem = make_problem(draws, value, min(limit, n))
     generators = check_random_state(seed).spawn(n_runs)
     with ThreadPoolExecutor(min(workers, n_runs)) as pool:
         runs = range(n_runs)
@@ -241,15 +217,17 @@ def make_problem(draws: Labels, loss: AdditiveLoss, limit: int) -> Problem:
     2^52 and objectives below 2^60; Binder's are whole numbers anyway.
     """
     B, n = draws.shape
-    sizes = int(draws.max(axis=1).sum()) + B
+    n_rows = int(draws.max(axis=1).sum()) + B
     check_memory(
-        4 * draws.size + 12 * int(draws.max() + 1) * sizes,
+        4 * draws.size + 12 * int(draws.max() + 1) * n_rows,
         f"the search over {B:,} draws of {n:,} items",
         "pass fewer draws, for instance every tenth",
     )
     f = loss.potential(np.arange(n + 1))
     d = np.diff(f)
-    rows, first_row = label_rows(draws)
+    # every label of every draw has a row of its own
+    first = np.concatenate([[0], np.cumsum(draws.max(axis=1).astype(np.int64) + 1)])
+    rows = np.ascontiguousarray((draws + first[:-1, None]).T.astype(np.uint32))
     room = min(2.0**52 / (B * max(d.max(), 1.0)), 2.0**60 / (4 * B * max(f.max(), 1.0)))
     unit = 2.0 ** min(FIXED_POINT_BITS, np.floor(np.log2(room)))
     potential = np.rint(f * unit).astype(np.int64)
@@ -257,7 +235,7 @@ def make_problem(draws: Labels, loss: AdditiveLoss, limit: int) -> Problem:
     gain = np.diff(potential, append=potential[-1])
     return Problem(
         rows=rows,
-        n_rows=int(first_row[-1]),
+        n_rows=n_rows,
         gain=gain.astype(np.float64),
         potential=potential,
         size_gain=np.diff(size_potential, append=size_potential[-1]),
@@ -449,39 +427,3 @@ def _cost_of_staying(problem: Problem, state: State, i: int, rival: int) -> Any:
     for r in rows:
         total += gain[counts[r] - 1]
     return size_cost - 2 * np.int64(total)
-
-
-@kernel
-def next_partition(z: IntArray, limit: int) -> bool:
-    """Advance labels to the next partition into at most `limit` clusters; False after the last."""
-    for i in range(z.size - 1, 0, -1):
-        highest = -1
-        for j in range(i):
-            highest = max(highest, z[j])
-        if z[i] <= highest and z[i] + 1 < limit:
-            z[i] += 1
-            z[i + 1 :] = 0
-            return True
-    return False
-
-
-@kernel
-def _every_partition(n: int, limit: int) -> IntArray:
-    """Return the partitions of n items into at most `limit` clusters, as canonical labels."""
-    z = np.zeros(n, np.int64)
-    count = 1
-    while next_partition(z, limit):
-        count += 1
-    out = np.zeros((count, n), np.int64)
-    for row in range(1, count):
-        out[row] = out[row - 1]
-        next_partition(out[row], limit)
-    return out
-
-
-def _best_of_all(draws: Labels, loss: Loss, limit: int) -> IntArray:
-    """Return the first partition of least expected loss among all into at most `limit` clusters."""
-    every = _every_partition(draws.shape[1], limit)
-    values = expected_losses(loss, every, draws)
-    best: IntArray = every[np.argmax(values <= values.min() + TIED)]
-    return best

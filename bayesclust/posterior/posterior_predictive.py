@@ -11,16 +11,19 @@ from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
 from bayesclust.posterior.credibility import INTERVAL, confusions
-from bayesclust.posterior.labels import Labels
-from bayesclust.posterior.tree import chain_partitions, group, stored_constraints
+from bayesclust.posterior.tree import (
+    Labels,
+    chain_partitions,
+    evenly_spread,
+    group,
+    stored_constraints,
+)
 from bayesclust.typing import CodeArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from bayesclust.constraints.stored import StoredConstraints
-
-__all__ = ["constraint_ppc"]
 
 EXTREME = 0.025
 PAIR = 2
@@ -29,27 +32,26 @@ PAIR = 2
 def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> pd.DataFrame:
     """Compare the constraints with answers that the fitted noise model generates.
 
-    For each of some draws of partition and noise, all questions are answered anew as the model
-    says, and statistics of how good the answers are get computed for both, the observed and the
-    generated ones (Gelman, Meng and Stern 1996). The model holds that a source errs independently
-    and equally often everywhere; each check is a way in which that fails:
+    For each of some draws of partition and noise, all questions are answered again as the model
+    says, and statistics of how good the answers are get computed for the observed and the generated
+    ones (Gelman, Meng and Stern 1996). The model holds that a source errs independently and equally
+    often everywhere; each check is a way in which that fails:
 
     - share of an answer, in words: sources that say "same", or "dnk", too often;
     - wrong answers, by the partition of the draw: informative where the noise is known or its prior
       strong;
     - contradictions, of pairs: answers "different" between items that a chain of answers "same" of
-      the same source joins. Where answers are many, a single wrong "same" joins two clusters and
-      contradicts everything between them; then look at
+      the same source joins; where answers are many, a single wrong "same" contradicts everything
+      between two clusters, and then look at
     - broken triangles, of pairs: items i, j, k of which i and j, and j and k, are reported the
       same, but i and k not;
     - disagreements, of questions asked more than once: pairs of answers that differ. Fewer than
-      expected mean that errors are shared (a question is hard for everyone), which makes sources
-      look more independent, and more reliable, than they are;
+      expected mean that errors are shared, which makes sources look more reliable than they are;
     - wrong answers by item: pairs of wrong answers about the same item; some items are hard, or out
       of place;
     - wrong answers by cluster: squared surplus of wrong answers over what is expected, summed over
       the combinations of clusters that questions are about. Large where a source divides the items
-      in another way than the partition: data and constraints, or two sources, conflict.
+      in another way than the partition.
 
     Parameters
     ----------
@@ -68,11 +70,6 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
         expected, lower and upper (mean and central 90% of the replicates), p (probability that a
         replicate has more than was observed, ties counted half) and finding: "as expected", or
         "more" or "less than the noise model expects" where p is within 0.025 of an end.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no draws, no constraints or no noise parameters in what is passed.
 
     Notes
     -----
@@ -104,7 +101,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     z = chain_partitions(posterior)
     variables = group(posterior, "posterior")
     stacked = z.reshape(-1, z.shape[-1])
-    chosen = np.linspace(0, len(stacked) - 1, min(number, len(stacked))).round().astype(int)
+    chosen = evenly_spread(number, len(stacked))
     rows: list[dict[str, Any]] = []
     for view in stored_constraints(posterior):
         if len(view):
@@ -126,10 +123,10 @@ class _Draw(NamedTuple):
 
 def _replicated(
     view: StoredConstraints, z: Labels, confusion: FloatArray, rng: np.random.Generator
-) -> tuple[dict[Any, FloatArray], dict[Any, FloatArray]]:
-    """Statistics of the answers given, and of those made up, by (check, source) and draw."""
-    given: dict[Any, list[float]] = {}
-    made: dict[Any, list[float]] = {}
+) -> tuple[list[dict[Any, float]], list[dict[Any, float]]]:
+    """Statistics of the answers given, and of those made up, by draw and (check, source)."""
+    given: list[dict[Any, float]] = []
+    made: list[dict[Any, float]] = []
     asked_again = _repeated(view)
     for labels, table in zip(z, confusion, strict=True):
         truths = view.truths(labels)
@@ -140,12 +137,9 @@ def _replicated(
         numbered = np.unique(cell, return_inverse=True)[1]
         draw = _Draw(truths, 1 - table[view.source, truths, truths], numbered, asked_again)
         answers = draw_answers(table, view.source, truths, rng)
-        for kept, values in ((given, view.answers), (made, answers)):
-            for key, value in _statistics(view, values, draw).items():
-                kept.setdefault(key, []).append(value)
-    return {key: np.array(values) for key, values in given.items()}, {
-        key: np.array(made[key]) for key in made
-    }
+        given.append(_statistics(view, view.answers, draw))
+        made.append(_statistics(view, answers, draw))
+    return given, made
 
 
 def _statistics(view: StoredConstraints, answers: CodeArray, draw: _Draw) -> dict[Any, float]:
@@ -237,11 +231,13 @@ def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArr
 
 
 def _rows(
-    view: StoredConstraints, given: dict[Any, FloatArray], made: dict[Any, FloatArray]
+    view: StoredConstraints, given: list[dict[Any, float]], made: list[dict[Any, float]]
 ) -> list[dict[str, Any]]:
     rows = []
-    for (check, source), seen in given.items():
-        replicates = made[check, source]
+    for check, source in given[0]:
+        seen, replicates = (
+            np.array([one[check, source] for one in part]) for part in (given, made)
+        )
         p = float((replicates > seen).mean() + (replicates == seen).mean() / 2)
         finding = "as expected"
         if p < EXTREME or p > 1 - EXTREME:

@@ -12,27 +12,18 @@ import numpy as np
 from bayesclust._io import check_memory
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int
-from bayesclust.posterior.labels import Labels, as_labels
-from bayesclust.posterior.tree import stacked_partitions
+from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-__all__ = [
-    "cluster_confidence",
-    "cluster_similarity",
-    "item_entropy",
-    "similar_items",
-    "similarity_matrix",
-]
 
 TILE = 32
 """Items compared with each other while their labels stay in the processor's cache."""
 BLOCK = 1024
 """Draws compared at a time."""
 ROWS = 256
-"""Items whose similarities to all others are in memory at a time, for each thread."""
+"""Items whose similarities to others are in memory at a time, for each thread."""
 
 
 def similarity_matrix(posterior: Any) -> FloatArray:
@@ -48,13 +39,6 @@ def similarity_matrix(posterior: Any) -> FloatArray:
     (n, n) array of float64
         Symmetric, with ones on the diagonal; each entry a whole number of draws over their number.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If the posterior holds no partitions.
-    MemoryError
-        If 12 n^2 bytes are more than there are.
-
     Examples
     --------
     >>> similarity_matrix([[0, 0, 1], [0, 1, 1]])
@@ -69,7 +53,14 @@ def similarity_matrix(posterior: Any) -> FloatArray:
         f"the matrix of similarities of {n:,} items",
         "similar_items keeps the most similar ones only",
     )
-    together = _count_together(np.ascontiguousarray(draws.T))
+    together = np.empty((n, n), np.int32)
+
+    def both_ways(first: int, counts: NDArray[np.int32]) -> None:
+        last = first + len(counts)
+        together[first:last, first:] = counts
+        together[first:, first:last] = counts.T
+
+    list(_by_rows(draws, both_ways, half=True))
     value: FloatArray = together / len(draws)
     return value
 
@@ -83,7 +74,7 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
         Posterior draws of the partition; chains are pooled.
     n_neighbors : int, default 20
         Other items kept for each item, those of highest similarity; of equals the first ones. Items
-        that never share a cluster with it are left out, so there may be fewer.
+        that never share a cluster with it are left out.
 
     Returns
     -------
@@ -91,11 +82,6 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
         Posterior probabilities of sharing a cluster; row i holds the most similar other items of
         item i, and is not symmetric. O(n^2 draws) time on all processors, O(n n_neighbors) memory
         beside the draws.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the posterior holds no partitions, or n_neighbors is not a positive whole number.
 
     Examples
     --------
@@ -136,13 +122,7 @@ def item_entropy(posterior: Any) -> FloatArray:
     -------
     (n,) array of float64
         Mean entropy, in bits, of the indicators that i and j are together: 0 where all draws agree,
-        1 where being together is as likely as not for every j; 0 of a single item. No n x n matrix
-        is formed.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If the posterior holds no partitions.
+        1 where being together is as likely as not for every j. No n x n matrix is formed.
 
     Examples
     --------
@@ -160,31 +140,44 @@ def item_entropy(posterior: Any) -> FloatArray:
     return mean
 
 
-def _by_rows[Part](draws: Labels, use: Callable[[int, NDArray[np.int32]], Part]) -> Iterator[Part]:
-    """Yield use(first row, counts of draws together with each item), for `ROWS` rows at a time."""
+def _by_rows[Part](
+    draws: Labels, use: Callable[[int, NDArray[np.int32]], Part], *, half: bool = False
+) -> Iterator[Part]:
+    """Yield use(first row, counts of draws together with each item), for `ROWS` rows at a time.
+
+    With `half`, with each item from the first of these rows on.
+    """
     z = np.ascontiguousarray(draws.T)
 
     def rows(first: int) -> Part:
-        return use(first, _count_rows(z, first, min(first + ROWS, len(z))))
+        return use(first, _count_rows(z, first, min(first + ROWS, len(z)), first if half else 0))
 
     with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
         yield from pool.map(rows, range(0, len(z), ROWS))
 
 
 @kernel
-def _count_rows(z: Labels, top: int, bottom: int) -> NDArray[np.int32]:
-    """Count draws in which items top to bottom of z (n, draws) have the label of each item."""
+def _count_rows(z: Labels, top: int, bottom: int, begin: int) -> NDArray[np.int32]:
+    """Count draws in which items top to bottom of z (n, draws) are with each item from `begin`."""
     n = z.shape[0]
-    out = np.zeros((bottom - top, n), np.int32)
+    out = np.zeros((bottom - top, n - begin), np.int32)
     for upper in range(top, bottom, TILE):
-        for left in range(0, n, TILE):
-            _count_tile(z, upper, min(upper + TILE, bottom), left, min(left + TILE, n), top, out)
+        for left in range(begin, n, TILE):
+            last = min(left + TILE, n)
+            _count_tile(z, upper, min(upper + TILE, bottom), left, last, top, begin, out)
     return out
 
 
 @device
 def _count_tile(
-    z: Labels, top: int, bottom: int, left: int, right: int, first_row: int, out: NDArray[np.int32]
+    z: Labels,
+    top: int,
+    bottom: int,
+    left: int,
+    right: int,
+    first_row: int,
+    first_column: int,
+    out: NDArray[np.int32],
 ) -> None:
     """Compare items top to bottom with items left to right."""
     n_draws = z.shape[1]
@@ -197,21 +190,7 @@ def _count_tile(
                 count = np.int16(0)
                 for t in range(a.size):
                     count = np.int16(count + (a[t] == b[t]))
-                out[i - first_row, j] += count
-
-
-@kernel
-def _count_together(z: Labels) -> NDArray[np.int32]:
-    """Count draws with equal labels for each two items of z (n, draws)."""
-    n = z.shape[0]
-    out = np.zeros((n, n), np.int32)
-    for top in range(0, n, TILE):
-        for left in range(top, n, TILE):
-            _count_tile(z, top, min(top + TILE, n), left, min(left + TILE, n), 0, out)
-    for i in range(n):
-        for j in range(i):
-            out[i, j] = out[j, i]
-    return out
+                out[i - first_row, j - first_column] += count
 
 
 def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
@@ -219,20 +198,9 @@ def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
 
     Entry (k, i) is the posterior probability that i shares a cluster with a random member of k, i
     itself among them. O(n K draws) time; no n x n matrix is formed.
-
-    Examples
-    --------
-    >>> cluster_similarity([[0, 0, 1], [0, 1, 1]], [0, 0, 1])
-    array([[0.75, 0.75, 0.25],
-           [0.  , 0.5 , 1.  ]])
     """
     draws = stacked_partitions(posterior)
-    z = as_labels(labels, "labels")
-    if len(z) != draws.shape[1]:
-        raise ValueError(
-            f"labels has {len(z)} items, but the posterior has {draws.shape[1]}: pass one label "
-            "per item."
-        )
+    z = as_labels(labels, "labels", draws.shape[1])
     sizes = np.bincount(z)
     total = np.zeros((len(sizes), len(z)))
     for draw in draws.astype(np.int64):
@@ -243,15 +211,7 @@ def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
 
 
 def cluster_confidence(posterior: Any, labels: ArrayLike) -> FloatArray:
-    """Return the probability (n,) that an item is with a random other member of its cluster.
-
-    It is 1 of an item that is alone in its cluster.
-
-    Examples
-    --------
-    >>> cluster_confidence([[0, 0, 1], [0, 1, 1]], [0, 0, 1])
-    array([0.5, 0.5, 1. ])
-    """
+    """Return the probability (n,) that an item is with a random other member of its cluster, or 1."""
     z = as_labels(labels, "labels")
     size = np.bincount(z)[z]
     with_itself = cluster_similarity(posterior, labels)[z, np.arange(len(z))]

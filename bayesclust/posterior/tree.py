@@ -1,4 +1,4 @@
-"""Draws as an `xarray.DataTree` in ArviZ's groups, and partitions from whatever holds draws."""
+"""Partitions as arrays of labels, draws as an `xarray.DataTree`, and draws from what holds them."""
 
 from __future__ import annotations
 
@@ -8,30 +8,112 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesclust._numba import kernel
 from bayesclust.checks import check_items, each_is, plain_array
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
-from bayesclust.posterior.labels import Labels, as_partitions, canonical
-from bayesclust.typing import ArrayLike, FloatArray
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr
 
+Labels = np.ndarray[Any, np.dtype[Any]]
+ONE_EACH = "pass one label per item"
+PROCESSES = ("DirichletProcess(", "PitmanYor(", "dirichlet_process", "pitman_yor")
+"""How the settings of a fit begin the name of a prior with a concentration."""
 
-__all__ = [
-    "canonical",
-    "chain_partitions",
-    "feature_names",
-    "group",
-    "is_array",
-    "item_names",
-    "log_joints",
-    "source_names",
-    "stacked_partitions",
-    "stored_constraints",
-    "to_datatree",
-    "with_names",
-]
+
+def canonical(z: ArrayLike, what: str = "labels") -> Labels:
+    """Return partitions with labels 0, 1, ... in order of first appearance.
+
+    Parameters
+    ----------
+    z : (..., n) array of int
+        Labels; any integers.
+    what : str, default "labels"
+        What the sentences call them.
+
+    Returns
+    -------
+    (..., n) array of int16
+        Equal rows for equal partitions, whatever the labels were. int32 from 32768 items on.
+
+    Examples
+    --------
+    >>> canonical([[7, 7, 2, 7], [1, 0, 1, 2]])
+    array([[0, 0, 1, 0],
+           [0, 1, 0, 2]], dtype=int16)
+    """
+    array = plain_array(z, what, ONE_EACH)
+    if array.ndim == 0:
+        raise ValueError(
+            f"{what} must have shape (..., n); got a single number: pass an array with one label "
+            "per item."
+        )
+    if array.dtype.kind not in "iub":
+        raise TypeError(
+            f"{what} must be integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ..."
+        )
+    n = array.shape[-1]
+    out = np.empty(array.shape, dtype=np.int16 if n <= np.iinfo(np.int16).max else np.int32)
+    if array.size == 0:
+        return out
+    low = int(array.min())
+    high = int(array.max())
+    if low < 0 or high >= 4 * n + 1024:
+        array = np.unique(array, return_inverse=True)[1].reshape(array.shape)
+        high = int(array.max())
+    rows = np.ascontiguousarray(array, dtype=np.int64).reshape(-1, n)
+    _renumber(rows, out.reshape(-1, n), high + 1)
+    return out
+
+
+@kernel
+def _renumber(z: Labels, out: Labels, n_labels: int) -> None:
+    seen = np.full(n_labels, -1, np.int64)
+    for row in range(z.shape[0]):
+        count = 0
+        for i in range(z.shape[1]):
+            label = z[row, i]
+            if seen[label] < 0:
+                seen[label] = count
+                count += 1
+            out[row, i] = seen[label]
+        for i in range(z.shape[1]):
+            seen[z[row, i]] = -1
+
+
+def as_labels(z: ArrayLike, what: str, n_items: int | None = None) -> Labels:
+    """Return one partition (n,), of the items of a posterior, in canonical form."""
+    array = plain_array(z, what, ONE_EACH)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(
+            f"{what} must have shape (n,) with n at least 1; got {array.shape}: {ONE_EACH}."
+        )
+    if n_items is not None and len(array) != n_items:
+        raise ValueError(
+            f"{what} has {len(array)} items, but the posterior has {n_items}: {ONE_EACH}."
+        )
+    return canonical(array, what)
+
+
+def as_partitions(draws: ArrayLike, what: str = "draws") -> Labels:
+    """Return partitions (draws, n) in canonical form."""
+    array = plain_array(draws, what, "pass one row of labels per draw")
+    if array.ndim != 2 or array.size == 0:
+        raise ValueError(
+            f"{what} must have shape (draws, n), both at least 1; got {array.shape}: pass one row "
+            "of labels per draw."
+        )
+    return canonical(array, what)
+
+
+def partition_sizes(z: Labels) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return cluster sizes (..., K) of partitions (..., n); zeros where one has fewer clusters."""
+    rows = z.reshape(-1, z.shape[-1]).astype(np.int64)
+    width = int(rows.max()) + 1
+    flat = rows + np.arange(len(rows))[:, None] * width
+    return np.bincount(flat.ravel(), minlength=len(rows) * width).reshape(*z.shape[:-1], width)
 
 
 def to_datatree(
@@ -64,21 +146,13 @@ def to_datatree(
     Returns
     -------
     xarray.DataTree
-        Groups posterior, sample_stats and, where given, observed_data and constant_data. It
-        survives ``to_netcdf(path, engine="h5netcdf")``.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If z is missing or does not hold integers, or shapes do not fit together.
+        It survives ``to_netcdf(path, engine="h5netcdf")``.
 
     Examples
     --------
     >>> import numpy as np
-    >>> draws, stats = {"z": np.zeros((2, 3, 4), int)}, {"log_joint": np.zeros((2, 3))}
-    >>> tree = to_datatree(draws, stats, attrs={"seed": 0})
-    >>> sorted(tree.children), dict(tree["posterior"].sizes)
-    (['posterior', 'sample_stats'], {'chain': 2, 'draw': 3, 'item': 4})
+    >>> dict(to_datatree({"z": np.zeros((2, 3, 4), int)})["posterior"].sizes)
+    {'chain': 2, 'draw': 3, 'item': 4}
     """
     import xarray as xr
 
@@ -206,6 +280,12 @@ def _drawn(posterior: Any) -> xr.DataArray:
     return draws["z"].transpose("chain", "draw", ...)
 
 
+def evenly_spread(number: int, available: int) -> IntArray:
+    """Return the positions of `number` draws at even distances; of all, where there are fewer."""
+    at = np.linspace(0, available - 1, min(number, available)).round()
+    return at.astype(np.int64)
+
+
 def stacked_partitions(posterior: Any) -> Labels:
     """Return the draws of the partition, the chains one after another.
 
@@ -217,11 +297,6 @@ def stacked_partitions(posterior: Any) -> Labels:
     -------
     (draws, n) array of int16
         Canonical labels.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no partitions in it.
 
     Examples
     --------
@@ -257,6 +332,29 @@ def log_joints(posterior: Any) -> FloatArray | None:
     return values
 
 
+def settings_of(posterior: Any) -> dict[str, Any]:
+    """Return the settings of the fit, empty where they were not kept."""
+    tree = getattr(posterior, "posterior_", posterior)
+    settings = json.loads(tree.attrs.get("settings", "{}"))
+    return settings if isinstance(settings, dict) else {}
+
+
+def process_draws(posterior: Any) -> tuple[FloatArray, FloatArray] | None:
+    """Return draws of discount and concentration, 0 and alpha under a Dirichlet process.
+
+    None under a prior over partitions that is neither that nor a Pitman-Yor process.
+    """
+    draws = group(posterior, "posterior")
+    prior = str(settings_of(posterior).get("partition_prior") or PROCESSES[0])
+    if "concentration" not in draws or not prior.removeprefix("Nested(among=").startswith(
+        PROCESSES
+    ):
+        return None
+    concentration = draws["concentration"].values.ravel()
+    discount = draws["discount"].values.ravel() if "discount" in draws else 0 * concentration
+    return discount, concentration
+
+
 def with_names(
     posterior: Any,
     *,
@@ -269,13 +367,6 @@ def with_names(
     They are ``item``, ``feature`` and ``<name>_source`` in the groups that have these dimensions:
     ArviZ shows them, and netCDF files keep them. `sources` maps names of constraints to one name a
     source.
-
-    Examples
-    --------
-    >>> from bayesclust.posterior.tree import to_datatree
-    >>> tree = with_names(to_datatree({"z": [[[0, 0, 1]]]}), items=["ant", "bee", "cat"])
-    >>> item_names(tree)
-    ['ant', 'bee', 'cat']
     """
     import xarray as xr
 

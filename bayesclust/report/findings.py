@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int
-from bayesclust.posterior.conflict import view_conflict
-from bayesclust.posterior.credibility import constraint_credibility, source_reliability
+from bayesclust.posterior.credibility import (
+    constraint_credibility,
+    source_reliability,
+    view_conflict,
+)
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
 from bayesclust.posterior.diagnosis import diagnose
 from bayesclust.posterior.n_clusters import n_clusters_posterior

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from bayesclust.constraints import Constraints, DirichletNoise, NoiseModel
-from bayesclust.typing import ArrayLike, CodeArray, FloatArray, IntArray
+from bayesclust.typing import CodeArray, FloatArray, IntArray
 
 WORDS = ("first", "second", "third", "none")
 # under the equality patterns ijk, ij|k, ik|j, jk|i, i|j|k
@@ -60,12 +60,12 @@ class OddOneOut(Constraints):
 
     What a user writes:
     ``bc.TVClust().fit(X, constraints=OddOneOut([(0, 1, 9)], ["third"], n_items=10))``. Likelihood,
-    site weights, simulation, restriction, storage, statements, limits and all samplers follow from
+    simulation, restriction, storage, statements, limits and all samplers follow from
     the table `truth`.
 
     Parameters
     ----------
-    triplets : (m, 3) array of int
+    items : (m, 3) array of int
     answers : (m,) array of str or int
     n_items : int
     source : (m,) array of int, optional
@@ -77,17 +77,7 @@ class OddOneOut(Constraints):
     vocabulary: ClassVar[tuple[str, ...]] = WORDS
     truth: ClassVar[CodeArray] = np.array(TRUTH, dtype=np.int8)
     members: ClassVar[tuple[str, ...]] = ("i", "j", "k")
-
-    def __init__(
-        self,
-        triplets: ArrayLike,
-        answers: ArrayLike,
-        n_items: int,
-        source: ArrayLike | None = None,
-        noise: NoiseModel | None = None,
-        name: str = "odd",
-    ) -> None:
-        super().__init__(triplets, answers, n_items, source, noise, name)
+    default_name: ClassVar[str] = "odd"
 
     @classmethod
     def default_noise(cls) -> NoiseModel:

@@ -27,7 +27,7 @@ from bayesclust.families.base import Terms, implements, log_normaliser
 from bayesclust.typing import ArrayLike, FloatArray
 
 PRECISION = HyperPrior("base_precision", 4.0, 1.0)
-"""Of kappa: median 4, at which two thirds of a cluster lie within half a radian of its mean."""
+"""Of kappa: median 4, at which two in three directions lie within half a radian of their mean."""
 
 
 # What compiled samplers need: the parameters of the prior, and log L.
@@ -42,7 +42,7 @@ class DirectionPrior(NamedTuple):
 
 @device(fastmath=FAST, no_refcount=True)
 def log_bessel(x: float) -> float:
-    """log I_0(x): by two series (Abramowitz and Stegun 9.6.12, and from 20 on 9.7.1)."""
+    """log I_0(x) by power series, asymptotic from 20 (Abramowitz and Stegun 9.6.12, 9.7.1)."""
     term, total, k = 1.0, 1.0, 1.0
     if x < 20.0:
         while term > 1e-17 * total:
@@ -86,7 +86,7 @@ class BoundDirections(BoundFamily):
     # With the mean directions in hand, log p(x | mu) = <T(x), eta> - a.
 
     def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
-        """eta and a given (n, t): mu is von Mises about the resultant's angle."""
+        """eta and a given (n, t): mu is von Mises about the resultant, with precision kappa r."""
         cosine, sine = np.split(statistics[1], 2, axis=1)
         angle, precision = np.arctan2(sine, cosine), hyper[0] * np.hypot(cosine, sine)
         if rng is None:  # the means of cos mu and sin mu are those of the angle, times I_1 / I_0
@@ -122,8 +122,8 @@ def wrapped(X: FloatArray) -> FloatArray:
     if np.abs(X).max() > 2 * np.pi:
         worst = X.flat[np.abs(X).argmax()]
         raise ValueError(
-            f"X holds {worst:g}, which is more than a full turn: pass angles in radians, from -pi "
-            "to pi."
+            f"X holds {worst:g}, which is more than a full turn: "
+            "pass angles in radians, from -pi to pi."
         )
     return np.arctan2(np.sin(X), np.cos(X))
 

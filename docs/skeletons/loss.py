@@ -20,7 +20,7 @@ from bayesclust.typing import ArrayLike, FloatArray
 
 @dataclass(frozen=True)
 class TsallisVI(bc.losses.AdditiveLoss):
-    """``bc.point_estimate(posterior, loss=TsallisVI())`` or ``bc.TVClust(loss=TsallisVI())``."""
+    """For ``bc.point_estimate(..., loss=TsallisVI())`` or ``bc.TVClust(loss=TsallisVI())``."""
 
     q: float = 1.5
 

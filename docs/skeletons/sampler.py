@@ -1,4 +1,4 @@
-"""A sampler: Metropolis proposals from the prior, as cheap for many clusters as for few.
+"""A sampler: Metropolis proposals from the prior, at a cost that does not grow with K.
 
 The collapsed scan asks for the predictive of every item in every cluster. Here an item, taken out
 of its cluster, draws one other place from the prior over partitions, as if there were no data: a
@@ -20,12 +20,9 @@ from bayesclust._numba import FAST, kernel
 from bayesclust.constraints.factor_graph import UNPLACED, add_site_logits
 from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.inference.assignment import Target, close_slot, draw_index, open_slot
-from bayesclust.inference.chain import Chain, State
-from bayesclust.inference.moves.parameters import Refresh
+from bayesclust.inference.chain import Chain, Moves, Refresh, State, TVClustProblem
 from bayesclust.inference.moves.scan import Scan
-from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import group_moves, parameter_moves
-from bayesclust.inference.schedule import Moves, MoveSchedule
 from bayesclust.typing import IntArray
 
 
@@ -78,7 +75,7 @@ def metropolis_scan(
 
 
 def metropolis_chain(problem: TVClustProblem, z: IntArray, rng: Generator, moves: Moves) -> Chain:
-    """One chain: ``bc.TVClust(metropolis_chain)``; all but the scan is the collapsed sampler's."""
+    """One chain: ``bc.TVClust(metropolis_chain)``, collapsed but for the scan."""
     scan = Scan(kernel=metropolis_scan, fast=False)
-    groups, others = group_moves(MoveSchedule(moves)), parameter_moves(problem)
+    groups, others = group_moves(moves), parameter_moves(problem)
     return Chain(State(problem, z, rng), [Refresh(), scan, *groups, *others])

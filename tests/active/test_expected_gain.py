@@ -1,18 +1,23 @@
-"""Expected gains against sums over all answers, and against what is known in closed form."""
+"""Expected gains by sums over all answers and in closed form; candidates; suggestions."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from scipy.stats import entropy
+from scipy.stats import chisquare, entropy
 
+import bayesclust as bc
 from bayesclust import information, losses
 from bayesclust.active.expected_gain import (
+    atoms,
     choose_jointly,
     default_min_gain,
     expected_gains,
+    propose,
     uncertainty,
 )
+from bayesclust.active.protocol import ordered
+from bayesclust.posterior.tree import to_datatree
 
 S, N, C, A = 7, 6, 5, 3
 
@@ -26,47 +31,29 @@ def case(rng):
     return draws, rng.dirichlet(np.ones(S)), rng.dirichlet(np.ones(A), size=(C, S))
 
 
-def mutual_information(joint):
-    """Of the rows and columns of a table of probabilities."""
-    return entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1)) - entropy(joint.ravel())
-
-
-def joint_with(values, weights, answers):
-    """p(value, answer) of a function of the partition."""
-    return np.array([(weights * (values == value)) @ answers for value in np.unique(values)])
-
-
-def test_partition_is_the_information_of_bald(case):
+def test_entropic_gains_are_mutual_information(case):
+    """Of the answer with the partition (BALD), the number of clusters, and who is with item 2."""
     draws, weights, answers = case
+
+    def gains(target):
+        return expected_gains(uncertainty(target, draws), weights, answers)
+
+    def information(values, p):
+        joint = np.array([(weights * (values == value)) @ p for value in np.unique(values)])
+        return entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1)) - entropy(joint.ravel())
+
     bald = [entropy(weights @ p) - weights @ entropy(p, axis=1) for p in answers]
-    assert expected_gains(uncertainty("partition", draws), weights, answers) == pytest.approx(bald)
-
-
-def test_copies_of_a_draw_are_one_draw(case):
-    draws, weights, answers = case
-    twice, half = np.repeat(draws, 2, axis=0), np.repeat(weights / 2, 2)
-    gains = expected_gains(uncertainty("partition", twice), half, np.repeat(answers, 2, axis=1))
-    assert gains == pytest.approx(expected_gains(uncertainty("partition", draws), weights, answers))
-
-
-def test_number_of_clusters(case):
-    draws, weights, answers = case
-    wanted = [mutual_information(joint_with(draws.max(axis=1), weights, p)) for p in answers]
-    assert expected_gains(uncertainty("n_clusters", draws), weights, answers) == pytest.approx(
-        wanted
-    )
-
-
-def test_company_of_an_item(case):
-    draws, weights, answers = case
+    assert gains("partition") == pytest.approx(bald)
+    twice = uncertainty("partition", np.repeat(draws, 2, axis=0))
+    found = expected_gains(twice, np.repeat(weights / 2, 2), np.repeat(answers, 2, axis=1))
+    assert found == pytest.approx(bald)
+    wanted = [information(draws.max(axis=1), p) for p in answers]
+    assert gains("n_clusters") == pytest.approx(wanted)
     others = [j for j in range(N) if j != 2]
     wanted = [
-        np.mean(
-            [mutual_information(joint_with(draws[:, j] == draws[:, 2], weights, p)) for j in others]
-        )
-        for p in answers
+        np.mean([information(draws[:, j] == draws[:, 2], p) for j in others]) for p in answers
     ]
-    assert expected_gains(uncertainty(2, draws), weights, answers) == pytest.approx(wanted)
+    assert gains(2) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize(
@@ -143,15 +130,11 @@ def test_large_batches_are_followed_by_joint_answers_drawn(rng):
 
 def test_the_default_min_gain_is_a_tenth_of_a_misplaced_item():
     draws = np.array([[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]])
-    assert default_min_gain("binder", draws) == pytest.approx(
-        0.1 * 2 * (2 + 3) / 36
-    )  # pairs torn and pairs made
-    assert default_min_gain(losses.Binder(a=0.5), draws) == pytest.approx(
-        0.1 * 2 * (0.5 * 2 + 1.5 * 3) / 36
-    )
-    assert default_min_gain("binder", draws[:1] * 0) == pytest.approx(
-        0.1 * 2 * 5 / 36
-    )  # out of the only cluster
+    # pairs torn and pairs made; out of the only cluster
+    assert default_min_gain("binder", draws) == pytest.approx(0.1 * 2 * (2 + 3) / 36)
+    weighted = 0.1 * 2 * (0.5 * 2 + 1.5 * 3) / 36
+    assert default_min_gain(losses.Binder(a=0.5), draws) == pytest.approx(weighted)
+    assert default_min_gain("binder", draws[:1] * 0) == pytest.approx(0.1 * 2 * 5 / 36)
     assert {default_min_gain(target, draws) for target in ("partition", "n_clusters", 3)} == {0.01}
 
 
@@ -161,7 +144,7 @@ def test_the_default_min_gain_is_a_tenth_of_a_misplaced_item():
         (
             "weather",
             ValueError,
-            r'target must be "partition", "n_clusters", "vi", .* or a loss such as VI\(a=0.5\); got ',
+            r'target must be "partition", "n_clusters", "vi", .* or a loss such as VI\(a=0.5\)',
         ),
         (0.5, TypeError, r"target must be .*; got 0.5\.$"),
         (True, TypeError, r"target must be .*; got True\.$"),
@@ -171,3 +154,102 @@ def test_the_default_min_gain_is_a_tenth_of_a_misplaced_item():
 def test_a_target_that_is_none_is_refused(case, target, error, sentence):
     with pytest.raises(error, match=sentence):
         uncertainty(target, case[0])
+
+
+# --- candidates
+
+
+def test_atoms_are_the_items_that_no_draw_parts(rng):
+    draws = rng.integers(2, size=(3, 30))
+    group = atoms(draws)
+    for i, j in combinations(range(30), 2):
+        assert (group[i] == group[j]) == (draws[:, i] == draws[:, j]).all()
+    assert np.unique(group).tolist() == list(range(group.max() + 1))
+
+
+def test_one_pair_stands_for_each_two_atoms(rng):
+    draws = np.array([[0, 0, 0, 1, 1, 2], [0, 0, 0, 1, 1, 1]])  # atoms {0, 1, 2}, {3, 4}, {5}
+    even = np.array([0.5, 0.5])
+    asked = {(0, 3), (1, 3), (2, 3), (0, 4), (1, 4), (3, 5), (4, 5)}
+    for _ in range(20):
+        rows = propose("pair", draws, even, asked, 100, rng)
+        assert not set(map(tuple, rows.tolist())) & asked
+        of_atoms = sorted(tuple(sorted(atoms(draws)[row])) for row in rows)
+        assert of_atoms in ([(0, 1), (0, 2)], [(0, 2)])
+    assert len(propose("pair", draws, even, set(), 100, rng)) == 3
+
+
+def test_all_triplets_where_they_are_few(rng):
+    rows = propose("triplet", rng.integers(2, size=(4, 5)), np.full(4, 0.25), {(0, 1, 2)}, 30, rng)
+    assert len({ordered("triplet", row) for row in rows.tolist()}) == len(rows) == 29
+
+
+def test_pairs_come_by_how_much_the_draws_disagree(rng):
+    draws = np.array([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2], [0, 0, 0, 1, 2]])
+    weights = np.array([0.5, 0.3, 0.2])
+    pairs = list(combinations(range(5), 2))
+    pi = np.array([weights @ (draws[:, i] == draws[:, j]) for i, j in pairs])
+    counts = dict.fromkeys(pairs, 0)
+    for _ in range(1500):
+        for row in propose("pair", draws, weights, set(), 1, rng).tolist():
+            counts[tuple(row)] += 1
+    seen, share = np.array(list(counts.values())), pi * (1 - pi)
+    assert (seen[share == 0] == 0).all()
+    assert chisquare(seen[share > 0], share[share > 0] / share.sum() * seen.sum()).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["pair", "triplet"])
+def test_draws_that_agree_leave_nothing_to_ask(kind, rng):
+    same = np.repeat(np.arange(20)[None] % 10, 3, axis=0)
+    assert propose(kind, same, np.full(3, 1 / 3), set(), 5, rng).shape == (
+        0,
+        2 if kind == "pair" else 3,
+    )
+
+
+# --- suggestions of a sampled posterior
+
+Z = np.array([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [0, 0, 0, 0, 1], [0, 1, 1, 1, 1]])
+
+
+def tree(p, q):
+    links = bc.PairwiseConstraints([(0, 1), (2, 4)], [True, False], n_items=5)
+    noise = {"p": np.reshape(p, (1, 4, 1)), "q": np.reshape(q, (1, 4, 1))}
+    return to_datatree(
+        {"z": Z[None], **noise}, constraints=[links], dims=dict.fromkeys(noise, ("links_source",))
+    )
+
+
+def test_the_noise_of_each_draw_is_heeded():
+    p, q = np.array([0.9, 0.8, 0.7, 0.6]), np.array([0.6, 0.7, 0.8, 0.9])
+    table = bc.active.suggest_queries(tree(p, q), queries=[(0, 2), (1, 2)], target="partition")
+    same = Z[:, [0, 1]] == Z[:, [2, 2]]
+    says_same = np.where(same, p[:, None], 1 - q[:, None])
+    share = 1 / 12  # nobody skipped, two answered
+    answers = np.stack(
+        [(1 - share) * says_same.T, (1 - share) * (1 - says_same.T), np.full((2, 4), share)], axis=2
+    )
+    wanted = expected_gains(uncertainty("partition", Z), np.full(4, 0.25), answers)
+    assert table["gain"].to_numpy() == pytest.approx(wanted)
+    assert table["same"].to_numpy() == pytest.approx(answers[:, :, 0].mean(axis=1))
+
+
+def test_new_queries_are_suggested_the_best_first():
+    table = bc.active.suggest_queries(tree([0.9] * 4, [0.9] * 4), size=20, target="partition")
+    assert not {(0, 1), (2, 4)} & set(map(tuple, table[["i", "j"]].to_numpy().tolist()))
+    assert table["gain"][0] == table["gain"].max() == pytest.approx(table["adds"][0])
+    # information of answers that are independent given the draw
+    assert (table["adds"] <= table["gain"] + 1e-12).all()
+
+
+def test_triplets_are_suggested_where_none_were_asked():
+    table = bc.active.suggest_queries(Z, "triplet", size=3, target="n_clusters")
+    assert list(table.columns) == ["kind", "i", "j", "k", "gain", "yes", "no", "dnk", "adds"]
+    assert table[["yes", "no", "dnk"]].sum(axis=1).to_numpy() == pytest.approx(np.ones(3))
+
+
+def test_bad_questions_are_refused():
+    with pytest.raises(ValueError, match=r"^pairs\[0\] names item 5"):
+        bc.active.suggest_queries(Z, queries=[(0, 5)])
+    with pytest.raises(ValueError, match=r'^kind must be "pair" or "triplet"'):
+        bc.active.suggest_queries(Z, "quartet")

@@ -1,4 +1,4 @@
-"""The text loop: what is read, what is said, and what the session is after it."""
+"""The text loop of `bayesclust ask`: what is read and printed, and the session after it."""
 
 import io
 
@@ -44,7 +44,7 @@ def run(lines, *, partition=(0, 0, 0, 1, 1, 1), **settings):
     return session, taken, out.getvalue(), saved
 
 
-def test_answers_become_constraints_and_the_partition_follows():
+def test_answers_become_constraints():
     session, taken, said, saved = run(["y", "N", " y "])
     assert taken == session.n_answers == 3
     links, triplets = session.constraints
@@ -58,7 +58,7 @@ def test_answers_become_constraints_and_the_partition_follows():
     assert saved[-1] == 3
 
 
-def test_it_stops_after_a_number_of_answers_and_modifies_what_is_left_over():
+def test_it_stops_after_a_number_of_answers():
     session, taken, _, saved = run(["y", "n", "y", "y"], n_answers=3, every=2)
     assert taken == 3
     assert session.history.answers.tolist() == [0, 2, 3]
@@ -83,13 +83,11 @@ def test_modify_now_dnk_and_what_is_not_understood():
     assert len(session.history) == 2
 
 
-def test_a_conflict_is_said_and_can_be_taken_back():
+def test_a_conflict_is_reported():
     session, taken, said, _ = run(["y", "n", "y", "y"], partition=[0] * 6)
     assert taken == 4
-    assert (
-        "the partition stays as it is: this constraint cannot hold: links[1] (items 0 and 5 apart): leave one"
-        in said
-    )
+    sentence = "the partition stays as it is: this constraint cannot hold: links[1] (items 0 and 5"
+    assert sentence in said
     assert session.history.answers.tolist() == [0, 1]
     assert session.n_pending == 3
 

@@ -1,4 +1,4 @@
-"""Neighbourhoods: what noisy answers make known, against the closure of those that do not contradict each other."""
+"""Neighbourhoods: what noisy answers make known, beside the closure of consistent answers."""
 
 from itertools import combinations
 
@@ -29,7 +29,7 @@ def equal_to(size):
 
 
 def test_what_is_known_of_items_outside():
-    """0 and 1 are together, 2 elsewhere; 3 is not with 0, and not yet compared with 2; nobody knew of 4 and 2."""
+    """0 and 1 are together, 2 elsewhere; 3 is not with 0; 4 and 2 were skipped."""
     found = known([(0, 1), (1, 2), (0, 3)], [1, 0, 0], [(2, 4)])
     assert found.members == [[0, 1], [2]]
     assert found.inside.tolist() == [True, True, True, False, False, False]
@@ -40,7 +40,7 @@ def test_what_is_known_of_items_outside():
 
 
 def test_items_known_to_be_together_share_what_is_known():
-    """3 and 4 are together, in no neighbourhood as long as they were not compared with 0, 1, 2; 4 is not with 5."""
+    """3 and 4 are together, and not compared with 0, 1, 2; 4 is not with 5."""
     found = known([(0, 1), (1, 2), (3, 4), (0, 5), (4, 5)], [1, 1, 1, 0, 0])
     assert found.members == [[0, 1, 2], [5]]
     assert found.apart[3].tolist() == found.apart[4].tolist() == [False, True]
@@ -73,24 +73,24 @@ def test_contradictory_answers(pairs, same, members):
     assert known(pairs, same).members == members
 
 
-def test_believed_answers_are_the_closure_of_those_that_do_not_contradict_earlier_ones(rng):
-    """The twin adds one answer after the other to a set of links, and leaves out those with which `closure` refuses it."""
+def test_accepted_answers_are_the_closure_of_consistent_ones(rng):
+    """The reference adds answers one by one, and leaves out those that `closure` refuses."""
     n, kept_in_all = 8, 0
     for _ in range(30):
         pairs = list(combinations(range(n), 2))
         drawn = [pairs[k] for k in rng.choice(len(pairs), 14, replace=False)]
         same = rng.integers(2, size=len(drawn)).tolist()
-        believed = bc.PairwiseConstraints([], [], n_items=n)
+        accepted = bc.PairwiseConstraints([], [], n_items=n)
         for k in range(len(drawn)):
-            rows = [*believed.items.tolist(), drawn[k]], [*believed.answers.tolist(), same[k]]
+            rows = [*accepted.items.tolist(), drawn[k]], [*accepted.answers.tolist(), same[k]]
             longer = bc.PairwiseConstraints(*rows, n_items=n)
             try:
                 longer.closure()
             except ValueError:
                 continue
-            believed = longer
-        kept_in_all += len(believed)
-        found, closure = known(drawn, same, n=n), believed.closure()
+            accepted = longer
+        kept_in_all += len(accepted)
+        found, closure = known(drawn, same, n=n), accepted.closure()
         together = {(i, j) for i, j in pairs if found.group[i] == found.group[j]}
         assert together == set(map(tuple, closure.may_links.tolist()))
         apart = set(map(tuple, closure.may_not_links.tolist()))
@@ -106,8 +106,8 @@ def test_believed_answers_are_the_closure_of_those_that_do_not_contradict_earlie
     assert 30 * 8 < kept_in_all < 30 * 14
 
 
-def test_where_nobody_knew_the_item_goes_on_and_then_rests():
-    """Nobody knew of 3 and 0: it is compared with 2, and, when all else is asked, with 1, the other one of 0's."""
+def test_after_a_skip_the_item_meets_the_next_neighbourhood():
+    """3 and 0 were skipped: 3 is compared with 2 and, when all else is asked, with 1."""
     pairs, same = [(0, 1), (1, 2)], [1, 0]
     assert [q.items for q in known(pairs, same, [(0, 3)], n=4).queries([], equal_to(2), 9)] == [
         (2, 3),
@@ -128,7 +128,7 @@ def test_where_nobody_knew_the_item_goes_on_and_then_rests():
     ]
 
 
-def test_several_questions_are_about_different_items_first():
+def test_batches_are_about_different_items_first():
     found = known([(0, 1)], [0])
     prefer = {2: [0.0, 1.0], 3: [1.0, 0.0], 4: [0.0, 1.0], 5: [0.0, 1.0]}
     asked = [q.items for q in found.queries([3, 2, 5, 4], lambda item: np.array(prefer[item]), 6)]

@@ -47,48 +47,19 @@ def test_one_of_two_link_parameters_may_be_known(rng):
     np.testing.assert_array_equal(drawn["q"], [0.7] * 3)
     assert len(set(drawn["p"])) == 3
     assert noise.log_prior(drawn) == pytest.approx(stats.beta(4, 1).logpdf(drawn["p"]).sum())
+    # many are drawn as an array, the same numbers
+    tables = np.tile(counts, (9, 1, 1))
+    one, many = (
+        noise.draw(given, noise.initial(3), np.random.default_rng(1))["p"]
+        for given in (counts, tables)
+    )
+    np.testing.assert_array_equal(one, many[0])
 
 
 def draws(noise, counts, n_sources, rng, times=4000):
     initial = noise.initial(n_sources)
     tables = np.broadcast_to(counts, (times, *counts.shape))
     return noise.draw(tables, initial, rng)
-
-
-def assert_moments(sample, mean, variance):
-    """Means within 4.5 standard errors, variances within 15%."""
-    assert (np.abs(sample.mean(axis=0) - mean) < 4.5 * np.sqrt(variance / len(sample))).all()
-    np.testing.assert_allclose(sample.var(axis=0), variance, rtol=0.15)
-
-
-def test_link_draws_follow_the_conjugate_posterior(rng):
-    same_1, same_0, different_0, different_1 = np.array([[7, 2], [1, 4], [9, 0], [2, 3]])
-    counts = np.empty((4, 2), dtype=int)
-    counts[[0, 2]] = np.column_stack([same_0, different_0])
-    counts[[1, 3]] = np.column_stack([same_1, different_1])
-    sample = draws(LinkNoise(p=(4, 1), q=(3, 2)), counts, 2, rng)
-    p, q = stats.beta(4 + same_1, 1 + same_0), stats.beta(3 + different_0, 2 + different_1)
-    assert_moments(sample["p"], p.mean(), p.var())
-    assert_moments(sample["q"], q.mean(), q.var())
-
-
-def test_uniform_draws_follow_the_conjugate_posterior(rng):
-    counts = np.zeros((6, 5), dtype=int)
-    counts[0] = [1, 6, 0, 2, 0]  # source 0 said yes: right under pattern 1 alone
-    counts[2] = [3, 1, 0, 4, 2]  # dnk: right under 0, 3 and 4
-    counts[4] = [0, 1, 5, 0, 0]  # source 1 said no: right under pattern 2 alone
-    sample = draws(UniformNoise(eps=(1, 9)), counts, 2, rng)["noise"]
-    posterior = stats.beta(1 + np.array([4, 1]), 9 + np.array([15, 5]))
-    assert_moments(sample, posterior.mean(), posterior.var())
-
-
-def test_confusion_draws_follow_the_conjugate_posterior(rng):
-    noise = ConfusionNoise(prior=WEIGHTS)
-    counts = counts_of(noise, 2, rng)
-    sample = draws(noise, counts, 2, rng)["confusion"]
-    weights = np.array(WEIGHTS) + noise.fold(counts)
-    mean = weights / weights.sum(axis=-1, keepdims=True)
-    assert_moments(sample, mean, mean * (1 - mean) / (weights.sum(axis=-1, keepdims=True) + 1))
 
 
 @pytest.mark.parametrize(
@@ -158,7 +129,6 @@ def test_no_error_at_all_leaves_differences_finite():
     one_broken, both_broken = triplets.log_prob([[0, 0, 1], [0, 0, 0]], params)
     assert both_broken == pytest.approx(2 * one_broken)
     assert -800 < one_broken < -700
-    assert np.isfinite(triplets.site_logits([0, 0, 1], 0, 2, params)).all()
     assert triplets.noise.log_marginal(triplets.counts([0, 0, 1])) < -700
 
 

@@ -1,20 +1,13 @@
-"""Relative constraints: the true answer, sampling with noise, and conflicts against all partitions of a few items."""
+"""Relative constraints: the true answer, sampling, and conflicts against all partitions."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from bayesclust.constraints import ConfusionNoise, PairwiseConstraints, RelativeConstraints
+from tests.exactness.exact import partitions
 
 CONFUSION = np.array([[0.7, 0.1, 0.2], [0.05, 0.8, 0.15], [0.02, 0.03, 0.95]])
-
-
-def partitions(n):
-    """All partitions of n items as labels."""
-    rows = [[0]]
-    for _ in range(n - 1):
-        rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
-    return np.array(rows)
 
 
 @pytest.mark.parametrize(
@@ -31,13 +24,6 @@ def test_the_true_answer_is_eq_1_of_dcrc(z, pattern, answer):
     triplet = RelativeConstraints([(0, 1, 2)], [answer], 3)
     assert triplet.patterns(z).tolist() == [pattern]
     assert triplet.truths(z).tolist() == triplet.answers.tolist()
-
-
-def test_words_and_codes_say_the_same():
-    rows = [(0, 1, 2)] * 3
-    by_word = RelativeConstraints(rows, ["yes", "no", "dnk"], 3)
-    np.testing.assert_array_equal(by_word.answers, RelativeConstraints(rows, [0, 1, 2], 3).answers)
-    assert by_word.to_frame()["answer"].tolist() == ["yes", "no", "dnk"]
 
 
 def test_answers_go_wrong_at_the_rate_of_their_source(rng):
@@ -73,38 +59,18 @@ def test_a_fraction_is_of_all_questions():
     )
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_conflicts_are_listed_where_no_partition_is_possible(seed):
-    """With "yes" and "no" alone the list is complete; with "dnk" what is listed is a conflict indeed."""
-    rng = np.random.default_rng(seed)
-    words = 2 + seed % 2
-    items = [rng.choice(5, 3, replace=False) for _ in range(int(rng.integers(2, 5)))]
-    view = RelativeConstraints(items, rng.integers(words, size=len(items)), 5)
-    z = partitions(5)
-    possible = (view.truths(z) == view.answers).all(axis=1).any()
-    listed = len(view.conflicts()) > 0
-    if words == 2:
-        assert listed == (not possible)
-    else:
-        assert not (listed and possible)
-
-
-def test_the_random_conflicts_are_of_both_sorts():
-    """The test above would be empty if its views never or always conflicted."""
-    found = []
-    for seed in range(40):
-        rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("words", [2, 3])
+def test_conflicts_are_listed_where_no_partition_is_possible(words):
+    """With "yes" and "no" alone the list is complete; with "dnk" each conflict is one indeed."""
+    z, found = partitions(5), []
+    for seed in range(20):
+        rng = np.random.default_rng([words, seed])
         items = [rng.choice(5, 3, replace=False) for _ in range(int(rng.integers(2, 5)))]
-        found.append(
-            len(
-                RelativeConstraints(
-                    items, rng.integers(2 + seed % 2, size=len(items)), 5
-                ).conflicts()
-            )
-            > 0
-        )
-    for sort in (found[::2], found[1::2]):
-        assert 3 <= sum(sort) <= 17
+        view = RelativeConstraints(items, rng.integers(words, size=len(items)), 5)
+        possible = (view.truths(z) == view.answers).all(axis=1).any()
+        found.append(len(view.conflicts()) > 0)
+        assert found[-1] == (not possible) if words == 2 else not (found[-1] and possible)
+    assert 3 <= sum(found) <= 17
 
 
 def test_conflicts_say_why():

@@ -1,4 +1,4 @@
-"""Rules: what is refused at the door, what every kind must do, and what answers say in their language."""
+"""Rules: what every kind must do, and what answers say in the language of statements."""
 
 import json
 from itertools import product
@@ -61,96 +61,6 @@ def test_a_statement_keeps_its_meaning_under_other_names(kind):
             elsewhere = np.empty(4, dtype=int)
             elsewhere[names] = labels
             assert renamed.holds(elsewhere) == statement.holds(labels)
-
-
-@pytest.mark.parametrize(
-    ("kind", "row", "error", "sentence"),
-    [
-        ("label", 3, TypeError, "rows[0] must be (item, cluster); got 3."),
-        ("label", (0, 1, 2), TypeError, "rows[0] must be (item, cluster); got (0, 1, 2)."),
-        (
-            "label",
-            (4, 1),
-            ValueError,
-            "rows[0] names item 4, but with n_items=4 items are numbered 0 to 3: correct the index or n_items.",
-        ),
-        ("label", (0, -1), ValueError, "rows[0] names cluster -1: clusters are numbered from 0."),
-        (
-            "label",
-            (0, 1.5),
-            TypeError,
-            "rows[0] has 1.5 where the number of a cluster is wanted: pass an integer.",
-        ),
-        (
-            "label",
-            (True, 1),
-            TypeError,
-            "rows[0] has True where the number of an item is wanted: pass an integer.",
-        ),
-        (
-            "span",
-            ([], [1]),
-            ValueError,
-            "rows[0] has no items: name at least one, or leave the row out.",
-        ),
-        (
-            "span",
-            ([0], []),
-            ValueError,
-            "rows[0] has no clusters: name at least one, or leave the row out.",
-        ),
-        ("span", (0, [1]), TypeError, "rows[0] has 0 where a list of items is wanted."),
-        ("span", ([0, 0], [1]), ValueError, "rows[0] names item 0 more than once: name each once."),
-        (
-            "span",
-            ([0], [1, 1]),
-            ValueError,
-            "rows[0] names cluster 1 more than once: name each once.",
-        ),
-        ("spread", ([0, 1], 0), ValueError, "rows[0] allows 0 clusters: allow at least 1."),
-        (
-            "spread",
-            ([0, 1], "1"),
-            TypeError,
-            "rows[0] has '1' where the number of clusters is wanted: pass an integer.",
-        ),
-        (
-            "implication",
-            ([], [(0, 1, True)]),
-            ValueError,
-            "rows[0] has no links: name at least one, or leave the row out.",
-        ),
-        (
-            "implication",
-            ([(1, 1, True)], [(0, 1, True)]),
-            ValueError,
-            "rows[0] links item 1 to itself: remove this link.",
-        ),
-        (
-            "implication",
-            ([(0, 1, 1)], [(0, 1, True)]),
-            TypeError,
-            "rows[0] has (0, 1, 1) where a link (i, j, True or False for together or apart) is wanted.",
-        ),
-    ],
-)
-def test_bad_rows_are_refused_in_a_sentence(kind, row, error, sentence):
-    with pytest.raises(error) as caught:
-        CLASSES[kind]([row], 4)
-    assert str(caught.value) == sentence
-
-
-def test_bad_arguments_are_refused_in_a_sentence():
-    with pytest.raises(
-        TypeError, match=r"^rows must be a list of rows \(item, cluster\); got int\.$"
-    ):
-        bc.LabelConstraints(3, 4)
-    with pytest.raises(ValueError, match=r"^name must be a word"):
-        bc.LabelConstraints([], 4, name="my rules")
-    with pytest.raises(
-        ValueError, match=r"^labels has shape \(3,\): pass one for each of the 4 items\.$"
-    ):
-        bc.LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
 
 
 def test_arrays_and_sets_are_rows_too():

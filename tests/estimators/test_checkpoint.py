@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.schedule import Moves
+from bayesclust.inference.chain import Moves
 
 SHORT = {"num_chains": 2, "num_warmup": 5, "num_samples": 6, "progress": False}
 

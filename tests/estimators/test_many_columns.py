@@ -5,10 +5,9 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.estimators.cluster_models import POWERS
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
+from bayesclust.inference.checkpoint import from_text, to_text
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.metrics import pairwise_f
 
 D = 25

@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import bayesclust as bc
-from bayesclust.inference.schedule import Moves
+from bayesclust.inference.chain import Moves
 
 TINY = {"num_chains": 1, "num_warmup": 10, "num_samples": 10, "progress": False}
 SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False}

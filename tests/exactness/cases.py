@@ -30,11 +30,9 @@ from bayesclust.families import (
     as_divergence,
 )
 from bayesclust.families.base import BoundFamily, Family
-from bayesclust.inference.chain import Chain, Move
+from bayesclust.inference.chain import Chain, Move, Moves, TVClustProblem
 from bayesclust.inference.limits.bridge import family_at
-from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import Sampler, collapsed_chain
-from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.families.reference import DATA, binary_data, count_data, real_data
 

@@ -12,8 +12,7 @@ from scipy.special import logsumexp
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
-from bayesclust.models.dcrc import unnamed
-from bayesclust.models.dcrc_weights import WeightPrior, class_terms
+from bayesclust.models.dcrc import WeightPrior, class_terms, unnamed
 from bayesclust.typing import FloatArray, IntArray
 from tests.exactness.exact import codes
 from tests.exactness.generative import answers_given

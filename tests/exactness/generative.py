@@ -18,8 +18,7 @@ from scipy.stats import chisquare
 from bayesclust.constraints.base import Constraints
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.mixed import BoundProduct
-from bayesclust.inference.chain import Chain
-from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.chain import Chain, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.samplers import Sampler
 from tests.families.reference import draw_cluster
 

@@ -10,7 +10,7 @@ from bayesclust.families import FAMILIES
 from bayesclust.inference.blocked import BlockedChains
 from bayesclust.inference.blocked import chains as blocked
 from bayesclust.inference.blocked.layout import make_layout
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness import exact
 from tests.exactness.cases import known_views, problem, triplets

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bayesclust.families import FAMILIES
+from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.blocked import BlockedChains
 from bayesclust.inference.blocked import chains as blocked
-from bayesclust.inference.starts import seeded_partition
 from tests.exactness import test_calibration as calibration
 from tests.exactness.generative import (
     DRAWS,

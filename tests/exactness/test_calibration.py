@@ -9,10 +9,9 @@ import pytest
 
 from bayesclust.constraints import LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.assignment import seeded_partition
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain, default_moves
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.starts import seeded_partition
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import data_for, links, triplets
 from tests.exactness.generative import DRAWS, World, assert_uniform, p_values, rank

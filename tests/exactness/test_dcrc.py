@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler
-from bayesclust.models.dcrc_weights import WeightPrior
+from bayesclust.models.dcrc import WeightPrior
 from tests.exactness import exact
 from tests.exactness.cases import all_views, known_views, links, triplets
 from tests.exactness.dcrc import (

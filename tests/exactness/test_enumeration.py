@@ -9,15 +9,14 @@ from bayesclust.constraints import LabelConstraints, LinkNoise, UniformNoise
 from bayesclust.constraints.base import check_constraints
 from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.families.gaussian import BoundFullGaussian
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.moves.parameter_scan import ParameterScan
-from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import (
     SAMPLERS,
     collapsed_chain,
     default_moves,
     gibbs_chain,
 )
-from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import (
     DirichletProcess,
     KnownK,

@@ -15,12 +15,10 @@ import pytest
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
 from bayesclust.families.base import BoundFamily
+from bayesclust.inference.chain import Moves, Noise, TVClustProblem
 from bayesclust.inference.moves.parameter_scan import ParameterScan
-from bayesclust.inference.moves.parameters import Noise
 from bayesclust.inference.moves.scan import Scan
-from bayesclust.inference.problem import TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain, default_moves, gibbs_chain
-from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import (
     data_for,

@@ -8,12 +8,11 @@ import pytest
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, factor_graph
 from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.families import FullGaussian
-from bayesclust.inference import noise
-from bayesclust.inference.moves import propose
-from bayesclust.inference.noise import IntegratedNoise, Tally, gain_of_split
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference import parameters
+from bayesclust.inference.chain import Moves, TVClustProblem
+from bayesclust.inference.moves import split_merge
+from bayesclust.inference.parameters import IntegratedNoise, Tally
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import known_views, links, problem
 from tests.exactness.test_enumeration import assert_exact, compared
@@ -25,7 +24,7 @@ ALONE = Moves(split_merge=4.0, link_blocks=False, single_site=False)
 
 @pytest.fixture
 def always(monkeypatch):
-    monkeypatch.setattr(propose, "INTEGRATED_SHARE", 1.0)
+    monkeypatch.setattr(split_merge, "INTEGRATED_SHARE", 1.0)
 
 
 def noisy(seed=2):
@@ -63,7 +62,7 @@ def test_forgotten_gain_of_integrating_out_is_noticed(always, monkeypatch):
     forgetful = factor_graph.NONE._replace(
         kind=np.full_like(rows.kind, factor_graph.PASSED_OVER), factor=rows.factor
     )
-    monkeypatch.setattr(noise, "stack_dirichlets", lambda views: forgetful)
+    monkeypatch.setattr(parameters, "stack_dirichlets", lambda views: forgetful)
     assert not compared(noisy(), ALONE, 4000, 2).agrees
 
 
@@ -95,7 +94,13 @@ def test_gain_is_the_difference_of_log_marginals():
                 change = [each.noise.log_marginal(one) for one in counts]
                 expected += change[0] - change[1] - (own * (counts[0] - counts[1])).sum()
         z = split.copy()
-        found = gain_of_split(drawn.rows, sites, drawn.table[0], z, items, 5)
+        given, integrated_out = (
+            split_merge.log_ratio_of_constraints(
+                sites, drawn.table[0], drawn.rows, how, z, items, 5
+            )
+            for how in (False, True)
+        )
+        found = integrated_out - given
         assert found == pytest.approx(expected, abs=1e-9)
         np.testing.assert_array_equal(z, split)
 
@@ -110,7 +115,7 @@ def test_known_noise_is_not_drawn():
 
 def crossings(share, monkeypatch):
     """How many of 20 chains part two groups that touch, starting where all answers are noise."""
-    monkeypatch.setattr(propose, "INTEGRATED_SHARE", share)
+    monkeypatch.setattr(split_merge, "INTEGRATED_SHARE", share)
     rng, truth = np.random.default_rng(0), np.repeat([0, 1], 150)
     X = np.c_[rng.normal(size=300) + 1.5 * truth, rng.normal(size=300)]
     pairs = [tuple(rng.choice(300, 2, replace=False).tolist()) for _ in range(300)]

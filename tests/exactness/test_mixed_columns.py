@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from bayesclust.families import Categorical, DiagonalGaussian, Poisson, Product
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import gibbs_chain
-from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import (
     HOLES,

@@ -7,9 +7,8 @@ import pytest
 
 from bayesclust.families import TiedGaussian
 from bayesclust.families.gaussian_tied import BoundTiedGaussian
-from bayesclust.inference import chain
-from bayesclust.inference.moves.split_merge_shared import SharedMove
-from bayesclust.inference.schedule import Moves
+from bayesclust.inference.chain import Moves, State
+from bayesclust.inference.moves.split_merge import SharedMove
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness import exact
 from tests.exactness.cases import partitions_drawn, problem
@@ -35,7 +34,7 @@ def known(case):
 @pytest.fixture
 def held(monkeypatch):
     """The covariance stays at its prior mean; proposals that integrate it out are left away."""
-    monkeypatch.setattr(chain, "start_hyper", lambda family, z, rng: family.initial_hyper())
+    monkeypatch.setattr(State, "start_hyper", lambda self, z: self.problem.family.initial_hyper())
     monkeypatch.setattr(
         BoundTiedGaussian, "draw_shared", lambda self, statistics, hyper, rng: hyper
     )

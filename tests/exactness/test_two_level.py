@@ -8,11 +8,9 @@ import pytest
 from scipy.special import logsumexp
 
 from bayesclust.families import FAMILIES
-from bayesclust.inference.moves.parameters import PartitionPriorParameters
-from bayesclust.inference.problem import TwoLevelProblem
-from bayesclust.inference.samplers import mixture_chain
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.state import TwoLevelScan
+from bayesclust.inference.chain import Moves, PartitionPriorParameters, TwoLevelProblem
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.two_level.moves import TwoLevelScan
 from bayesclust.partition_priors import (
     DirichletProcess,
     KnownK,
@@ -82,7 +80,7 @@ def exact_posterior(case):
     return states, values
 
 
-def compared(case, moves, number, seed, sampler=mixture_chain):
+def compared(case, moves, number, seed, sampler=collapsed_chain):
     chain = sampler(case, np.zeros(case.n_items, np.int64), np.random.default_rng(seed), moves)
     for _ in range(100):
         chain.sweep(adapt=True)
@@ -152,7 +150,7 @@ def test_wrong_weight_of_new_components_is_noticed():
 
         return change
 
-    fault = faulty(TwoLevelScan, mixture_chain, before=scaled(2.0), after=scaled(0.5))
+    fault = faulty(TwoLevelScan, collapsed_chain, before=scaled(2.0), after=scaled(0.5))
     case = small("gaussian", 3, DirichletProcess(2.0))
     assert not compared(case, MOVES["single items and components"], 8000, 3, fault).agrees
 
@@ -165,7 +163,7 @@ def test_every_family_and_move_at_length(name, moves):
     assert result.agrees, result
 
 
-def geweke(name, number, seed, sampler=mixture_chain):
+def geweke(name, number, seed, sampler=collapsed_chain):
     base = template(name, n=6)
     own = base.family, base.constraints, base.partition_prior, DirichletProcess((2.0, 2.0))
     return z_scores(TwoLevelProblem(*own), number, seed, Moves(), sampler)
@@ -186,7 +184,7 @@ def test_joint_distribution():
 
 
 def test_miscounted_components_are_noticed():
-    fault = faulty(PartitionPriorParameters, mixture_chain, after=one_component_less)
+    fault = faulty(PartitionPriorParameters, collapsed_chain, after=one_component_less)
     assert_noticed(geweke("gaussian", 4000, 1, fault))
 
 

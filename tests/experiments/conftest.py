@@ -8,12 +8,8 @@ import bayesclust as bc
 from experiments import sources
 
 # items, columns and classes of the sets whose files come with an extra
-SIZES = {
-    "ecoli": (336, 7, 8),
-    "glass": (214, 9, 6),
-    "glass_with_id": (214, 10, 6),
-    "balance": (625, 4, 3),
-}
+SIZES = {"ecoli": (336, 7, 8), "glass": (214, 9, 6)}
+SIZES |= {"glass_with_id": (214, 10, 6), "balance": (625, 4, 3)}
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -117,13 +117,8 @@ def test_plans_are_the_papers():
     (cell,) = Plan.of(runtime=True, trials=1).cells()
     assert (cell.data, cell.number, cell.method) == ("birdsong", 1500, "dcrc")
     quick = Plan.of(quick=True).cells()
-    assert {cell.answers for cell in quick} == {
-        "none",
-        "people",
-        "people-pairs",
-        "right",
-        "boundary",
-    }
+    kinds = {"none", "people", "people-pairs", "right", "boundary"}
+    assert {cell.answers for cell in quick} == kinds
     assert METHODS["itml"].about == "told k, uses pairs; slack of 0.1, 1, 10 by answers held out"
 
 
@@ -143,9 +138,8 @@ def test_entries_are_means_with_intervals_of_students_t(cells, entries):
 
 def test_what_uses_no_answers_is_level(cells, entries):
     level = dcrc.curve(entries, "iris", "kmeans", (0.1, 0.2))
-    assert (
-        level.f.tolist() == [pytest.approx(cells[cells.method == "kmeans"].f.mean(), abs=1e-4)] * 2
-    )
+    mean = cells[cells.method == "kmeans"].f.mean()
+    assert level.f.tolist() == [pytest.approx(mean, abs=1e-4)] * 2
     found = dcrc.curve(entries, "iris", "dcrc-even", (0.0, 0.1, 0.2))
     assert found.fraction.tolist() == [0.0, 0.1, 0.2]
 

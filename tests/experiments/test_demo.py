@@ -24,13 +24,8 @@ def test_the_report_counts_what_is_there(run):
     pattern = r"(\d+) and (\d+) +(\w+) +P\(right\) = ([\d.]+) +(flipped|as it is)"
     shown = re.findall(pattern, text)
     assert len(shown) == demo.SHOWN
-    flips = {
-        tuple(pair): bool(flip)
-        for pair, flip in zip(run.links.items.tolist(), run.links.flipped, strict=True)
-    }
-    assert [fate == "flipped" for *_, fate in shown] == [
-        flips[int(i), int(j)] for i, j, *_ in shown
-    ]
+    flips = dict(zip(map(tuple, run.links.items.tolist()), run.links.flipped, strict=True))
+    assert all((fate == "flipped") == flips[int(i), int(j)] for i, j, *_, fate in shown)
     believed = [float(p) for *_, p, _ in shown]
     assert believed == sorted(believed)
     assert max(believed) < 0.5
@@ -40,31 +35,17 @@ def test_figures_and_posterior_are_written(run, tmp_path):
     import xarray as xr
 
     written = demo.draw(run, tmp_path / "new folder")
-    assert [path.name for path in written] == [
-        "similarity.png",
-        "credibility.png",
-        "traces.png",
-        "posterior.nc",
-    ]
+    names = ["similarity.png", "credibility.png", "traces.png", "posterior.nc"]
+    assert [path.name for path in written] == names
     for path in written[:3]:
         assert path.read_bytes().startswith(b"\x89PNG")
     with xr.open_datatree(written[-1], engine="h5netcdf") as tree:
-        np.testing.assert_array_equal(
-            tree["posterior"]["z"], run.sampler.posterior_["posterior"]["z"]
-        )
+        own = run.sampler.posterior_["posterior"]["z"]
+        np.testing.assert_array_equal(tree["posterior"]["z"], own)
 
 
 def test_the_command_line_does_both(tmp_path, capsys):
-    settings = [
-        "--chains",
-        "2",
-        "--warmup",
-        "20",
-        "--samples",
-        "20",
-        "--out",
-        str(tmp_path / "out"),
-    ]
-    demo.main(settings)
+    short = ["--chains", "2", "--warmup", "20", "--samples", "20"]
+    demo.main([*short, "--out", str(tmp_path / "out")])
     assert "LEAST CREDIBLE ANSWERS" in capsys.readouterr().out
     assert len(list((tmp_path / "out").iterdir())) == 4

@@ -12,16 +12,8 @@ from experiments import frame, tvclust
 from experiments.__main__ import PAPERS, main
 
 EXPERIMENT = frame.Experiment(tvclust)
-TINY = [
-    "tvclust",
-    "--quick",
-    "--methods",
-    "kmeans",
-    "rdp-means-released",
-    "--data",
-    "iris",
-    "--no-progress",
-]
+TINY = ["tvclust", "--quick", "--data", "iris", "--no-progress"]
+TINY += ["--methods", "kmeans", "rdp-means-released"]
 
 
 class Halves:
@@ -43,7 +35,7 @@ def halves(monkeypatch):
     one, other = Halves(), Halves()
     known = {
         "one": tvclust.Method("One", one),
-        "other": tvclust.Method("Other", other, told=True, hears=False, raw=True),
+        "other": tvclust.Method("Other", other, told=True, uses_answers=False, raw=True),
     }
     for name in ("METHODS", "EVERY_METHOD"):
         monkeypatch.setattr(tvclust, name, known)
@@ -51,15 +43,9 @@ def halves(monkeypatch):
 
 
 def small(**more):
-    settings = {
-        "methods": ("one", "other"),
-        "data": ("iris", "wine"),
-        "fractions": (0.03,),
-        "accuracies": (1.0, 0.8),
-    }
-    return tvclust.Plan(
-        **{"tables": (1, 2), "figures": (), "trials": 2, "seed": 3, **settings, **more}
-    )
+    settings = {"tables": (1, 2), "figures": (), "trials": 2, "seed": 3}
+    settings |= {"methods": ("one", "other"), "data": ("iris", "wine")}
+    return tvclust.Plan(**(settings | {"fractions": (0.03,), "accuracies": (1.0, 0.8)} | more))
 
 
 def without_seconds(folder):

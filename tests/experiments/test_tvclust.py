@@ -173,10 +173,8 @@ def test_figures_go_through_the_means(scored, tmp_path):
 
     cells = scored(EXPERIMENT, plan.cells(), labels=moved)
     told = tvclust._told_wrong(cells, plan)
-    mine = cells[
-        (cells.method == "rdp-means-k") & (cells.data == "iris") & (cells.fraction == 0.03)
-    ]
-    mine = mine[(mine.sampling == "ordered") & (mine.accuracy == 1)]
+    mine = cells[(cells.method == "rdp-means-k") & (cells.data == "iris")]
+    mine = mine[(mine.fraction == 0.03) & (mine.sampling == "ordered") & (mine.accuracy == 1)]
     drawn = told[told.line == "RDP-means [k]"]
     assert drawn["mean"].tolist() == pytest.approx(mine.groupby("deviation").f.mean().tolist())
     assert told[told.line == "RDP-means"].x.isna().all()
@@ -192,11 +190,8 @@ def test_figures_go_through_the_means(scored, tmp_path):
 
 
 def test_curves_are_drawn_as_the_table_says():
-    rows = [
-        ("a", "one", 1.0, 0.5, 0.1),
-        ("a", "one", 2.0, 0.7, np.nan),
-        ("a", "two", np.nan, 0.4, 0),
-    ]
+    rows = [("a", "one", 1.0, 0.5, 0.1), ("a", "one", 2.0, 0.7, np.nan)]
+    rows += [("a", "two", np.nan, 0.4, 0)]
     table = pd.DataFrame(rows, columns=["panel", "line", "x", "mean", "error"])
     (ax,) = figures.curves(table, "title", "x").axes
     lines = [np.asarray(line.get_ydata(), float).tolist() for line in ax.get_lines()]

@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.families import FAMILIES
-from bayesclust.inference.chain import Chain, State
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Chain, Moves, State, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import all_views, data_for, learned
 

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 
 from bayesclust.families import FAMILIES, FullGaussian
-from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
+from bayesclust.inference import assignment
+from bayesclust.inference.assignment import dispersed_number, seeded_partition
+from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
+from bayesclust.inference.checkpoint import from_text, to_text
 from bayesclust.inference.samplers import (
     SAMPLERS,
     collapsed_chain,
     default_moves,
     gibbs_chain,
-    mixture_chain,
 )
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.snapshots import from_text, to_text
 from bayesclust.models import log_joint, mixture_log_joint
-from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
+from bayesclust.partition_priors import DirichletProcess, KnownK, Nested, PitmanYor
 from tests.inference.states import STARTS, chain, check_assignment
 
 SEVERAL = Moves(split_merge=3.0)
@@ -23,15 +23,11 @@ SEVERAL = Moves(split_merge=3.0)
 
 def made(sampler, name="gaussian", moves=SEVERAL, prior=None, **where):
     """A chain of a sampler, by its name, on the problem of `states.chain`."""
-    problem = chain(name, **where).problem
-    prior = DirichletProcess() if prior is None else prior
-    z = chain(name, **where).labels
-    rng = np.random.default_rng(5)
-    if sampler == "mixture":
-        problem = TwoLevelProblem(problem.family, problem.constraints, prior)
-        return mixture_chain(problem, z, rng, moves)
-    problem = TVClustProblem(problem.family, problem.constraints, prior)
-    return SAMPLERS[sampler](problem, z, rng, moves)
+    start = chain(name, **where)
+    kind = TwoLevelProblem if sampler == "mixture" else TVClustProblem
+    problem = kind(start.problem.family, start.problem.constraints, prior or DirichletProcess())
+    make = SAMPLERS.get(sampler, collapsed_chain)
+    return make(problem, start.labels, np.random.default_rng(5), moves)
 
 
 def check_levels(state):
@@ -76,8 +72,6 @@ def test_log_joint_is_that_of_the_model(sampler, prior):
         at = {"constraints": state.problem.constraints, "values": state.values}
         at |= {"hyper": state.hyper, "noise": state.noise}
         if sampler == "mixture":
-            from bayesclust.partition_priors import Nested
-
             at |= {"partition_prior": Nested(prior), "within_values": state.within}
             expected = mixture_log_joint(
                 state.labels, state.assignment.z, state.problem.family, **at
@@ -199,3 +193,34 @@ def test_room_is_made_for_many_clusters(sampler):
     one.sweep()
     assert one.state.n_clusters > capacity
     check_assignment(one.state)
+
+
+# --- where chains start
+
+
+@pytest.mark.parametrize(
+    ("n", "expected"), [(2, [1] * 5), (10, [2, 2, 2, 2, 2]), (1000, [3, 6, 12, 24, 3])]
+)
+def test_numbers_of_clusters_are_dispersed(n, expected):
+    assert [dispersed_number(chain, n) for chain in range(5)] == expected
+
+
+@pytest.mark.parametrize("seeded_from", [assignment.SEEDED_FROM, 100])
+def test_seeded_partition_is_that_of_the_nearest_seed(rng, monkeypatch, seeded_from):
+    monkeypatch.setattr(assignment, "SEEDED_FROM", seeded_from)
+    monkeypatch.setattr(assignment, "CHUNK", 300)
+    centres = np.array([[0, 0], [100, 0], [0, 100], [100, 100]])
+    truth = np.arange(2000) % 4
+    labels = seeded_partition(centres[truth] + rng.normal(size=(2000, 2)), 4, rng)
+    assert set(zip(labels, truth, strict=True)) == {(labels[k], k) for k in range(4)}
+    assert len(np.unique(labels)) == 4
+
+
+def test_seeded_partition_has_no_gaps(rng):
+    for number in (1, 3, 30):
+        labels = seeded_partition(rng.normal(size=(30, 2)), number, rng)
+        assert set(labels) == set(range(labels.max() + 1))
+    assert labels.max() == 29
+    assert seeded_partition(np.ones((5, 2)), 4, rng).tolist() == [0] * 5
+    equal = np.repeat([[0.0], [1.0]], 4, axis=0)
+    assert len(np.unique(seeded_partition(equal, 5, rng))) == 2

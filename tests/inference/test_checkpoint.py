@@ -1,4 +1,4 @@
-"""Runs that are killed go on to the result of an undisturbed run, to the last bit."""
+"""Runs that are killed resume to the result of an undisturbed run, bit for bit."""
 
 import json
 import os
@@ -15,9 +15,8 @@ import xarray as xr
 
 from bayesclust.inference import checkpoint as module
 from bayesclust.inference import runner
-from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
+from bayesclust.inference.checkpoint import Checkpoint, from_text, stored_fingerprint, to_text
 from bayesclust.inference.runner import InterruptedRunWarning, Schedule, run_chains
-from bayesclust.inference.snapshots import from_text
 
 ROOT = Path(__file__).resolve().parents[2]
 RUN = {"data": "abc", "num_warmup": "3"}
@@ -53,17 +52,21 @@ class Walk:
 
 
 def run(starts, path=None, number=20, **fingerprint):
-    chains = sum(start().at.size for start in starts)
-    store = (
-        None
-        if path is None
-        else Checkpoint(path, RUN | fingerprint, chains, {"p": ("links_source",)})
-    )
+    store = None
+    if path is not None:
+        chains = sum(start().at.size for start in starts)
+        store = Checkpoint(path, RUN | fingerprint, chains, {"p": ("links_source",)})
     return run_chains(starts, Schedule(6, number, 2), progress=False, n_jobs=1, checkpoint=store)
 
 
 def walks(stop_at=None, width=None):
     return [lambda seed=seed: Walk(seed, width, stop_at if seed else None) for seed in range(2)]
+
+
+def stopped(path, stop_at, width=None):
+    """Run until the second walk stops."""
+    with pytest.raises(RuntimeError, match="stopped"):
+        run(walks(stop_at, width), path)
 
 
 def assert_same(one, other):
@@ -73,6 +76,11 @@ def assert_same(one, other):
         for name in first:
             assert first[name].dtype == second[name].dtype
             np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "run.zarr"
 
 
 @pytest.fixture
@@ -87,28 +95,22 @@ def eager(monkeypatch):
     ("stop_at", "width"),
     [(1, None), (6, None), (8, None), (21, None), (46, None), (4, 3), (9, 3), (46, 3)],
 )
-def test_a_run_that_stops_goes_on(tmp_path, stop_at, width):
-    path = tmp_path / "run.zarr"
-    with pytest.raises(RuntimeError, match="stopped"):
-        run(walks(stop_at, width), path)
+def test_a_run_that_stops_resumes(path, stop_at, width):
+    stopped(path, stop_at, width)
     assert_same(run(walks(None, width), path), run(walks(None, width)))
 
 
 @pytest.mark.usefixtures("eager")
-def test_what_a_snapshot_does_not_count_is_drawn_again(tmp_path):
-    path = tmp_path / "run.zarr"
-    with pytest.raises(RuntimeError, match="stopped"):
-        run(walks(30), path)
+def test_draws_beyond_the_snapshot_are_drawn_again(path):
+    stopped(path, 30)
     saved = (path / "state/1/zarr.json").read_text()
-    with pytest.raises(RuntimeError, match="stopped"):
-        run(walks(10), path)
+    stopped(path, 10)
     (path / "state/1/zarr.json").write_text(saved)  # as if killed before the snapshot was replaced
     (path / "state/1/zarr.json.partial").write_text("{half")
     assert_same(run(walks(), path), run(walks()))
 
 
-def test_a_finished_run_is_read_and_a_longer_one_goes_on(tmp_path):
-    path = tmp_path / "run.zarr"
+def test_a_finished_run_is_read_and_a_longer_one_resumes(path):
     short = run(walks(), path, 20)
     never = [lambda seed=seed: Walk(seed, stop_at=1) for seed in range(2)]
     assert_same(run(never, path, 20), short)
@@ -116,17 +118,16 @@ def test_a_finished_run_is_read_and_a_longer_one_goes_on(tmp_path):
     assert_same(run(walks(), path, 33), run(walks(), None, 33))
 
 
-def test_arrays_cut_into_several_files(tmp_path, monkeypatch, eager):
+@pytest.mark.usefixtures("eager")
+def test_a_run_resumes_from_arrays_in_several_files(path, monkeypatch):
     monkeypatch.setattr(module, "CHUNK_DRAWS", 3)
-    path = tmp_path / "run.zarr"
-    with pytest.raises(RuntimeError, match="stopped"):
-        run(walks(23), path)
+    stopped(path, 23)
     assert_same(run(walks(), path), run(walks()))
 
 
-def test_xarray_opens_it(tmp_path):
-    draws = run(walks(), tmp_path / "run.zarr")
-    tree = xr.open_datatree(tmp_path / "run.zarr", engine="zarr", consolidated=False)
+def test_xarray_opens_a_checkpoint(path):
+    draws = run(walks(), path)
+    tree = xr.open_datatree(path, engine="zarr", consolidated=False)
     posterior = tree["posterior"].to_dataset()
     assert posterior["z"].dims == ("chain", "draw", "item")
     assert posterior["p"].dims == ("chain", "draw", "links_source")
@@ -134,24 +135,22 @@ def test_xarray_opens_it(tmp_path):
     np.testing.assert_array_equal(tree["sample_stats"]["at"], draws.sample_stats["at"])
 
 
-def test_other_runs_are_refused(tmp_path):
-    run(walks(), tmp_path / "run.zarr")
-    with pytest.raises(
-        ValueError, match=r"of another run, with other data: give another path, or remove it"
-    ):
-        run(walks(), tmp_path / "run.zarr", data="other")
+def test_other_runs_are_refused(path):
+    run(walks(), path)
+    sentence = r"of another run, with other data: give another path, or remove it"
+    with pytest.raises(ValueError, match=sentence):
+        run(walks(), path, data="other")
     with pytest.raises(ValueError, match=r"with other moves: "):
-        run(walks(), tmp_path / "run.zarr", moves="more")
+        run(walks(), path, moves="more")
 
 
 def test_other_things_are_refused(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/a.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
+    sentence = r"exists and is no checkpoint of bayesclust: give another path"
     for name in ("notes", "file"):
-        with pytest.raises(
-            ValueError, match=r"exists and is no checkpoint of bayesclust: give another path"
-        ):
+        with pytest.raises(ValueError, match=sentence):
             run(walks(), tmp_path / name)
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty/zarr.8f.partial").write_text("{")
@@ -163,27 +162,29 @@ def test_other_things_are_refused(tmp_path):
     "file", ["posterior/z/c/1/0/0", "sample_stats/at/c/1/0", "posterior/p/zarr.json"]
 )
 @pytest.mark.parametrize("content", [b"", b"half", None])
-def test_damaged_draws_are_named(tmp_path, file, content):
-    run(walks(), tmp_path / "run.zarr")
-    damaged = tmp_path / "run.zarr" / file
+def test_damaged_draws_are_named(path, file, content):
+    run(walks(), path)
+    damaged = path / file
     damaged.write_bytes(damaged.read_bytes()[:9] if content is None else content)
-    with pytest.raises(
-        ValueError,
-        match=r"the draws in the checkpoint, '.*', cannot be read: remove the checkpoint",
-    ):
-        run(walks(), tmp_path / "run.zarr")
+    sentence = r"the draws in the checkpoint, '.*', cannot be read: remove the checkpoint"
+    with pytest.raises(ValueError, match=sentence):
+        run(walks(), path)
+
+
+def test_a_damaged_state_is_named(path):
+    run(walks(), path)
+    (path / "state/0/zarr.json").write_text("{")
+    sentence = r"state.0.zarr\.json', cannot be read: remove the checkpoint"
+    with pytest.raises(ValueError, match=sentence):
+        run(walks(), path)
 
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize("content", [b"", b"half"])
-def test_garbage_beyond_the_snapshot_is_overwritten(tmp_path, monkeypatch, content):
+def test_garbage_beyond_the_snapshot_is_overwritten(path, monkeypatch, content):
     """Files that no snapshot counts, be they whole, half or anything."""
     monkeypatch.setattr(module, "CHUNK_DRAWS", 4)
-    path = tmp_path / "run.zarr"
-    with pytest.raises(RuntimeError, match="stopped"):
-        run(
-            walks(14), path
-        )  # the first chain is done, the second has three draws, in its first file
+    stopped(path, 14)  # the first chain is done, the second has three draws, in its first file
     for name in ("posterior/z/c/1/1/0", "sample_stats/at/c/1/2"):
         assert not (path / name).exists()
         (path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -193,60 +194,56 @@ def test_garbage_beyond_the_snapshot_is_overwritten(tmp_path, monkeypatch, conte
 
 
 @pytest.mark.usefixtures("eager")
-def test_draws_still_to_come_can_be_seen(tmp_path):
-    with pytest.raises(RuntimeError, match="stopped"):
-        run(walks(14), tmp_path / "run.zarr")
-    posterior = xr.open_zarr(tmp_path / "run.zarr", group="posterior", consolidated=False)
+def test_draws_still_to_come_can_be_seen(path):
+    stopped(path, 14)
+    posterior = xr.open_zarr(path, group="posterior", consolidated=False)
     np.testing.assert_array_equal((posterior["z"].values < 0).sum(axis=(1, 2)), [0, 17 * 3])
     np.testing.assert_array_equal(np.isnan(posterior["p"].values).sum(axis=(1, 2)), [0, 17 * 2])
 
 
-def test_saving_takes_a_small_share_of_the_time(tmp_path, monkeypatch):
+def test_saving_takes_a_small_share_of_the_time(path, monkeypatch):
     """Where one save takes a second, the next one waits for half a minute."""
     clock = iter([0.0, 5.1, 5.1, 6.1, 11.2, 39.0, 40.0])
     monkeypatch.setattr(module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    record = Checkpoint(tmp_path / "run.zarr", RUN, 1).record(0, 1, 20)
+    record = Checkpoint(path, RUN, 1).record(0, 1, 20)
     assert record.due()
-    record.save(Walk(0), 1, {}, 0)
+    record.save(Walk(0), 1, runner._Store(20))
     assert [record.due() for _ in range(3)] == [False, False, True]
 
 
-def test_entries_of_several_sizes_are_refused(tmp_path):
+def test_entries_of_several_sizes_are_refused(path):
     starts = [lambda: Walk(0, 2), lambda: Walk(1)]
-    with pytest.raises(
-        ValueError, match=r"has 2 of the checkpoint's 3 chains, in 2 entries: give all"
-    ):
-        run(starts, tmp_path / "run.zarr")
+    sentence = r"has 2 of the checkpoint's 3 chains, in 2 entries: give all"
+    with pytest.raises(ValueError, match=sentence):
+        run(starts, path)
     assert run(starts).posterior["p"].shape == (3, 20, 2)
 
 
 def interrupted_at(monkeypatch, sweeps):
-    """Let the runner's first wait end in a keyboard interrupt when the first walk has swept so often, and hold it there."""
-    wait, reached, go = runner.wait, threading.Event(), threading.Event()
+    """Interrupt the runner's first wait when the first walk has swept so often, and hold it."""
+    wait, reached, release = runner.wait, threading.Event(), threading.Event()
 
     class Held(Walk):
         def sweep(self, **options):
             super().sweep(**options)
             if self.swept == sweeps:
                 reached.set()
-                go.wait(30)
+                release.wait(30)
 
     def interrupt(futures, **options):
         monkeypatch.setattr(runner, "wait", wait)
         assert reached.wait(30)
-        threading.Timer(0.2, go.set).start()  # after the runner has asked the chains to stop
+        threading.Timer(0.2, release.set).start()  # after the runner has asked the chains to stop
         raise KeyboardInterrupt
 
     monkeypatch.setattr(runner, "wait", interrupt)
     return [lambda: Held(0), lambda: Walk(1)]
 
 
-def test_an_interrupt_returns_draws_and_the_same_call_goes_on(tmp_path, monkeypatch):
-    path, whole = tmp_path / "run.zarr", run(walks())
-    with pytest.warns(
-        InterruptedRunWarning,
-        match="the first 7 draws of 1 of 2 chains are returned, of 20 asked for",
-    ):
+def test_an_interrupted_run_returns_draws_and_resumes(path, monkeypatch):
+    whole = run(walks())
+    sentence = "the first 7 draws of 1 of 2 chains are returned, of 20 asked for"
+    with pytest.warns(InterruptedRunWarning, match=sentence):
         part = run(interrupted_at(monkeypatch, 20), path)
     np.testing.assert_array_equal(part.posterior["p"], whole.posterior["p"][:1, :7])
     done = run(walks(), path)
@@ -254,27 +251,42 @@ def test_an_interrupt_returns_draws_and_the_same_call_goes_on(tmp_path, monkeypa
     assert_same(done, whole)
 
 
-def test_an_interrupt_in_the_warm_up_loses_nothing(tmp_path, monkeypatch):
-    path = tmp_path / "run.zarr"
+def test_an_interrupt_in_the_warm_up_loses_nothing(path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         run(interrupted_at(monkeypatch, 4), path)
-    assert (
-        from_text(json.loads((path / "state/0/zarr.json").read_text())["attributes"]["snapshot"])[
-            "sweeps"
-        ]
-        == 4
-    )
+    attributes = json.loads((path / "state/0/zarr.json").read_text())["attributes"]
+    assert from_text(attributes["snapshot"])["sweeps"] == 4
     assert_same(run(walks(), path), run(walks()))
 
 
-def test_a_damaged_state_is_named(tmp_path):
-    run(walks(), tmp_path / "run.zarr")
-    (tmp_path / "run.zarr/state/0/zarr.json").write_text("{")
-    with pytest.raises(
-        ValueError, match=r"state.0.zarr\.json', cannot be read: remove the checkpoint"
-    ):
-        run(walks(), tmp_path / "run.zarr")
+# --- snapshots as text
 
+
+@pytest.mark.parametrize(
+    "value", [0.1, 2**127 + 1, np.float64(1e-300), np.int64(3), "word", None, [1, 2.5]]
+)
+def test_snapshots_keep_every_bit(value):
+    assert from_text(to_text({"value": value})) == {"value": value}
+
+
+ARRAYS = [np.zeros((0, 2)), np.array(np.pi), np.array([[1, -2]], np.int8), np.array([np.nan, -0.0])]
+
+
+@pytest.mark.parametrize("array", ARRAYS)
+def test_snapshots_keep_arrays(array):
+    found = from_text(to_text([array]))[0]
+    assert found.dtype == array.dtype
+    assert found.shape == array.shape
+    assert found.tobytes() == array.tobytes()
+    found[...] = 0  # may be written to
+
+
+def test_snapshots_refuse_what_they_cannot_keep():
+    with pytest.raises(TypeError, match=r"cannot hold a set"):
+        to_text({"a": {1, 2}})
+
+
+# --- a run of its own process, killed
 
 CHILD = """
 import os, signal, sys
@@ -302,10 +314,13 @@ Chain.sweep, checkpoint._write_group = sweep, killed
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(size=(8, 1)), rng.normal(4, 1, size=(8, 1))])
 links = bc.PairwiseConstraints([(0, 1), (2, 12), (3, 9)], [True, False, True], n_items=16)
-est = bc.TVClust(num_chains=2, num_warmup=8, num_samples=12, random_state=5, n_jobs=1, progress=False)
+short = {"num_chains": 2, "num_warmup": 8, "num_samples": 12, "random_state": 5, "n_jobs": 1}
+est = bc.TVClust(**short, progress=False)
 est.fit(X, constraints=links, checkpoint=path if path != "none" else None)
 groups = {g: est.posterior_[g].to_dataset() for g in ("posterior", "sample_stats")}
-print({f"{g}/{v}": groups[g][v].values.tobytes().hex()[:4000] for g in groups for v in sorted(groups[g])})
+for g in groups:
+    for v in sorted(groups[g]):
+        print(f"{g}/{v}", groups[g][v].values.tobytes().hex()[:4000])
 print(est.labels_.tolist())
 """
 
@@ -318,16 +333,12 @@ def child(at, where, path):
     )
 
 
-def test_killed_by_the_system(tmp_path):
-    """In the warm-up of the first chain, between the draws and the snapshot of the second, then left alone."""
-    path = tmp_path / "run.zarr"
+def test_a_run_killed_by_the_system_resumes(path):
+    """Kills in the warm-up of the first chain, and between draws and snapshot of the second."""
     for at, where in [(5, "sweep"), (30, "save")]:
         assert child(at, where, path).returncode == -signal.SIGKILL
     done, undisturbed = child(0, "never", path), child(0, "never", "none")
     assert done.returncode == 0, done.stderr
     assert done.stdout == undisturbed.stdout
     assert "posterior/base_scale" in done.stdout
-    assert (
-        json.loads((path / "zarr.json").read_text())["attributes"]["bayesclust"]["random_state"]
-        == 5
-    )
+    assert stored_fingerprint(path)["random_state"] == 5

@@ -1,4 +1,6 @@
-"""Kernels of the moves against formulas: exact conditionals, ratios, and fast scans against plain ones."""
+"""Moves: exact conditionals, ratios, fast scans against plain ones, anchors, schedules."""
+
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -6,20 +8,37 @@ from scipy.special import softmax
 
 from bayesclust.families import FAMILIES
 from bayesclust.inference.assignment import draw_index, members
+from bayesclust.inference.chain import (
+    LEAST_RATE,
+    WARMUP_BOOST,
+    WORTHWHILE,
+    Moves,
+    MoveSchedule,
+    TwoLevelProblem,
+)
 from bayesclust.inference.moves.link_blocks import Blocks, draw_blocks, draw_bonds, move_blocks
 from bayesclust.inference.moves.parameter_scan import NONE_OPENED, prior_predictive, scan_given
-from bayesclust.inference.moves.propose import SplitMerge
-from bayesclust.inference.moves.scan import FAST_SCANS, scan
-from bayesclust.inference.moves.scan_full import scan_full
-from bayesclust.inference.moves.split_merge import log_ratio
-from bayesclust.inference.noise import NONE_DRAWN
-from bayesclust.inference.problem import TwoLevelProblem
-from bayesclust.inference.samplers import mixture_chain
-from bayesclust.inference.schedule import Moves, MoveSchedule
-from bayesclust.inference.two_level.scan import scan_two_level
-from bayesclust.inference.two_level.scan_full import scan_full_two_level
+from bayesclust.inference.moves.scan import FAST_SCANS, scan, scan_full
+from bayesclust.inference.moves.split_merge import (
+    NOBODY,
+    NOTED,
+    WORTH_NOTING,
+    Places,
+    SplitMerge,
+    draw_pairs,
+    log_ratio,
+)
+from bayesclust.inference.parameters import NONE_DRAWN
+from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.partition_priors import DirichletProcess, KnownK
+from tests.exactness.cases import links, problem
+from tests.exactness.test_enumeration import compared
 from tests.inference.states import STARTS, chain, check_assignment, state_of
+
+SPLITS = Moves(split_merge=4.0, link_blocks=False, single_site=False)
+
+
+# --- conditionals and ratios
 
 
 def log_probability(state, z, dropped=False):
@@ -172,7 +191,7 @@ def test_ratio_of_a_split_is_the_difference_of_log_joints():
             if own and len(array) == len(clusters.count):
                 array[merged] = getattr(other.clusters, name)[slot]
         number = state.n_clusters - 1
-        found = log_ratio(state.target, state.table, items, a, b, merged, number)
+        found = log_ratio(state.target, NONE_DRAWN.rows, False, items, a, b, merged, number)
         expected = log_probability(state, split) - log_probability(state, together)
         assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
         np.testing.assert_array_equal(assignment.z, split)
@@ -184,7 +203,7 @@ STATES = {2: [(0, 0), (0, 1)], 3: [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (
 @pytest.mark.parametrize("scans", [0, 3])
 @pytest.mark.parametrize("n", STATES)
 def test_split_merge_has_detailed_balance(n, scans):
-    """Between any two partitions of a few items, a chain in equilibrium flows equally often both ways."""
+    """Between any two partitions a chain in equilibrium flows equally often both ways."""
     state = state_of(n=n, seed=5, views=False)
     move = SplitMerge(MoveSchedule(Moves(restricted_scans=scans)))
     weights = softmax([log_probability(state, np.array(z)) for z in STATES[n]])
@@ -199,6 +218,9 @@ def test_split_merge_has_detailed_balance(n, scans):
     error = np.sqrt((weights[:, None] * flow + weights[None, :] * flow.T) / number)
     assert (np.abs(flow - flow.T) <= 4.5 * error + 1e-3).all()
     assert flow.sum() - np.trace(flow) > 0.01
+
+
+# --- fast scans
 
 
 def scanned(move, state, sweeps=3):
@@ -216,37 +238,38 @@ def scanned(move, state, sweeps=3):
 
 @pytest.mark.parametrize("views", [True, False], ids=["constraints", "none"])
 @pytest.mark.parametrize("d", [1, 2, 5])
-def test_fast_scan_draws_what_the_plain_one_draws(d, views):
+def test_fast_and_plain_scan_draw_the_same(d, views):
     total = 0
-    for seed in range(12):
+    for seed in range(6):
         where = {"n": 90, "d": d, "kind": STARTS[seed % 3], "seed": seed, "views": views}
         first, second = (state_of(**where, alpha=5.0) for _ in range(2))
-        (plain, moved), (fast, fast_moved) = scanned(scan, first), scanned(scan_full, second)
-        np.testing.assert_array_equal(fast, plain)
-        assert fast_moved == moved
-        assert first.rng.bit_generator.state == second.rng.bit_generator.state
+        total += check_same_draws(first, second)
         check_assignment(second)
-        total += moved
     assert total > 20
 
 
+def check_same_draws(first, second):
+    """Scan two equal states, one by each kernel; returns how many items moved."""
+    (plain, moved), (fast, fast_moved) = scanned(scan, first), scanned(scan_full, second)
+    np.testing.assert_array_equal(fast, plain)
+    assert fast_moved == moved
+    assert first.rng.bit_generator.state == second.rng.bit_generator.state
+    return moved
+
+
 @pytest.mark.parametrize("d", [1, 3])
-def test_fast_scan_on_two_levels_draws_what_the_plain_one_draws(d):
+def test_fast_and_plain_scan_on_two_levels_draw_the_same(d):
     total = 0
-    for seed in range(12):
+    for seed in range(6):
         base = chain(n=90, d=d, kind=STARTS[seed % 3], seed=seed, views=seed % 2 == 0)
         family = base.problem.family.coarsened(0.4 if seed % 4 == 3 else 1.0)
         priors = DirichletProcess(5.0), DirichletProcess(0.5 + seed % 3)
         problem = TwoLevelProblem(family, base.problem.constraints, *priors)
         first, second = (
-            mixture_chain(problem, base.labels, np.random.default_rng(seed), Moves()).state
+            collapsed_chain(problem, base.labels, np.random.default_rng(seed), Moves()).state
             for _ in range(2)
         )
-        plain, moved = scanned(scan_two_level, first)
-        fast, fast_moved = scanned(scan_full_two_level, second)
-        np.testing.assert_array_equal(fast, plain)
-        assert fast_moved == moved
-        total += moved
+        total += check_same_draws(first, second)
     assert total > 20
 
 
@@ -261,3 +284,113 @@ def test_draw_index_has_the_probabilities(logits, rng):
     assert (
         np.abs(tally - expected) <= 4.5 * np.sqrt(expected * (1 - expected) / 4000) + 1e-12
     ).all()
+
+
+# --- anchors
+
+
+def drawn(X, asked, number, rng):
+    """Pairs of anchors, each in order."""
+    pairs = np.full((number, 2), NOBODY)
+    draw_pairs(pairs, Places(X, asked, np.zeros((0, 2), np.int64)), rng)
+    assert (pairs[:, 0] != pairs[:, 1]).all()
+    return [tuple(sorted(pair)) for pair in pairs.tolist()]
+
+
+def test_anchors_reach_every_pair(rng):
+    X = rng.normal(size=(5, 2))
+    for asked in (np.zeros((0, 2), np.int64), links(5, rng, size=4).items):
+        pairs = Counter(drawn(X, asked, 3000, rng))
+        assert set(pairs) == {(i, j) for i in range(5) for j in range(i + 1, 5)}
+
+
+def test_a_third_of_the_anchors_stand_in_constraints(rng):
+    items = links(200, rng, size=3).items
+    asked = {tuple(sorted(pair)) for pair in items.tolist()}
+    pairs = drawn(rng.normal(size=(200, 2)), items, 2000, rng)
+    assert np.mean([pair in asked for pair in pairs]) == pytest.approx(1 / 3, abs=0.05)
+
+
+def test_a_quarter_of_the_pairs_are_noted_ones():
+    state, move = state_of(n=40, seed=1), SplitMerge(MoveSchedule(SPLITS))
+    move.note(np.array([[3, 17], [25, 8]]), np.full(2, 0.5))
+    pairs = np.full((8000, 2), NOBODY)
+    draw_pairs(pairs, move.places(state), state.rng)
+    share = np.mean([pair in ([3, 17], [25, 8]) for pair in pairs.tolist()])
+    assert 0.25 - 0.02 < share < 0.25 + 0.04
+
+
+def test_only_likely_pairs_are_noted_and_the_latest_kept():
+    move, pairs = SplitMerge(MoveSchedule(SPLITS)), np.array([[0, 1], [2, 3]])
+    move.note(pairs, np.array([WORTH_NOTING / 2, 2 * WORTH_NOTING]))
+    np.testing.assert_array_equal(move.noted, [[2, 3]])
+    for first in range(NOTED):
+        move.note(np.array([[first, first + 1]]), np.ones(1))
+    np.testing.assert_array_equal(move.noted[[0, -1]], [[0, 1], [NOTED - 1, NOTED]])
+
+
+def test_notes_are_taken_in_the_warm_up_alone():
+    one = chain(n=30, seed=1, moves=Moves(split_merge=2.0))
+    (move,) = [move for move in one.moves if isinstance(move, SplitMerge)]
+    for _ in range(30):
+        one.sweep(adapt=True, freeze_noise=True)
+    assert len(move.noted) == 0
+    for _ in range(60):
+        one.sweep(adapt=True)
+    noted = move.noted.copy()
+    assert len(noted) > 0
+    for _ in range(30):
+        one.sweep()
+    np.testing.assert_array_equal(move.noted, noted)
+
+
+def with_notes(case, z, rng, moves):
+    """The collapsed sampler with pairs noted from the start, one of them twice."""
+    made = collapsed_chain(case, z, rng, moves)
+    for move in made.moves:
+        if isinstance(move, SplitMerge):
+            move.noted = np.array([[0, 1], [0, 1], [4, 2]])
+    return made
+
+
+def test_posterior_is_exact_with_notes():
+    result = compared(problem("gaussian", n=6, seed=4), SPLITS, 6000, 4, with_notes)
+    assert result.agrees, result
+
+
+# --- how often the costly moves are made
+
+
+def passes(schedule, number, *, adapt, seed=0):
+    rng = np.random.default_rng(seed)
+    return sum(schedule.block_passes(rng, adapt=adapt) for _ in range(number))
+
+
+@pytest.mark.parametrize("adapt", [True, False])
+def test_every_sweep_passes_over_the_blocks_at_first(adapt):
+    assert passes(MoveSchedule(Moves()), 50, adapt=adapt) == 50
+    assert passes(MoveSchedule(Moves(link_blocks=False)), 50, adapt=adapt) == 0
+
+
+@pytest.mark.parametrize(("moved", "rate"), [(0, LEAST_RATE), (5, 0.5), (10, 1.0), (400, 1.0)])
+def test_the_rate_follows_the_blocks_that_moved(moved, rate):
+    assert WORTHWHILE * 1000 == 10
+    schedule, other = MoveSchedule(Moves()), MoveSchedule(Moves())
+    schedule.record_blocks(moved, 1000)
+    other.restore(schedule.snapshot())
+    assert other == schedule
+    made = passes(schedule, 2000, adapt=False)
+    assert schedule.block_rate == pytest.approx(rate)
+    assert abs(made / 2000 - rate) <= 4 * np.sqrt(rate * (1 - rate) / 2000)
+    assert passes(other, 2000, adapt=False) == made
+
+
+def test_split_merge_proposals_have_their_rate():
+    rng = np.random.default_rng(0)
+    schedule = MoveSchedule(Moves(split_merge=0.3))
+    made = np.mean([schedule.proposals(rng, adapt=False) for _ in range(4000)])
+    warming = np.mean([schedule.proposals(rng, adapt=True) for _ in range(4000)])
+    assert made == pytest.approx(0.3, abs=0.03)
+    assert warming == pytest.approx(0.3 * WARMUP_BOOST, abs=0.035)
+    assert Moves.default(100).split_merge == 1.0
+    assert Moves.default(100_000).split_merge < 0.01

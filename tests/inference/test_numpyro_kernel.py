@@ -1,4 +1,4 @@
-"""The kernel for NumPyro against enumeration of the model's own density, in all ways to run it."""
+"""The kernel for NumPyro against enumeration of the model's density; models that it refuses."""
 
 import itertools
 from functools import partial
@@ -10,12 +10,13 @@ import numpyro
 import numpyro.distributions as dist
 import pytest
 from numpyro.infer import MCMC
+from numpyro.infer.gibbs import conditioned, with_conditioning
 from numpyro.infer.util import log_density
 from scipy.stats import chisquare
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, RelativeConstraints
 from bayesclust.families import DiagonalGaussian
-from bayesclust.inference.numpyro_kernel import PartitionGibbs, PartitionGibbsState
+from bayesclust.inference.numpyro_kernel import PartitionGibbs, PartitionGibbsState, Scope
 from bayesclust.models import constraint_sites, tvclust
 from bayesclust.partition_priors import DirichletProcess
 
@@ -37,7 +38,7 @@ def gaussians(views):
 
 
 def anything(views):
-    """Sites of items of every sort: local variables, a factor, masked, scaled and in a second plate."""
+    """Sites of every sort: local variables, a factor, masked, scaled and in a second plate."""
     slope = jnp.array([-1.0, 0.5, 2.0])
     with numpyro.plate("point", N):
         z = numpyro.sample("group", dist.Categorical(logits=X[:, :1] * slope))
@@ -72,7 +73,7 @@ MODELS = {
 
 
 def known(name, views=(LINKS, TRIPLETS)):
-    """A model of which everything but the labels is known, and the names of its labels and items."""
+    """A model with everything but the labels known, and the names of its labels and items."""
     model, values, names = MODELS[name]
     values = {site: jnp.asarray(value) for site, value in (values | NOISE).items()}
     return numpyro.handlers.condition(partial(model, views), values), names
@@ -149,7 +150,7 @@ def test_components_in_batches_give_the_same_draws():
 
 
 def pair():
-    """Two items in two equal components, held together by an answer: together with probability 0.8."""
+    """Two items in two equal components and an answer: together with probability 0.8."""
     with numpyro.plate("item", 2):
         z = numpyro.sample("z", dist.Categorical(jnp.ones(2) / 2))
     constraint_sites(TOGETHER, z)
@@ -189,7 +190,7 @@ def test_the_progress_bar_says_how_many_labels_move():
 
 
 def test_labels_stay_where_none_is_possible():
-    """Item 0 has no possible label, item 1 but one, and item 2 one of density nan, which counts as impossible."""
+    """Item 0 has no possible label, item 1 one, and item 2 one of density nan: impossible."""
     table = np.array([[-np.inf, -np.inf, -np.inf], [-np.inf, 0.0, -np.inf], [np.nan, -np.inf, 0.0]])
 
     def model():
@@ -203,3 +204,240 @@ def test_labels_stay_where_none_is_possible():
     for _ in range(10):
         state = sweep(state)
         assert state.z["z"].tolist() == [2, 1, 2]
+
+
+# --- models whose labels cannot be redrawn colour by colour
+
+N_ITEMS = 8
+TWO_LINKS = PairwiseConstraints([(0, 1), (2, 3)], [True, False], n_items=N_ITEMS)
+OTHER = PairwiseConstraints([(0, 4), (2, 5)], [True, False], n_items=N_ITEMS)
+MEAN = jnp.array([-1.0, 0.0, 2.0])
+Y = jnp.linspace(-1.0, 2.0, N_ITEMS)
+KNOWN = {"p": np.array([0.9]), "q": np.array([0.9])}
+
+
+def program_with(
+    likelihood=None,
+    outside=None,
+    constraints=TWO_LINKS,
+    plate="item",
+    site="z",
+    labels=None,
+    obs=None,
+):
+    """A mixture, known but for its labels, with something wrong about it."""
+
+    def program():
+        with numpyro.plate(plate, N_ITEMS):
+            z = numpyro.sample(site, labels or dist.Categorical(jnp.ones(3) / 3), obs=obs)
+            if likelihood:
+                likelihood(z)
+            else:
+                numpyro.sample("y", dist.Normal(MEAN[z], 1.0), obs=Y)
+        if outside:
+            outside(z)
+        constraint_sites(constraints, z)
+
+    return numpyro.handlers.condition(program, KNOWN)
+
+
+def start(program, constraints=TWO_LINKS, z=None, **options):
+    options = {"constraints": constraints} | options
+    return PartitionGibbs(program, **options).init(
+        jax.random.key(0), 0, z if z is None else {"z": z}, (), {}
+    )
+
+
+def one_neighbour(z):
+    """The last item depends on the first."""
+    numpyro.factor(
+        "pull", jnp.where(jnp.arange(N_ITEMS) == N_ITEMS - 1, jnp.where(z == z[0], 1.0, 0.0), 0.0)
+    )
+
+
+def of_the_mean(z, scale=1.0):
+    mean = jax.ops.segment_sum(Y, z, 3) / jnp.maximum(jnp.bincount(z, length=3), 1)
+    numpyro.sample("y", dist.Normal(mean[z], scale), obs=Y)
+
+
+def prior_of_sizes(z):
+    numpyro.factor("restaurant", jax.scipy.special.gammaln(jnp.bincount(z, length=3) + 1.0).sum())
+
+
+def joint_likelihood(z):
+    numpyro.sample("y", dist.Normal(MEAN[z], 1.0).to_event(1), obs=Y)
+
+
+WRONG = {
+    "no site": (
+        {"program": program_with(), "site": "labels"},
+        r"^the model has no site 'labels', only 'z', 'y', 'p', 'q', ",
+    ),
+    "observed": (
+        {"program": program_with(obs=np.zeros(N_ITEMS, int))},
+        r"^the labels 'z' are observed: ",
+    ),
+    "no labels": (
+        {"program": program_with(), "site": "p", "constraints": None},
+        r"^the labels 'p' are observed: ",
+    ),
+    "continuous": (
+        {
+            "program": program_with(likelihood=lambda z: numpyro.sample("w", dist.Normal(0, 1))),
+            "site": "w",
+        },
+        r"^the labels 'w' are not from a finite set: they must be a latent Categorical site\.$",
+    ),
+    "plate": (
+        {"program": program_with(plate="point")},
+        r"^the labels 'z' have shape \(8,\) in the plates \{'point': 8\}: ",
+    ),
+    "latent": (
+        {"program": program_with(outside=lambda z: numpyro.sample("scale", dist.Gamma(1, 1)))},
+        r"^PartitionGibbs redraws 'z' alone, but 'scale' are latent too: make it a block of ",
+    ),
+    "outside": (
+        {"program": program_with(likelihood=lambda z: None, outside=joint_likelihood)},
+        r"^site 'y' depends on the labels 'z', but lies neither in the plate 'item' nor in that ",
+    ),
+    "sizes": (
+        {"program": program_with(outside=prior_of_sizes)},
+        r"^site 'restaurant' depends on the labels 'z', but lies ",
+    ),
+    "others": (
+        {"program": program_with(likelihood=of_the_mean)},
+        r"^site 'y' depends, for one item of the plate 'item', on the labels of other items: ",
+    ),
+    "neighbour": (
+        {"program": program_with(likelihood=one_neighbour)},
+        r"^site 'pull' depends, for one item of the plate ",
+    ),
+    "unknown constraints": (
+        {"program": program_with(), "constraints": None},
+        r"^site 'links_answer' depends on the labels 'z', but lies ",
+    ),
+    "other constraints": (
+        {"program": program_with(), "constraints": OTHER},
+        r"^site 'links_answer' depends on labels of items that its ",
+    ),
+    "no answers": (
+        {"program": program_with(constraints=None), "constraints": TWO_LINKS},
+        r"^no site of the model lies in a plate 'links_answers' of size 2: call constraint_sites",
+    ),
+    "another number": (
+        {
+            "program": program_with(),
+            "constraints": PairwiseConstraints([(0, 1)], [True], n_items=N_ITEMS + 1),
+        },
+        r"^the constraints 'links' are on 9 items, but the model has 8 labels 'z': ",
+    ),
+    "shape": (
+        {"program": program_with(), "z": np.zeros(N_ITEMS + 1, int)},
+        r"^the first labels have shape \(9,\), but the model ",
+    ),
+    "range": (
+        {"program": program_with(), "z": np.full(N_ITEMS, 3)},
+        r"^the first labels reach from 3 to 3, but those of the model ",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_models_that_the_kernel_would_get_wrong_are_refused(case):
+    options, sentence = WRONG[case]
+    with pytest.raises(ValueError, match=sentence):
+        start(**options)
+
+
+@pytest.mark.parametrize(
+    "views",
+    [
+        [TWO_LINKS, OTHER],
+        [TWO_LINKS, OTHER, PairwiseConstraints([], [], n_items=N_ITEMS, name="none")],
+    ],
+)
+def test_a_right_model_passes(views):
+    numpyro_names = {
+        "p_links_2": KNOWN["p"],
+        "q_links_2": KNOWN["q"],
+        "p_none": KNOWN["p"],
+        "q_none": KNOWN["q"],
+    }
+    program = numpyro.handlers.condition(program_with(constraints=views), numpyro_names)
+    state = start(program, views, z=np.full(N_ITEMS, 2))
+    assert state.z["z"].tolist() == [2] * N_ITEMS
+
+
+def test_constraints_are_checked_when_the_kernel_is_made():
+    with pytest.raises(TypeError, match=r"^constraints\[1\] must be PairwiseConstraints or "):
+        PartitionGibbs(program_with(), [TWO_LINKS, 3])
+    with pytest.raises(ValueError, match=r"^the constraints 'links' are on 9 items, but X has 8"):
+        PartitionGibbs(
+            program_with(), [TWO_LINKS, PairwiseConstraints([(0, 1)], [True], n_items=N_ITEMS + 1)]
+        )
+
+
+@pytest.mark.parametrize(
+    ("items", "mixed", "kept"),
+    [
+        (
+            [(0, 1), (1, 2)],
+            [1.0, 9.0],
+            True,
+        ),  # the items of the second come from both labellings: it may be anything
+        ([(0, 1), (1, 2)], [4.0, 2.0], False),
+        ([(2, 3), (1, 2)], [4.0, 2.0], True),
+        ([(2, 3), (1, 2)], [1.0, 2.0], False),
+        ([(2,), (0,)], [4.0, 2.0], True),
+        ([(2,), (0,)], [4.0, np.nan], False),
+        (np.empty((2, 0), int), [1.0, 2.0], False),
+    ],
+)
+def test_elements_are_those_of_the_labelling_of_their_items(items, mixed, kept):
+    scope = Scope("item", -1, np.array(items))
+    mine, first, second = (
+        np.array([[True, True, False, False]]),
+        np.array([[1.0, 2.0]]),
+        np.array([[4.0, 2.0]]),
+    )
+    assert scope.kept(mine, np.array([mixed]), first, second) is kept
+
+
+@pytest.mark.parametrize("transform", [jax.vmap, jax.jit])
+def test_wrong_models_are_refused_inside_transformations(transform):
+    """Values of other sites, which a block of a Gibbs sampler is given, may be abstract."""
+
+    def free():
+        scale = numpyro.sample("scale", dist.Gamma(1.0, 1.0))
+        with numpyro.plate("item", N_ITEMS):
+            of_the_mean(numpyro.sample("z", dist.Categorical(jnp.ones(3) / 3)), scale)
+
+    kernel = PartitionGibbs(free).wrap_model(conditioned)
+
+    def first(key):
+        others = with_conditioning({}, {"scale": jax.random.uniform(key)})
+        return kernel.init(key, 0, None, (), others)
+
+    with pytest.raises(
+        ValueError,
+        match=r"^site 'y' depends, for one item of the plate 'item', on the labels of other",
+    ):
+        transform(first)(
+            jax.random.split(jax.random.key(0), 2) if transform is jax.vmap else jax.random.key(0)
+        )
+
+
+def test_abstract_arguments_are_not_checked():
+    def program(y):
+        with numpyro.plate("item", N_ITEMS):
+            z = numpyro.sample("z", dist.Categorical(jnp.ones(3) / 3))
+            numpyro.sample("y", dist.Normal(5 * MEAN[z], 0.1), obs=y)
+
+    kernel = PartitionGibbs(program)
+
+    @jax.jit
+    def run(y):
+        return kernel.sample(kernel.init(jax.random.key(0), 0, None, (y,), {}), (y,), {}).z["z"]
+
+    z = np.array([0, 2, 1, 1, 0, 2, 2, 1])
+    np.testing.assert_array_equal(run(5 * MEAN[z]), z)

@@ -1,4 +1,4 @@
-"""Draws that hear answers one by one against the exact posterior given all of them."""
+"""Draws that condition on answers one by one against enumeration of partitions, and of models."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -6,154 +6,160 @@ from time import process_time
 
 import numpy as np
 import pytest
-from scipy.special import softmax
+from scipy.special import logsumexp, softmax
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.families import FullGaussian
-from bayesclust.inference.answers_in_turn import extends
-from bayesclust.inference.particles import Particles, systematic
-from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
-from bayesclust.inference.samplers import collapsed_chain, mixture_chain
-from bayesclust.inference.schedule import Moves
+from bayesclust.inference.chain import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.particles import (
+    AveragedParticles,
+    Particles,
+    extends,
+    leave_one_out,
+    systematic,
+)
+from bayesclust.inference.samplers import Moves, collapsed_chain
 from tests.exactness import exact
 from tests.exactness.cases import all_views, known_views, problem
 from tests.exactness.test_two_level import exact_posterior
 
-NUMBER = 300
 CLUMPS = 2.0
-"""Draws of a chain, `THINNING` sweeps from one another, and copies of one draw that have gone on are worth half as many
-independent ones. (Of two sweeps apart, the rare kinds come in longer clumps: one run in thirty deviated by four errors.)"""
+"""Draws of a chain, `THINNING` sweeps from one another, and moved copies of one draw are worth half
+as many independent ones."""
 THINNING = 8
 LARGEST = 4.0
 """Standard errors; twenty quantities deviate more once in a thousand runs."""
+NOISE = pytest.mark.parametrize("make", [all_views, known_views], ids=["learned", "known"])
 
 
-def taken(view, rows):
-    """Some answers of a view, as a user would give them."""
-    return type(view)(
-        view.items[rows], view.answers[rows], view.n_items, view.source[rows], view.noise, view.name
-    )
+def taken(constraints, rows):
+    """Some answers, as a user would give them."""
+    items, answers, source = constraints.items, constraints.answers, constraints.source
+    options = constraints.n_items, source[rows], constraints.noise, constraints.name
+    return type(constraints)(items[rows], answers[rows], *options)
 
 
-def first(view, number):
-    return taken(view, slice(number))
+def first(constraints, number):
+    return taken(constraints, slice(number))
 
 
-def heard_and_more(make, n=6):
-    """Views before and after some answers, to the second of which one kind is new."""
+def without(constraints, left):
+    return taken(constraints, np.delete(np.arange(len(constraints)), left))
+
+
+def before_and_after(make, n=6):
+    """Constraints before and after some answers, to the second of which one kind is new."""
     links, triplets, others = make(n, np.random.default_rng(5))
-    return (first(links, 4), first(triplets, 1)), (
-        first(links, 8),
-        first(triplets, 2),
-        first(others, 1),
-    )
+    before = first(links, 4), first(triplets, 1)
+    return before, (first(links, 8), first(triplets, 2), first(others, 1))
 
 
-def run(case, views, least=0.5, cls=Particles, sampler=collapsed_chain, number=NUMBER):
-    """Draws of a problem after they heard further views."""
+def run(case, constraints, min_ess=0.5, cls=Particles, number=300):
+    """Draws of a problem after further answers."""
     rng = np.random.default_rng(0)
-    chain = sampler(case, np.zeros(case.n_items, np.int64), rng, Moves())
-    found = cls([chain], number, num_warmup=100, thinning=THINNING, least=least)
-    found.hear(views, rng)
+    chain = collapsed_chain(case, np.zeros(case.n_items, np.int64), rng, Moves())
+    found = cls([chain], number, num_warmup=100, thinning=THINNING, min_ess=min_ess)
+    found.update(constraints, rng)
     return found
 
 
 def quantities(z):
-    """Which pairs are together, and whether there are one, two, three clusters, (..., quantities)."""
+    """Which pairs are together, and whether there are 1, 2, 3 clusters: (..., quantities)."""
     pairs = np.array(list(combinations(range(z.shape[1]), 2)))
     numbers = np.array([[len(np.unique(row)) == k for k in (1, 2, 3)] for row in z])
     return np.concatenate([z[:, pairs[:, 0]] == z[:, pairs[:, 1]], numbers], axis=1)
 
 
-def deviation(found, case):
-    """Largest deviation of a weighted mean from its exact value, in standard errors of the effective size."""
+def enumerated(case, constraints):
+    """All states of a model as partitions, and their posterior probabilities."""
     if isinstance(case, TwoLevelProblem):
-        states, values = exact_posterior(case)
-        states = states[:, case.n_items :]
-    else:
-        states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
-    truth = softmax(values) @ quantities(states)
+        states, values = exact_posterior(replace(case, constraints=constraints))
+        return states[:, case.n_items :], softmax(values)
+    states, values = exact.log_posterior(case.family, constraints, case.partition_prior)
+    return states, softmax(values)
+
+
+def deviation(found, case, constraints):
+    """Largest deviation of a weighted mean, in standard errors of the effective size."""
+    states, weights = enumerated(case, constraints)
+    truth = weights @ quantities(states)
     error = np.sqrt(truth * (1 - truth) * CLUMPS / found.effective_size)
     return float((np.abs(found.weights @ quantities(found.draws) - truth) / error)[error > 0].max())
 
 
-@pytest.mark.parametrize("least", [0.0, 0.7], ids=["weights alone", "renewed when uneven"])
-@pytest.mark.parametrize("make", [all_views, known_views], ids=["learned noise", "known noise"])
-def test_draws_that_heard_answers_are_from_the_exact_posterior(make, least):
-    before, after = heard_and_more(make)
+@pytest.mark.parametrize("min_ess", [0.0, 0.7], ids=["weights alone", "resampled"])
+@NOISE
+def test_draws_are_from_the_posterior_given_all_answers(make, min_ess):
+    before, after = before_and_after(make)
     base = problem("gaussian", n=6, seed=3)
-    found = run(replace(base, constraints=before), after, least)
-    assert (found.renewals > 0) == (least > 0)
-    assert deviation(found, replace(base, constraints=after)) < LARGEST
+    found = run(replace(base, constraints=before), after, min_ess)
+    assert (found.n_resampled > 0) == (min_ess > 0)
+    assert deviation(found, base, after) < LARGEST
     assert found.problem.constraints == after
 
 
-class Deaf(Particles):
-    """Weighs draws as if nothing had been answered."""
+def test_draws_of_mixtures_are_from_the_posterior():
+    before, after = before_and_after(known_views, n=5)
+    base = problem("gaussian coarsened", n=5, seed=4)
+    case = TwoLevelProblem(base.family, before, base.partition_prior)
+    found = run(case, after, min_ess=0.9)
+    assert found.n_resampled > 0
+    assert deviation(found, case, after) < LARGEST
 
-    def _log_prob(self, views):
+
+class Unweighted(Particles):
+    """Weighs draws as if there were no answers."""
+
+    def _log_prob(self, constraints):
         return np.zeros(len(self.draws))
 
 
 class Forgetful(Particles):
-    """Moves draws on under the answers of the beginning."""
+    """Moves draws under the answers of the beginning."""
 
-    def renew(self, rng):
+    def resample(self, rng):
         now, self.problem = self.problem, replace(self.problem, constraints=())
-        super().renew(rng)
+        super().resample(rng)
         self.problem = now
         self._log_answers = self._log_prob(now.constraints)
 
 
-@pytest.mark.parametrize(("fault", "least"), [(Deaf, 0.0), (Forgetful, 1.1)])
-def test_a_fault_is_noticed(fault, least):
-    before, after = heard_and_more(known_views)
+@pytest.mark.parametrize(("fault", "min_ess"), [(Unweighted, 0.0), (Forgetful, 1.1)])
+def test_a_fault_is_noticed(fault, min_ess):
+    before, after = before_and_after(known_views)
     base = problem("gaussian", n=6, seed=3)
     # draws that are moved on forget much of a fault
-    found = run(replace(base, constraints=before), after, least, cls=fault, number=4 * NUMBER)
-    assert deviation(found, replace(base, constraints=after)) > LARGEST
+    found = run(replace(base, constraints=before), after, min_ess, cls=fault, number=1200)
+    assert deviation(found, base, after) > LARGEST
 
 
-def test_mixtures_hear_answers_too():
-    before, after = heard_and_more(known_views, n=5)
-    base = problem("gaussian coarsened", n=5, seed=4)
-    case = TwoLevelProblem(base.family, before, base.partition_prior)
-    found = run(case, after, least=0.9, sampler=mixture_chain)
-    assert found.renewals > 0
-    assert deviation(found, replace(case, constraints=after)) < LARGEST
-
-
-@pytest.mark.parametrize(("stirred", "found"), [(0.0, False), (0.5, True)])
-def test_what_no_draw_looks_like_is_found_by_moving_even_while_weights_are_even(stirred, found):
+@pytest.mark.parametrize(("moved", "found"), [(0.0, False), (0.5, True)])
+def test_moving_finds_partitions_while_weights_are_even(moved, found):
     rng, truth = np.random.default_rng(2), np.repeat([0, 1], 12)
     X = np.c_[rng.normal(size=24) + 2.5 * truth, rng.normal(size=24)]
-    chain = collapsed_chain(
-        TVClustProblem(FullGaussian().bind(X)), np.zeros(24, np.int64), rng, Moves()
-    )
-    particles = Particles(
-        [chain], 40, num_warmup=0, thinning=0, stirred=stirred
-    )  # all in one cluster, every draw
+    case = TVClustProblem(FullGaussian().bind(X))
+    chain = collapsed_chain(case, np.zeros(24, np.int64), rng, Moves())
+    particles = Particles([chain], 40, num_warmup=0, thinning=0, moved=moved)  # all in one cluster
     noise = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
-    pairs = [tuple(rng.choice(24, 2, replace=False).tolist()) for _ in range(60)]
-    for number in range(1, 61):
-        said = [bool(truth[i] == truth[j]) for i, j in pairs[:number]]
-        particles.hear([PairwiseConstraints(pairs[:number], said, 24, noise=noise)], rng)
-    assert (particles.weights @ (particles.draws[:, 0] != particles.draws[:, 23]) > 0.9) == found
+    pairs = np.array([rng.choice(24, 2, replace=False) for _ in range(60)])
+    answers = truth[pairs[:, 0]] == truth[pairs[:, 1]]
+    links = PairwiseConstraints(pairs, answers, 24, noise=noise)
+    particles.update([links], rng)
+    apart = particles.draws[:, 0] != particles.draws[:, 23]
+    assert (particles.weights @ apart > 0.9) == found
 
 
-def test_answers_that_were_heard_cannot_be_missing():
-    before, after = heard_and_more(known_views)
+def test_missing_answers_are_refused():
+    before, after = before_and_after(known_views)
     case = replace(problem("gaussian", n=6, seed=3), constraints=after)
     chain = collapsed_chain(case, np.zeros(6, np.int64), np.random.default_rng(0), Moves())
-    with pytest.raises(
-        ValueError, match=r"^answers that were heard are missing from views: start anew"
-    ):
-        Particles([chain], 2, num_warmup=0).hear(before, np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"^answers that the draws are conditioned on are missing"):
+        Particles([chain], 2, num_warmup=0).update(before, np.random.default_rng(0))
     assert not extends(after, after[:1])
     assert not extends(after, (after[0].with_answers(1 - after[0].answers), *after[1:]))
 
 
-def test_systematic_resampling_comes_within_one_of_the_share(rng):
+def test_systematic_resampling_is_within_one_of_the_share(rng):
     weights = rng.dirichlet(np.ones(7))
     counts = np.array([np.bincount(systematic(weights, rng), minlength=7) for _ in range(2000)])
     assert (np.abs(counts - 7 * weights) < 1).all()
@@ -162,20 +168,152 @@ def test_systematic_resampling_comes_within_one_of_the_share(rng):
 
 
 @pytest.mark.slow
-def test_an_answer_about_two_thousand_items_is_heard_within_a_second(rng):
+def test_an_answer_about_two_thousand_items_takes_a_second(rng):
     y = rng.integers(10, size=2000)
     X = rng.normal(scale=1.2, size=(10, 10))[y] + rng.normal(size=(2000, 10))
     case = TVClustProblem(FullGaussian().bind(X))
-    found = Particles(
-        [collapsed_chain(case, y, rng, Moves.default(2000))],
-        100,
-        num_warmup=5,
-        thinning=1,
-        least=1.1,
-    )
+    chain = collapsed_chain(case, y, rng, Moves.default(2000))
+    found = Particles([chain], 100, num_warmup=5, thinning=1, min_ess=1.1)
     for pairs in ([(0, 1)], [(0, 1), (2, 3)]):  # the first one may compile
         start = process_time()
-        found.hear([PairwiseConstraints(pairs, [True] * len(pairs), n_items=2000)], rng)
+        found.update([PairwiseConstraints(pairs, [True] * len(pairs), n_items=2000)], rng)
         seconds = process_time() - start
-    assert found.renewals == 2
+    assert found.n_resampled == 2
     assert seconds < 1.0, f"{seconds:.2f} s"
+
+
+# --- several models
+
+NUMBER = 600
+GROUPS = [0, 0, 1, 1, 1]
+"""Two groups, of the data and of the answers, under which models expect other answers."""
+N = len(GROUPS)
+
+
+def models(seed=4):
+    """The single model, the same with items of little weight, and the mixture."""
+    base = problem("gaussian coarsened", n=N, seed=seed)
+    X = np.random.default_rng(seed).normal(size=(N, 2)) + 4.0 * np.array(GROUPS)[:, None]
+    single = replace(base, family=FullGaussian(scale=0.01, strength=10.0).bind(X), constraints=())
+    light = replace(single, family=single.family.coarsened(0.1))
+    return single, light, TwoLevelProblem(single.family, (), single.partition_prior)
+
+
+def averaged(constraints, cls=AveragedParticles, part=Particles, before=(), number=NUMBER):
+    rng, parts = np.random.default_rng(0), []
+    for case in models():
+        start = replace(case, constraints=before)
+        chain = collapsed_chain(start, np.zeros(N, np.int64), rng, Moves())
+        parts.append(part([chain], number // 3, num_warmup=100, thinning=THINNING))
+    found = cls(parts)
+    found.update(constraints, rng)
+    return found
+
+
+def answers_of(make):
+    links, triplets, others = make(N, np.random.default_rng(5))
+    truth = links.with_answers(links.truths(GROUPS))
+    return first(truth, 8), first(triplets, 3), others
+
+
+@pytest.fixture(scope="module")
+def known():
+    """Draws of three models after answers with known noise."""
+    return averaged(answers_of(known_views))
+
+
+def inverses(constraints, states):
+    """1 / p(answer | z, all other answers), each answer by itself: (states, answers)."""
+    rows = []
+    for each in constraints:
+        whole = each.noise.log_marginal(each.counts(states))
+        for left in range(len(each)):
+            others = without(each, left)
+            rows.append(np.exp(others.noise.log_marginal(others.counts(states)) - whole))
+    return np.stack(rows, axis=1)
+
+
+def deviations(found, constraints):
+    """Deviations of scores and weighted means, in standard errors of the effective size."""
+    apart = []
+    for part, score, case in zip(found.parts, found.scores, models(), strict=True):
+        states, weights = enumerated(case, constraints)
+        inverse = inverses(constraints, states)
+        expected, values = weights @ inverse, quantities(states)
+        truth = np.r_[weights @ values, -np.log(expected).sum()]
+        influence = (inverse / expected).sum(axis=1)
+        spread = weights @ (influence - weights @ influence) ** 2
+        variance = np.r_[truth[:-1] * (1 - truth[:-1]), spread]
+        error = np.sqrt(variance * CLUMPS / part.effective_size)
+        seen = np.r_[part.weights @ quantities(part.draws), score]
+        apart.append(np.abs(seen - truth)[error > 1e-6] / error[error > 1e-6])
+    return np.concatenate(apart)
+
+
+@NOISE
+def test_scores_and_draws_of_each_model_are_exact(make, known):
+    found = known if make is known_views else averaged(answers_of(make))
+    constraints = found.problem.constraints
+    assert [len(each) for each in constraints] == [8, 3, len(constraints[2])]
+    assert found.n_resampled > 0
+    assert len(found.draws) == len(found.weights) == NUMBER
+    assert deviations(found, constraints).max() < LARGEST
+
+
+class Optimistic(AveragedParticles):
+    """Lets each model predict the answers by draws that are conditioned on them."""
+
+    @property
+    def scores(self):
+        return np.array([np.log(part.weights @ np.exp(part._log_answers)) for part in self.parts])
+
+
+class Fixed(Unweighted):
+    """Neither weighs nor moves."""
+
+    def resample(self, rng, number=None):
+        """Do nothing."""
+
+    rejuvenate = resample
+
+
+@pytest.mark.parametrize("options", [{"cls": Optimistic}, {"part": Fixed}])
+def test_a_fault_in_several_models_is_noticed(options):
+    constraints = answers_of(known_views)
+    assert deviations(averaged(constraints, **options), constraints).max() > LARGEST
+
+
+def test_draws_count_by_the_weight_of_their_model(known):
+    assert np.diff(np.log(known.shares)) == pytest.approx(np.diff(known.scores))
+    first_model = len(known.parts[0].draws)
+    assert known.weights[:first_model].sum() == pytest.approx(known.shares[0])
+    assert known.weights.sum() == pytest.approx(1)
+
+
+def test_every_model_keeps_draws(monkeypatch, known):
+    monkeypatch.setattr(AveragedParticles, "scores", np.array([0.0, -50.0, -1.0]))
+    numbers = known._numbers()
+    assert sum(numbers) == NUMBER
+    assert numbers[1] == 8
+    assert numbers[0] > numbers[2] > numbers[1]
+
+
+def test_scores_do_not_depend_on_when_answers_came():
+    constraints = answers_of(known_views)
+    # of so many draws the difference of two scores has a standard deviation of about .065
+    found = averaged(constraints, number=3 * NUMBER)
+    at_once = averaged(constraints, before=constraints, number=3 * NUMBER)
+    assert at_once.n_resampled == 0
+    assert deviations(at_once, constraints).max() < LARGEST
+    assert at_once.scores[0] == pytest.approx(found.scores[0], abs=0.3)
+
+
+@NOISE
+def test_leave_one_out_is_the_ratio_of_evidences(make):
+    links = first(make(N, np.random.default_rng(5))[0], 6)
+    case = models()[0]
+    states, values = exact.log_posterior(case.family, (links,), case.partition_prior)
+    found = leave_one_out(links, states, softmax(values))
+    for left in range(6):
+        _, fewer = exact.log_posterior(case.family, (without(links, left),), case.partition_prior)
+        assert found[left] == pytest.approx(logsumexp(values) - logsumexp(fewer))

@@ -1,4 +1,4 @@
-"""Prediction for new items against textbook predictives, against sums over all partitions, and by its own laws."""
+"""Prediction of new items against textbooks, sums over all partitions, and its own laws."""
 
 from dataclasses import replace
 
@@ -78,7 +78,7 @@ def values(alphas):
 
 
 def by_hand(family, density, rows, jacobian):
-    """p(x, joins k) and p(x, alone) of each draw, from the textbook: lists over draws of (m, K_s + 1)."""
+    """p(x, joins k) and p(x, alone) from the textbook: a list over draws of (m, K_s + 1)."""
     joint = []
     rng = np.random.default_rng(1)
     hypers = np.array([family.sample_hyper(rng) for _ in Z])
@@ -120,8 +120,8 @@ def test_given_draws_against_the_textbook(case, rng):
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_average_over_the_exact_posterior_is_the_sum_over_partitions_with_the_new_item(name):
-    """The partitions of n + 1 items know nothing of prediction: their weights give density and company of the last one."""
+def test_prediction_is_the_sum_over_partitions_with_the_item(name):
+    """The weights of the partitions of n + 1 items give density and co-clustering of the last."""
     whole = problem(name, n=6, seed=3)
     prior = DirichletProcess(0.8)
     family = whole.family.with_rows(whole.family.X[:5])
@@ -185,7 +185,7 @@ def test_every_item_is_somewhere(line):
     np.testing.assert_allclose(one.similarity(rows).sum(axis=1), 4 * (1 - one.novelty(rows)))
 
 
-def test_clusters_far_beyond_the_smallest_double_still_have_odds(line):
+def test_far_items_have_finite_densities_and_memberships(line):
     far = line.family.transform([[1e7], [-1e7]])
     shares = line.memberships(far, line.z[0])
     assert np.isfinite(shares).all()
@@ -207,7 +207,7 @@ def test_blocks_do_not_change_the_result(line, monkeypatch):
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_learned_and_held_hyper_parameters_of_every_family(name, rng):
-    """A draw with one cluster and next to no concentration: the density is a ratio of plain marginals."""
+    """A draw of one cluster at next to no concentration: the density is a ratio of marginals."""
     configuration = fixed(FAMILIES[name])
     X = data_for(configuration, 9, 2, rng)
     family = configuration.bind(X[:8])

@@ -1,18 +1,31 @@
-"""Runs of several chains: repeatable, interruptible, and loud about errors."""
+"""Runs of several chains: repeatable, interruptible, spread over processes; errors raised."""
 
+import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 
-from bayesclust.inference import runner
-from bayesclust.inference.runner import InterruptedRunWarning, Schedule, run_chains
+from bayesclust._numba import kernel, number_compiled
+from bayesclust.inference import checkpoint, runner
+from bayesclust.inference.checkpoint import Checkpoint
+from bayesclust.inference.runner import (
+    COMPILING,
+    InterruptedRunWarning,
+    LostProcessError,
+    Schedule,
+    run_chains,
+)
 from tests.inference.states import chain
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,18 +35,16 @@ class Count:
     """A chain that counts its sweeps; `pause` seconds each."""
 
     def __init__(self, seed=0, pause=0.0, fail_at=None, hold=None):
-        self.rng, self.pause, self.fail_at, self.hold = (
-            np.random.default_rng(seed),
-            pause,
-            fail_at,
-            hold,
-        )
-        self.number, self.adapted, self.trusted = 0, 0, 0
+        self.rng = np.random.default_rng(seed)
+        self.pause = pause
+        self.fail_at = fail_at
+        self.hold = hold
+        self.number = self.adapted = self.frozen = 0
 
     def sweep(self, *, adapt=False, freeze_noise=False):
         self.number += 1
         self.adapted += adapt
-        self.trusted += freeze_noise
+        self.frozen += freeze_noise
         if self.hold is not None and self.number > self.hold[0]:
             self.hold[1].wait()
         if self.number == self.fail_at:
@@ -41,26 +52,9 @@ class Count:
         time.sleep(self.pause)
 
     def draw(self):
-        variables = {
-            "z": np.array([self.number, 0]),
-            "p": self.rng.normal(size=2),
-            "adapted": self.adapted,
-        }
-        return variables, {"number": self.number, "trusted": self.trusted}
-
-
-def run(starts, schedule, **settings):
-    return run_chains(starts, schedule, progress=False, **settings)
-
-
-def test_schedule():
-    draws = run([Count] * 3, Schedule(num_warmup=6, num_samples=4, thinning=5))
-    np.testing.assert_array_equal(draws.sample_stats["number"], [[11, 16, 21, 26]] * 3)
-    np.testing.assert_array_equal(draws.posterior["adapted"], 6)
-    np.testing.assert_array_equal(draws.sample_stats["trusted"], 3)
-    assert draws.posterior["p"].shape == (3, 4, 2)
-    assert draws.posterior["z"].dtype == np.int16
-    assert not draws.interrupted
+        p = self.rng.normal(size=2)
+        variables = {"z": np.array([self.number, 0]), "p": p, "adapted": self.adapted}
+        return variables, {"number": self.number, "frozen": self.frozen}
 
 
 class Bundle:
@@ -75,58 +69,64 @@ class Bundle:
         self.number += [10, 20]
 
     def draw(self):
-        variables = {
-            "z": np.stack([self.number, self.number], axis=1),
-            "p": np.zeros((2, 2)),
-            "adapted": np.zeros(2, int),
-        }
-        return variables, {"number": self.number.copy(), "trusted": np.zeros(2, int)}
+        z, none = np.stack([self.number, self.number], axis=1), np.zeros(2, int)
+        variables = {"z": z, "p": np.zeros((2, 2)), "adapted": none}
+        return variables, {"number": self.number.copy(), "frozen": none}
 
 
-def test_chains_that_advance_together():
+def run(starts, schedule, **settings):
+    return run_chains(starts, schedule, progress=False, **settings)
+
+
+def ready_made(chains):
+    return [lambda own=own: own for own in chains]
+
+
+def test_sweeps_follow_the_schedule():
+    draws = run([Count] * 3, Schedule(num_warmup=6, num_samples=4, thinning=5))
+    np.testing.assert_array_equal(draws.sample_stats["number"], [[11, 16, 21, 26]] * 3)
+    np.testing.assert_array_equal(draws.posterior["adapted"], 6)
+    np.testing.assert_array_equal(draws.sample_stats["frozen"], 3)
+    assert draws.posterior["p"].shape == (3, 4, 2)
+    assert draws.posterior["z"].dtype == np.int16
+    assert not draws.interrupted
+    without = run([Count], Schedule(0, 3))
+    np.testing.assert_array_equal(without.posterior["adapted"], 0)
+    np.testing.assert_array_equal(without.sample_stats["frozen"], 0)
+
+
+def test_chains_that_advance_together_are_parted():
     draws = run([Count, Bundle], Schedule(num_warmup=1, num_samples=3))
-    np.testing.assert_array_equal(
-        draws.sample_stats["number"], [[2, 3, 4], [20, 30, 40], [40, 60, 80]]
-    )
+    expected = [[2, 3, 4], [20, 30, 40], [40, 60, 80]]
+    np.testing.assert_array_equal(draws.sample_stats["number"], expected)
     assert draws.posterior["z"].shape == (3, 3, 2)
     assert draws.posterior["z"].dtype == np.int16
     assert draws.posterior["p"].shape == (3, 3, 2)
 
 
-def test_no_warmup():
-    draws = run([Count], Schedule(0, 3))
-    np.testing.assert_array_equal(draws.posterior["adapted"], 0)
-    np.testing.assert_array_equal(draws.sample_stats["trusted"], 0)
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2, None])
 def test_draws_do_not_depend_on_threads(n_jobs):
     starts = [lambda c=c: chain(n=20, seed=c) for c in range(3)]
-    expected = [list(_alone(chain(n=20, seed=c))) for c in range(3)]
     draws = run(starts, Schedule(4, 6), n_jobs=n_jobs)
     for c in range(3):
-        for row, (variables, statistics) in enumerate(expected[c]):
-            for name, value in variables.items():
-                np.testing.assert_array_equal(draws.posterior[name][c, row], value)
-            np.testing.assert_array_equal(
-                draws.sample_stats["log_joint"][c, row], statistics["log_joint"]
-            )
+        alone = chain(n=20, seed=c)
+        for sweep in range(10):
+            alone.sweep(adapt=sweep < 4, freeze_noise=2 * sweep < 4)
+            if sweep >= 4:
+                variables, statistics = alone.draw()
+                for name, value in variables.items():
+                    np.testing.assert_array_equal(draws.posterior[name][c, sweep - 4], value)
+                found = draws.sample_stats["log_joint"][c, sweep - 4]
+                assert found == statistics["log_joint"]
     assert (draws.posterior["concentration"][0] != draws.posterior["concentration"][1]).all()
 
 
-def _alone(sampler):
-    for sweep in range(10):
-        sampler.sweep(adapt=sweep < 4, freeze_noise=2 * sweep < 4)
-        if sweep >= 4:
-            yield sampler.draw()
-
-
 @pytest.mark.parametrize("n_jobs", [1, None])
-def test_an_error_inside_a_chain_is_raised_and_stops_the_others(n_jobs):
+def test_an_error_in_a_chain_is_raised_and_stops_the_others(n_jobs):
     chains = [Count(fail_at=5), Count(pause=0.01), Count(pause=0.01)]
     began = time.perf_counter()
     with pytest.raises(ZeroDivisionError, match="in the chain"):
-        run([lambda own=own: own for own in chains], Schedule(0, 2000), n_jobs=n_jobs)
+        run(ready_made(chains), Schedule(0, 2000), n_jobs=n_jobs)
     assert time.perf_counter() - began < 10
     assert max(own.number for own in chains) < 2000
 
@@ -137,6 +137,9 @@ def test_an_error_while_starting_is_raised():
 
     with pytest.raises(LookupError, match="no start"):
         run([Count, fail], Schedule(0, 5))
+
+
+# --- interrupts
 
 
 def interrupted_when(monkeypatch, ready):
@@ -157,15 +160,12 @@ def interrupted_when(monkeypatch, ready):
 def test_an_interrupt_returns_the_draws_so_far(monkeypatch):
     chains = [Count(pause=0.001), Count(pause=0.002)]
     interrupted_when(monkeypatch, lambda: min(own.number for own in chains) > 25)
-    with pytest.warns(
-        InterruptedRunWarning,
-        match=r"^Interrupted: the first \d+ draws of each chain .*, of 5000 asked for.$",
-    ):
-        draws = run([lambda own=own: own for own in chains], Schedule(5, 5000), n_jobs=2)
+    sentence = r"^Interrupted: the first \d+ draws of each chain .*, of 5000 asked for.$"
+    with pytest.warns(InterruptedRunWarning, match=sentence):
+        draws = run(ready_made(chains), Schedule(5, 5000), n_jobs=2)
     assert draws.interrupted
     number = draws.posterior["p"].shape[1]
     assert 20 <= number < 5000
-    assert draws.sample_stats["number"].shape == (2, number)
     np.testing.assert_array_equal(draws.sample_stats["number"], [np.arange(6, number + 6)] * 2)
 
 
@@ -179,11 +179,9 @@ def test_chains_that_wait_for_a_thread_are_left_out(monkeypatch):
         return open_gate.is_set()
 
     interrupted_when(monkeypatch, ready)
-    with pytest.warns(
-        InterruptedRunWarning,
-        match="the first 50 draws of 2 of 4 chains are returned, of 50 asked for",
-    ):
-        draws = run([lambda own=own: own for own in chains], Schedule(0, 50), n_jobs=1)
+    sentence = "the first 50 draws of 2 of 4 chains are returned, of 50 asked for"
+    with pytest.warns(InterruptedRunWarning, match=sentence):
+        draws = run(ready_made(chains), Schedule(0, 50), n_jobs=1)
     np.testing.assert_array_equal(draws.sample_stats["number"], [np.arange(1, 51)] * 2)
 
 
@@ -204,16 +202,16 @@ def test_most_draws_are_kept(numbers, expected):
 
 
 def test_an_interrupt_before_any_draw_is_an_interrupt(monkeypatch):
-    chains = [Count(pause=0.001)]
-    interrupted_when(monkeypatch, lambda: chains[0].number > 2)
+    own = Count(pause=0.001)
+    interrupted_when(monkeypatch, lambda: own.number > 2)
     with pytest.raises(KeyboardInterrupt):
-        run([lambda: chains[0]], Schedule(100_000, 10))
+        run([lambda: own], Schedule(100_000, 10))
 
 
 SCRIPT = r"""
 import signal, sys, time, warnings
 
-# a shell starts what it puts in the background deaf to Ctrl-C
+# a shell starts what it puts in the background without Ctrl-C
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from bayesclust.inference.runner import Schedule, run_chains
@@ -255,31 +253,335 @@ def test_ctrl_c_in_a_process_of_its_own(tmp_path):
     assert output.splitlines()[-1] == "kept True ['InterruptedRunWarning']"
 
 
+# --- progress
+
+
 def test_progress_is_shown_only_where_it_can_be_seen(capfd):
-    run_chains([Count], Schedule(0, 3), progress=False)
-    assert capfd.readouterr().err == ""
-    run_chains([Count], Schedule(0, 3), progress=True)
-    assert "\r" not in capfd.readouterr().err, "no bar where the error stream is no terminal"
+    for progress in (False, True):
+        run_chains([Count], Schedule(0, 3), progress=progress)
+        assert "\r" not in capfd.readouterr().err, "no bar where the error stream is no terminal"
 
 
-def test_progress_counts_sweeps_of_all_chains(monkeypatch):
-    bars = []
+class Bar:
+    """A progress bar that can be seen."""
 
-    class Bar:
-        def __init__(self, **settings):
-            self.total, self.number, self.closed = settings["total"], 0, False
-            bars.append(self)
+    def __init__(self, total, disable, **settings):
+        self.total = total
+        self.disable = disable
+        self.number = 0
+        self.closed = False
+        self.lines = []
 
-        def __enter__(self):
-            return self
+    def __enter__(self):
+        return self
 
-        def __exit__(self, *error):
-            self.closed = True
+    def __exit__(self, *error):
+        self.closed = True
 
-        def update(self, number):
-            self.number += number
+    def update(self, number):
+        self.number += number
 
-    monkeypatch.setattr(runner, "tqdm", Bar)
-    run_chains([Count, Bundle], Schedule(2, 3, 2), progress=True, n_jobs=1)
+    def write(self, line, file):
+        self.lines.append((line, file))
+
+
+@pytest.fixture
+def bars(monkeypatch):
+    made = []
+
+    def make(**settings):
+        made.append(Bar(**settings))
+        return made[-1]
+
+    monkeypatch.setattr(runner, "tqdm", make)
+    return made
+
+
+def test_progress_counts_sweeps_of_all_chains(bars):
+    run_chains([Count, Bundle], Schedule(2, 3, 2), n_jobs=1)
     assert bars[0].number == bars[0].total == 24
     assert bars[0].closed
+
+
+def compiled_now():
+    """Compile a kernel that no cache has, and take time about it."""
+    kernel(lambda x: x + 1, cache=False)(1)
+    return Count(pause=3 * runner.LOOK_EVERY)
+
+
+@pytest.mark.parametrize(("start", "lines"), [(compiled_now, [COMPILING]), (Count, [])])
+def test_compilation_is_announced_once(bars, start, lines):
+    before = number_compiled()
+    run_chains([start, lambda: Count(pause=3 * runner.LOOK_EVERY)], Schedule(0, 2), n_jobs=1)
+    assert number_compiled() - before == len(lines)
+    assert bars[0].lines == [(line, sys.stderr) for line in lines]
+
+
+def test_without_progress_compilation_is_silent(bars):
+    run_chains([compiled_now], Schedule(0, 1), progress=False)
+    assert bars[0].lines == []
+
+
+# --- several processes: threads that stand in for them
+
+SCHEDULE = Schedule(4, 12)
+
+
+class Standing:
+    """Two threads as processes, with what the runner would learn of JAX."""
+
+    def __init__(self, monkeypatch):
+        self.own, self.values = threading.local(), {}
+        self.meet, self.lock = threading.Barrier(2, timeout=60), threading.Lock()
+        monkeypatch.setattr(runner, "n_processes", lambda: 2)
+        monkeypatch.setattr(runner, "process_index", lambda: getattr(self.own, "index", 0))
+        monkeypatch.setattr(runner, "gather", self.gather)
+
+    def gather(self, values):
+        with self.lock:
+            # threads of a process's pool have no number, and none of them asks for the order
+            place = getattr(self.own, "index", len(self.values))
+            self.values[place] = values
+        self.meet.wait()
+        found = np.stack([self.values[0], self.values[1]])
+        if self.meet.wait() == 0:
+            self.values.clear()
+        self.meet.wait()
+        return found
+
+    def run(self, work):
+        """The results of both, in order; the first error is raised."""
+
+        def numbered(index):
+            self.own.index = index
+            return work(index)
+
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(numbered, range(2)))
+
+
+@pytest.fixture
+def two(monkeypatch):
+    return Standing(monkeypatch)
+
+
+def starts(number):
+    return [lambda seed=seed: chain("gaussian_spherical", seed=seed) for seed in range(number)]
+
+
+def spread(number, schedule=SCHEDULE, path=None):
+    store = None if path is None else Checkpoint(path, {"seed": 0}, number)
+    return run(starts(number), schedule, checkpoint=store, spread=True)
+
+
+def assert_same(found, expected):
+    for group in ("posterior", "sample_stats"):
+        ours, others = getattr(found, group), getattr(expected, group)
+        assert ours.keys() == others.keys()
+        for name, values in others.items():
+            np.testing.assert_array_equal(ours[name], values, err_msg=name)
+
+
+@pytest.mark.parametrize("number", [1, 2, 5])
+def test_each_process_runs_a_part_of_the_chains(number, monkeypatch):
+    expected = run(starts(number), SCHEDULE)
+    two, made = Standing(monkeypatch), []
+
+    def counted(c, start):
+        made.append(c)
+        return start()
+
+    def work(index):
+        own = [lambda c=c, start=start: counted(c, start) for c, start in enumerate(starts(number))]
+        return run(own, SCHEDULE, spread=True)
+
+    for found in two.run(work):
+        assert_same(found, expected)
+    # one chain is run by all
+    assert sorted(made) == ([0, 0] if number == 1 else list(range(number)))
+
+
+def test_a_process_that_starts_beside_one_that_resumes(tmp_path, monkeypatch):
+    expected = run(starts(2), SCHEDULE)
+    path = tmp_path / "run.zarr"
+    with monkeypatch.context() as patch:
+        Standing(patch).run(lambda _: spread(2, path=path))
+    shutil.rmtree(path / "state/1")
+    with monkeypatch.context() as patch:
+        for found in Standing(patch).run(lambda _: spread(2, path=path)):
+            assert_same(found, expected)
+
+
+def test_one_process_reads_the_checkpoint_of_two(tmp_path, monkeypatch):
+    longer, path = Schedule(4, 20), tmp_path / "run.zarr"
+    expected = run(starts(3), longer)
+    with monkeypatch.context() as patch:
+        Standing(patch).run(lambda _: spread(3, path=path))
+    with xr.open_datatree(path, engine="zarr", consolidated=False) as tree:
+        found = tree["posterior"]["z"].values
+    np.testing.assert_array_equal(found, expected.posterior["z"][:, :12])
+    assert_same(spread(3, longer, path), expected)
+
+
+class Together:
+    """A chain that two processes advance together."""
+
+    by_all_processes = True
+    number = 0
+
+    def sweep(self, *, adapt=False, freeze_noise=False):
+        self.number += 1
+
+    def draw(self):
+        return {"z": np.zeros(2, int), "p": float(self.number)}, {"log_joint": 0.0}
+
+    def snapshot(self):
+        return {"number": self.number}
+
+    def restore(self, snapshot):
+        self.number = snapshot["number"]
+
+
+def test_only_the_first_process_writes_what_all_run(tmp_path, two, monkeypatch):
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    wrote, write = [], checkpoint._write_group
+
+    def noted(file, attributes):
+        wrote.append(file.parent.name)
+        write(file, attributes)
+
+    monkeypatch.setattr(checkpoint, "_write_group", noted)
+
+    def work(index):
+        store = Checkpoint(tmp_path / "run.zarr", {"seed": 0}, 1)
+        return run([Together], SCHEDULE, checkpoint=store, spread=True)
+
+    first, second = two.run(work)
+    assert_same(first, second)
+    assert first.posterior["p"].tolist() == [list(range(5, 17))]
+    states = wrote.count("0")
+    assert 2 <= states <= SCHEDULE.length + 1, "each sweep may save once, and the end"
+
+
+def test_flags_reach_all_processes(two):
+    found = two.run(lambda index: runner.any_process(index == 1, False))
+    assert [flags.tolist() for flags in found] == [[True, False], [True, False]]
+
+
+def test_processes_with_other_data_are_refused_in_all(two):
+    def work(index):
+        sentence = r"^process 1 has other data, seed than process 0: make the same call with"
+        words = {"data": f"digest {index}", "version": "1", "seed": index}
+        with pytest.raises(ValueError, match=sentence):
+            runner.check_same_in_all(words)
+
+    two.run(work)
+    two.run(lambda index: runner.check_same_in_all({"data": "the same"}))
+
+
+def test_a_checkpoint_that_only_one_process_sees_is_refused(two, tmp_path):
+    import zarr
+
+    fingerprint = {"format": 1, "seed": 0}
+    zarr.create_group(tmp_path / "0", attributes={"bayesclust": fingerprint})
+    with pytest.raises(ValueError, match=r"^process 1 has other a checkpoint than process 0"):
+        two.run(lambda index: Checkpoint(tmp_path / str(index), {"seed": 0}, 1))
+
+
+def test_there_is_one_process_by_default():
+    assert (runner.n_processes(), runner.process_index()) == (1, 0)
+    np.testing.assert_array_equal(runner.gather(np.arange(3)), [[0, 1, 2]])
+    runner.check_same_in_all({"seed": 1})
+
+
+def test_a_failure_of_the_runtime_is_a_lost_process(two):
+    import jax
+
+    message = (
+        r"^process 0 of 2 cannot go on, since another has ended or cannot be reached "
+        r"\(UNKNOWN: Gloo: closed by peer"
+    )
+    for kind in (jax.errors.JaxRuntimeError, ValueError):
+        with pytest.raises(LostProcessError, match=message), runner.naming_lost_process():
+            raise kind("UNKNOWN: Gloo: closed\n by peer")
+    with pytest.raises(ValueError, match=r"^X holds"), runner.naming_lost_process():
+        raise ValueError("X holds what it should not.")
+
+
+# --- real processes, of which one is killed
+
+PROGRAM = """
+import runpy, sys
+import bayesclust.inference.checkpoint as checkpoint
+checkpoint.SECONDS = 0.2  # a real run saves every five seconds
+if sys.argv[5] == "gibbs":  # which would be over by then: it saves after every sweep
+    checkpoint.SECONDS, checkpoint.SHARE = 0.0, 1e9
+sys.argv[0] = "docs/examples/several_processes.py"
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def begin(folder, sampler):
+    """The example in two processes."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    own = {"JAX_PLATFORMS": "cpu", "XLA_FLAGS": "", "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}
+    return [
+        subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, address, "2", str(i), str(folder), sampler],
+            cwd=ROOT,
+            env=os.environ | own,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for i in range(2)
+    ]
+
+
+def finish(running):
+    for process in running:
+        output, _ = process.communicate(timeout=600)
+        assert process.returncode == 0, output
+
+
+def wait_for_draws(folder, running):
+    """Wait until the checkpoint counts some draws."""
+    file = folder / "run.zarr/state/0/zarr.json"
+    while all(process.poll() is None for process in running):
+        if file.exists():
+            snapshot = json.loads(file.read_text())["attributes"]["snapshot"]
+            if 20 <= json.loads(snapshot)["draws"] < 120:
+                return
+        time.sleep(0.02)
+    raise AssertionError("the run ended before it could be disturbed")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sampler", "killed"), [("blocked", 0), ("blocked", 1), ("gibbs", 1)])
+def test_a_killed_process_is_noticed_and_the_run_resumes(tmp_path, sampler, killed):
+    whole, cut = tmp_path / "whole", tmp_path / "killed"
+    whole.mkdir()
+    cut.mkdir()
+    finish(begin(whole, sampler))
+    running = begin(cut, sampler)
+    wait_for_draws(cut, running)
+    running[killed].send_signal(signal.SIGKILL)
+    output, _ = running[1 - killed].communicate(timeout=240)
+    assert running[1 - killed].returncode != 0
+    named = "cannot go on, since another has ended" in output
+    assert named or "another task died" in output, output
+    if sampler == "blocked":
+        assert f"LostProcessError: process {1 - killed} of 2 cannot go on" in output, output
+    running[killed].communicate()
+    assert not (cut / "posterior.nc").exists()
+    finish(begin(cut, sampler))
+    with (
+        xr.open_datatree(cut / "posterior.nc", engine="h5netcdf") as found,
+        xr.open_datatree(whole / "posterior.nc", engine="h5netcdf") as expected,
+    ):
+        for group in ("posterior", "sample_stats"):
+            for name, values in expected[group].data_vars.items():
+                np.testing.assert_array_equal(found[group][name], values, err_msg=name)
+        assert expected["posterior"]["z"].shape == (4, 150, 120)

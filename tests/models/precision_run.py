@@ -1,4 +1,4 @@
-"""One process in the precision of JAX_ENABLE_X64: what it computes, as JSON (for `test_precision`)."""
+"""One process in the precision of JAX_ENABLE_X64: what it computes, for `test_precision`."""
 
 import json
 

@@ -46,5 +46,5 @@ def test_metropolis_within_gibbs_finds_the_exact_posterior(name):
     assert found.expected < 0.05
     assert found.total_variation < 2 * found.expected + BEYOND_THE_STICKS
     # the test can tell: the posterior without the answers is another one
-    deaf = compare(z, *log_posterior(family.bind(X.astype(float)), [], DirichletProcess(ALPHA)))
-    assert deaf.total_variation > 0.3
+    without = compare(z, *log_posterior(family.bind(X.astype(float)), [], DirichletProcess(ALPHA)))
+    assert without.total_variation > 0.3

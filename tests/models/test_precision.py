@@ -24,6 +24,7 @@ def test_importing_leaves_the_precision_of_the_process_alone():
     run(["-c", code], wide=False)
 
 
+@pytest.mark.slow
 def test_programs_and_chains_work_in_32_and_in_64_bits():
     narrow, wide = (json.loads(run(["-m", "tests.models.precision_run"], w)) for w in (False, True))
     assert narrow["nuts"] == [["float32", True]] * 2, "before and after computations of our own"

@@ -3,7 +3,7 @@ import pytest
 
 
 def make_draws(rng, n, clusters, draws, noise=0.05, uncertain=0.2):
-    """Partitions around a centre: items stray, some between two clusters, and two clusters merge."""
+    """Partitions around a centre: items stray, some often, and two clusters merge at times."""
     centre = rng.integers(clusters, size=n)
     other = rng.integers(clusters, size=n)
     stray = np.where(rng.random(n) < uncertain, 0.4, noise)

@@ -1,9 +1,10 @@
-"""Credibility, leave-one-out and reliability against exact posteriors and plain loops."""
+"""Credibility, leave-one-out, reliability and conflict against exact posteriors and plain loops."""
 
 import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.partition_priors import PitmanYor
 from bayesclust.posterior.tree import to_datatree
 
 
@@ -124,31 +125,45 @@ def test_elpd_is_that_of_arviz(rng):
 
 
 def test_standard_errors_cover_the_errors(rng):
-    share, runs = 0.3, 300
-    links = [bc.PairwiseConstraints([(0, 1)], [True], n_items=2)]
-    errors, claimed = [], []
-    for _ in range(runs):
-        together = rng.random((2, 200)) < share
-        z = np.zeros((2, 200, 2), int)
-        z[..., 1] = ~together
-        row = bc.constraint_credibility(to_datatree({"z": z}, constraints=links)).iloc[0]
-        errors.append(row["credibility"] - share)
-        claimed.append(row["mcse"])
-    assert np.mean(claimed) == pytest.approx(np.sqrt(share * (1 - share) / 400), rel=0.05)
-    covered = np.mean(np.abs(errors) < 2 * np.array(claimed))
-    assert covered == pytest.approx(0.95, abs=3 * np.sqrt(0.05 * 0.95 / runs))
+    """Of 300 constraints about pairs that are together in three draws of ten, independently."""
+    share, m = 0.3, 300
+    z = np.tile(np.arange(2 * m), (2, 200, 1))
+    z[..., 1::2] -= rng.random((2, 200, m)) < share
+    links = bc.PairwiseConstraints(np.arange(2 * m).reshape(m, 2), np.ones(m, bool), n_items=2 * m)
+    table = bc.constraint_credibility(to_datatree({"z": z}, constraints=[links]))
+    expected = np.sqrt(share * (1 - share) / 400)
+    assert table["mcse"].mean() == pytest.approx(expected, rel=0.05)
+    covered = (abs(table["credibility"] - share) < 2 * table["mcse"]).mean()
+    assert covered == pytest.approx(0.95, abs=3 * np.sqrt(0.05 * 0.95 / m))
 
 
-def test_bayes_factors_are_over_the_chinese_restaurant_process(asked):
-    """Items join in turn: the second the first, the third either."""
+@pytest.mark.parametrize(
+    ("prior", "discount"),
+    [
+        (None, 0.0),
+        ("DirichletProcess(concentration=(1.0, 1.0), log_fixed=None)", 0.0),
+        ("PitmanYor(discount=0.3, concentration=(1.0, 1.0))", 0.3),
+        ("Nested(among=PitmanYor(discount=(1.0, 3.0), concentration=1.0), within=None)", 0.6),
+    ],
+)
+def test_bayes_factors_are_over_the_prior_of_the_fit(asked, prior, discount):
+    """By the probabilities that the prior gives to partitions of two and three items."""
     z = np.zeros((1, 4, 15), int)
     z[0, 0, :] = np.arange(15)  # all together in three draws of four, all apart in one
     alpha = np.array([[0.5, 1.0, 2.0, 4.0]])
-    tree = to_datatree({"z": z, "concentration": alpha}, constraints=asked)
-    table = bc.constraint_credibility(tree)
-    together, third = (1 / (1 + alpha)).mean(), 1 / (2 + alpha)
-    # j joins i and k opens a cluster
-    yes = (1 / (1 + alpha) * alpha * third).mean()
+    draws = {"z": z, "concentration": alpha}
+    if discount:
+        draws["discount"] = np.full((1, 4), discount)
+    settings = {"settings": {"partition_prior": prior}}
+    table = bc.constraint_credibility(to_datatree(draws, constraints=asked, attrs=settings))
+
+    def share(*sizes):
+        process = PitmanYor(discount, 1.0)
+        values = [{"discount": discount, "concentration": t} for t in alpha.ravel()]
+        return np.mean([np.exp(process.log_prob(np.array(sizes), value)) for value in values])
+
+    together = share(2)
+    yes = share(2, 1)  # j joins i and k opens a cluster
     prior = {"same": together, "different": 1 - together, "yes": yes, "no": yes, "dnk": 1 - 2 * yes}
     right = {"same": 3, "different": 1, "yes": 0, "no": 0, "dnk": 4}
     for row in table.itertuples():
@@ -157,20 +172,25 @@ def test_bayes_factors_are_over_the_chinese_restaurant_process(asked):
         assert row.bayes_factor == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("prior", ["KnownK(gamma=1.0, n_clusters=3)", "finite_mixtures", "Own(2)"])
+def test_other_priors_give_no_bayes_factor(asked, prior):
+    tree = to_datatree(
+        {"z": np.zeros((1, 4, 15), int), "concentration": np.ones((1, 4))},
+        constraints=asked,
+        attrs={"settings": {"partition_prior": prior}},
+    )
+    assert "bayes_factor" not in bc.constraint_credibility(tree)
+
+
 def test_items_are_shown_with_their_clusters(asked):
-    tree = to_datatree({"z": np.zeros((1, 4, 15), int)}, constraints=asked)
-    labels = np.arange(15) // 5
-    table = bc.constraint_credibility(tree, labels=labels)
-    assert (table["cluster_i"] == labels[table["i"]]).all()
-    assert table["cluster_k"].isna().tolist() == [True] * 40 + [False] * 60
-    assert table["cluster_k"].dropna().tolist() == labels[asked[1].items[:, 2]].tolist()
-
     class Fitted:
-        posterior_, labels_ = tree, labels
+        posterior_ = to_datatree({"z": np.zeros((1, 4, 15), int)}, constraints=asked)
+        labels_ = np.arange(15) // 5
 
-    assert bc.constraint_credibility(Fitted()).equals(table)
-    with pytest.raises(ValueError, match="labels has 2 items, but the posterior has 15"):
-        bc.constraint_credibility(tree, labels=[0, 1])
+    table = bc.constraint_credibility(Fitted())
+    assert (table["cluster_i"] == table["i"] // 5).all()
+    assert table["cluster_k"].isna().tolist() == [True] * 40 + [False] * 60
+    assert table["cluster_k"].dropna().tolist() == (asked[1].items[:, 2] // 5).tolist()
 
 
 def test_reliability_sums_up_the_noise_of_each_source(rng, noisy):
@@ -203,3 +223,66 @@ def test_posteriors_without_constraints_or_noise_are_refused():
             function(to_datatree(z, constraints=[links]))
     with pytest.raises(ValueError, match=r"has no group 'constant_data'.* fit with constraints"):
         bc.constraint_credibility(to_datatree(z))
+
+
+HALVES = np.repeat([0, 1], 20)
+
+
+def tree(z, links, p, q):
+    shape = (*z.shape[:2], links.n_sources)
+    noise = {"p": np.broadcast_to(p, shape), "q": np.broadcast_to(q, shape)}
+    return to_datatree({"z": z} | noise, constraints=[links])
+
+
+def test_conflicts_agree_with_enumeration(all_partitions):
+    """Odds of 3 for every right answer: partitions as often as their posterior says."""
+    every = all_partitions(4)
+    pairs, same = [(0, 1), (1, 2), (2, 3), (0, 3)], [True, True, False, True]
+    links = bc.PairwiseConstraints(pairs, same, n_items=4, source=range(4))
+    right = links.truths(every) == links.answers
+    draws = np.repeat(every, 3 ** right.sum(axis=1), axis=0)
+    posterior = tree(draws[None], links, 0.75, 0.75)
+    table = bc.view_conflict(posterior)
+    for i in range(4):
+        rest = 3.0 ** np.delete(right, i, axis=1).sum(axis=1)
+        share = float(rest[links.truths(every)[:, i] == 1].sum() / rest.sum())
+        p = np.array([0.25 * share + 0.75 * (1 - share), 0.75 * share + 0.25 * (1 - share)])
+        assert table["elpd_loo"][i] == pytest.approx(np.log(p[int(same[i])]))
+        assert table["expected"][i] == pytest.approx(p @ np.log(p))
+    by_answer = bc.constraint_credibility(posterior)["elpd_loo"]
+    np.testing.assert_allclose(table["elpd_loo"], by_answer)
+
+
+def test_z_scores_are_standard_where_the_rest_is_right(rng):
+    pairs = np.concatenate([bc.PairwiseConstraints.sample(HALVES, size=120, seed=0).items] * 200)
+    source = np.repeat(np.arange(200), 120)
+    asked = bc.PairwiseConstraints(pairs, np.zeros(len(pairs), bool), 40, source=source)
+    noise = {"p": np.full(200, 0.9), "q": np.full(200, 0.8)}
+    links = asked.simulate(HALVES, noise, rng)
+    table = bc.view_conflict(tree(np.tile(HALVES, (1, 4, 1)), links, 0.9, 0.8))
+    assert abs(table["z_score"].mean()) < 4 / np.sqrt(200)
+    assert table["z_score"].std() == pytest.approx(1, abs=0.2)
+    assert (table["finding"] == "agrees").mean() > 0.97
+
+
+def test_gain_over_marginal_by_hand():
+    links = bc.PairwiseConstraints([(0, 1), (0, 20), (0, 21)], [True, False, False], n_items=40)
+    (row,) = bc.view_conflict(tree(np.tile(HALVES, (1, 2, 1)), links, 0.9, 0.8)).to_dict("records")
+    # "same" was given by none of the two others, "different" by one; one of each is added
+    marginal = np.log([1 / 4, 2 / 4, 2 / 4]).mean()
+    assert row["elpd_loo"] == pytest.approx(np.log([0.9, 0.8, 0.8]).mean())
+    assert row["gain_over_marginal"] == pytest.approx(row["elpd_loo"] - marginal)
+    entropies = [p * np.log(p) + (1 - p) * np.log(1 - p) for p in (0.9, 0.8, 0.8)]
+    assert row["expected"] == pytest.approx(np.mean(entropies))
+
+
+def test_sources_agree_conflict_or_are_uninformative(rng):
+    pairs = bc.PairwiseConstraints.sample(HALVES, size=90, seed=0).items
+    right = HALVES[pairs[:, 0]] == HALVES[pairs[:, 1]]
+    answers = np.concatenate([right[:30], ~right[30:60], (rng.random(90) < 0.5)[60:]])
+    links = bc.PairwiseConstraints(pairs, answers, 40, source=np.repeat([0, 1, 2], 30))
+    table = bc.view_conflict(
+        tree(np.tile(HALVES, (1, 3, 1)), links, [0.9, 0.9, 0.5], [0.9, 0.9, 0.5])
+    )
+    assert table["finding"].tolist() == ["agrees", "conflicts with the rest", "is uninformative"]
+    assert table["answers"].tolist() == [30, 30, 30]

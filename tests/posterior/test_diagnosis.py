@@ -1,11 +1,22 @@
+"""Diagnosis of chains against plain formulas and ArviZ, and of data against constraints."""
+
+import re
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import entropy
-from sklearn.metrics import mutual_info_score, rand_score
+from sklearn.metrics import rand_score
 
 import bayesclust as bc
-from bayesclust.posterior.diagnosis import diagnose, label_free, partition_distances
+from bayesclust.posterior.diagnosis import (
+    diagnose,
+    label_free,
+    partition_distances,
+    violations,
+    won_by_merging,
+)
 from bayesclust.posterior.tree import to_datatree
 
 
@@ -25,7 +36,7 @@ def good(noisy_draws, rng):
     return make
 
 
-def test_functionals_against_plain_formulas(good):
+def test_functionals_agree_with_plain_formulas(good):
     variables, statistics = good(2, 5, 12)
     z, log_joint = variables["z"], statistics["log_joint"]
     values = label_free(to_datatree(variables, statistics), 6, 0).values
@@ -38,25 +49,22 @@ def test_functionals_against_plain_formulas(good):
         assert values["rand_to_reference"][c, b] == pytest.approx(rand_score(reference, z[c, b]))
     np.testing.assert_array_equal(values["log_joint"], log_joint)
     np.testing.assert_array_equal(values["p[1]"], variables["p"][:, :, 1])
-    np.testing.assert_array_equal(values["concentration"], variables["concentration"])
+    values = label_free(to_datatree({"z": z}), 4, 0).values
+    estimate = bc.point_estimate(z.reshape(10, 12))
+    assert "log_joint" not in values
+    assert values["rand_to_reference"][1, 3] == pytest.approx(rand_score(estimate, z[1, 3]))
 
 
 def test_pairs_differ_and_half_are_within_clusters(good):
     variables, statistics = good(2, 50, 30)
-    names = [
-        name
-        for name in label_free(to_datatree(variables, statistics), 20, 0).values
-        if name.startswith("tog")
-    ]
+    values = label_free(to_datatree(variables, statistics), 20, 0).values
+    names = [name for name in values if name.startswith("together")]
     pairs = [tuple(map(int, name[9:-1].split(", "))) for name in names]
     assert len(set(pairs)) == 20
-    assert all(0 <= i < j < 30 for i, j in pairs)
     z = variables["z"].reshape(100, 30)
     reference = z[statistics["log_joint"].argmax()]
     assert sum(reference[i] == reference[j] for i, j in pairs) >= 10
-    values = label_free(to_datatree(variables, statistics), 20, 0).values
     for name, (i, j) in zip(names, pairs, strict=True):
-        assert values[name].dtype == np.int8
         np.testing.assert_array_equal(values[name].ravel(), z[:, i] == z[:, j])
     for n, expected in [(1, 0), (2, 1), (3, 3), (30, 20)]:
         values = label_free(to_datatree({"z": np.zeros((2, 4, n), int)}), 20, 0).values
@@ -65,26 +73,18 @@ def test_pairs_differ_and_half_are_within_clusters(good):
 
 def test_distances_are_mean_variations_of_information(good):
     z = good(2, 6, 10)[0]["z"]
-
-    def vi(a, b):
-        shared = mutual_info_score(a, b)
-        return (entropy(np.bincount(a)) + entropy(np.bincount(b)) - 2 * shared) / np.log(2)
-
+    vi = bc.metrics.variation_of_information
     distances = partition_distances(z)
-    assert (
-        distances[0, 1]
-        == distances[1, 0]
-        == pytest.approx(np.mean([vi(a, b) for a in z[0] for b in z[1]]))
-    )
+    across = np.mean([vi(a, b) for a in z[0] for b in z[1]])
+    assert distances[0, 1] == distances[1, 0] == pytest.approx(across)
     within = [vi(z[1, b], z[1, other]) for b in range(6) for other in range(6) if b != other]
     assert distances[1, 1] == pytest.approx(np.mean(within))
 
 
-def test_r_hat_and_ess_are_arvizs(good):
+def test_r_hat_and_ess_are_those_of_arviz(good):
     import arviz as az
 
-    variables, statistics = good()
-    tree = to_datatree(variables, statistics)
+    tree = to_datatree(*good())
     table = diagnose(tree).table
     draws = tree["posterior"].to_dataset()
     names = ["n_clusters", "concentration"]
@@ -97,12 +97,13 @@ def test_r_hat_and_ess_are_arvizs(good):
 
 def test_independent_draws_are_trusted(good):
     reports = [diagnose(to_datatree(*good())) for _ in range(15)]
-    assert [report.ok for report in reports] == [True] * 15
-    assert all(
-        report.verdict.startswith(("Trust this run", "This run will do")) for report in reports
-    )
-    assert str(reports[0]) == reports[0].verdict
+    assert all(report.ok for report in reports)
+    verdicts = ("Trust this run", "This run will do")
+    assert all(report.verdict.startswith(verdicts) for report in reports)
     assert set(reports[0].table["state"]) <= {"converged", "constant"}
+    html = reports[0]._repr_html_()
+    assert html.index("R-hat is at most") < html.index("<table") < html.index("n_clusters")
+    assert repr(reports[0]).startswith("Diagnosis(ok=True")
     assert "This run will do for means" in diagnose(to_datatree(*good(4, 60))).verdict
 
 
@@ -123,16 +124,14 @@ def test_modes_of_equal_numbers_differ_in_their_partitions():
     """Each chain in a mode of its own: equal sizes, log joints and parameters, other members."""
     rng = np.random.default_rng(0)
     z = np.stack([np.tile(np.arange(40) % 2, (200, 1)), np.tile(np.arange(40) // 20, (200, 1))] * 2)
-    tree = to_datatree({"z": z}, {"log_joint": rng.normal(size=(4, 200))})
-    report = diagnose(tree, n_pairs=0)
+    report = diagnose(to_datatree({"z": z}, {"log_joint": rng.normal(size=(4, 200))}), n_pairs=0)
     assert not report.ok
     assert (
         "partitions of chains 0 and 1 are 2.00 bits apart (VI), those within a chain 0.00"
         in report.verdict
     )
-    np.testing.assert_allclose(
-        report.distances.to_numpy(), 2.0 * (np.indices((4, 4)).sum(axis=0) % 2), atol=1e-9
-    )
+    expected = 2.0 * (np.indices((4, 4)).sum(axis=0) % 2)
+    np.testing.assert_allclose(report.distances.to_numpy(), expected, atol=1e-9)
 
 
 def test_frozen_chains_fail_and_constant_ones_agree():
@@ -149,7 +148,7 @@ def test_frozen_chains_fail_and_constant_ones_agree():
     assert "each chain keeps its own value of n_clusters" in report.verdict
 
 
-def test_a_slow_chain_is_told_to_run_longer(good, rng):
+def test_a_slow_chain_is_to_run_longer(good, rng):
     variables, statistics = good(4, 200)
     walk = np.cumsum(rng.normal(size=(4, 200)), axis=1)
     report = diagnose(to_datatree({**variables, "concentration": np.exp(walk / 10)}, statistics))
@@ -167,42 +166,16 @@ def test_one_chain_is_never_trusted(good, rng):
     assert "By itself it looks settled" in report.verdict
     assert report.distances.shape == (1, 1)
     variables["z"][0, 200:] = rng.integers(4, size=(200, 40))
-    assert (
-        "Even by itself it has not settled" in diagnose(to_datatree(variables, statistics)).verdict
-    )
+    report = diagnose(to_datatree(variables, statistics))
+    assert "Even by itself it has not settled" in report.verdict
 
 
 @pytest.mark.parametrize("draws", [1, 3])
-def test_a_handful_of_draws_cannot_be_judged(good, draws):
+def test_a_handful_of_draws_tells_nothing(good, draws):
     report = diagnose(to_datatree(*good(2, draws)))
     assert not report.ok
     assert f"{draws} draws a chain are too few" in report.verdict
     assert set(report.table["state"]) == {"unknown"}
-
-
-def test_the_point_estimate_is_a_reference(noisy_draws):
-    z = noisy_draws(20, 3, 80).reshape(2, 40, 20)
-    values = label_free(to_datatree({"z": z}), 4, 0).values
-    reference = bc.point_estimate(z.reshape(80, 20))
-    assert "log_joint" not in values
-    assert values["rand_to_reference"][1, 3] == pytest.approx(rand_score(reference, z[1, 3]))
-
-
-def test_notebooks_show_the_verdict_and_the_table(good):
-    report = diagnose(to_datatree(*good(2, 100)))
-    html = report._repr_html_()
-    assert "<table" in html
-    assert "n_clusters" in html
-    assert html.index("R-hat is at most") < html.index("<table")
-    assert repr(report).startswith(f"Diagnosis(ok={report.ok}")
-
-
-def test_labels_alone_are_refused():
-    with pytest.raises(
-        TypeError,
-        match=r"a posterior is an xarray.DataTree or a fitted estimator with posterior_; got",
-    ):
-        diagnose("labels")
 
 
 def test_draws_of_other_packages_are_diagnosed(good):
@@ -210,28 +183,168 @@ def test_draws_of_other_packages_are_diagnosed(good):
     found, whole = diagnose(z), diagnose(to_datatree({"z": z}))
     pd.testing.assert_frame_equal(found.table, whole.table)
     assert found.verdict == whole.verdict
-    one = diagnose(z.reshape(300, -1))
-    assert one.verdict.startswith("This run cannot be judged from one chain")
+    with pytest.raises(TypeError, match=r"a posterior is an xarray.DataTree or a fitted estimator"):
+        diagnose("labels")
 
 
-def test_a_mean_field_is_not_diagnosed(good):
+def test_a_mean_field_is_not_diagnosed(good, rng):
     tree = to_datatree(*good(4, 300))
     assert diagnose(tree).ok
     tree.attrs["approximation"] = "mean field"
     report = diagnose(tree)
     assert not report.ok
     assert report.verdict.startswith("Chains tell nothing here: these draws come from a mean field")
-    assert len(report.table)
-
-
-def test_fits_by_mean_field_say_so(rng):
     X = rng.normal(size=(30, 2)) + np.repeat([[0.0], [5.0]], 15, axis=0)
-    for est in (
-        bc.TVClust("variational", num_samples=20, random_state=0),
-        bc.DCRC(2, n_init=1, random_state=0),
-    ):
-        assert "mean field" in diagnose(est.fit(X)).verdict
-    sampled = bc.TVClust(
-        num_chains=2, num_warmup=20, num_samples=20, progress=False, random_state=0
-    ).fit(X)
-    assert "mean field" not in diagnose(sampled).verdict
+    fit = bc.DCRC(2, n_init=1, random_state=0).fit(X)
+    assert "mean field" in diagnose(fit).verdict
+
+
+# --- violated constraints
+
+Y = np.repeat([0, 1, 2], 40)
+PIECES = np.arange(120) // 10
+"""Each class of Y in four pieces."""
+SETTINGS = {"sampler": "collapsed", "family": "gaussian", "cluster_model": "single", "power": None}
+
+
+def fitted(z, *constraints, columns=2, **settings):
+    return to_datatree(
+        {"z": np.tile(z, (2, 4, 1))},
+        X=np.zeros((len(z), columns)),
+        constraints=constraints,
+        attrs={"settings": SETTINGS | settings},
+    )
+
+
+def asked(error_rate, size=300, seed=0, y=Y):
+    return bc.PairwiseConstraints.sample(y, size=size, error_rate=error_rate, seed=seed)
+
+
+def numbers(sentence):
+    return [int(number) for number in re.findall(r"\d+", sentence)]
+
+
+def test_greedy_merges_mostly_find_the_best_of_few_groups(rng):
+    partitions = [np.unique(z, return_inverse=True)[1] for z in np.ndindex((4,) * 4)]
+    pairs, hits = np.array(list(combinations(range(4), 2))), 0
+    for _ in range(100):
+        weight = rng.integers(-3, 4, size=6).astype(float)
+        best = max(weight[z[pairs[:, 0]] == z[pairs[:, 1]]].sum() for z in partitions)
+        found = won_by_merging(pairs, weight)
+        assert found <= best
+        hits += found == best
+    assert hits > 85
+    repeated = np.array([[0, 1], [1, 0], [2, 2], [1, 2], [0, 2]])
+    assert won_by_merging(repeated, np.array([1.0, 2.0, 9.0, -1.0, 3.0])) == 3 + 3 - 1
+
+
+@pytest.mark.parametrize("error_rate", [0.0, 0.1])
+def test_a_class_in_pieces_conflicts_with_its_constraints(error_rate):
+    links = asked(error_rate)
+    said = violations(fitted(PIECES, links))
+    assert said.startswith("Data and constraints conflict: the fit violates ")
+    wrong, of, won, chance = numbers(said)[:4]
+    assert (wrong, of) == ((links.truths(PIECES) != links.answers).sum(), 300)
+    assert won > 30 > 2 * chance
+
+
+@pytest.mark.parametrize(
+    ("settings", "said", "unsaid"),
+    [
+        ({}, ['cluster_model="mixture"', "power="], ["gaussian_tied"]),
+        (
+            {"cluster_model": "auto", "columns": 34},
+            ['family="gaussian_tied", one covariance for 34 columns'],
+            ['cluster_model="mixture"'],
+        ),
+        ({"family": "gaussian_tied", "columns": 34}, ["power="], ["gaussian_tied"]),
+        ({"family": "multinomial", "cluster_model": "auto"}, ["leave_view_out"], ["try"]),
+    ],
+)
+def test_remedies_are_those_not_tried_yet(settings, said, unsaid):
+    text = violations(fitted(PIECES, asked(0.0), **settings))
+    assert all(word in text for word in said)
+    assert not any(word in text for word in unsaid)
+
+
+def test_contradicting_sources_differ_from_wrong_shapes():
+    rng = np.random.default_rng(1)
+    pairs = np.array(list(combinations(range(0, 120, 4), 2)))
+    right = Y[pairs[:, 0]] == Y[pairs[:, 1]]
+    links = bc.PairwiseConstraints(pairs, right ^ (rng.random(len(pairs)) < 0.45), 120)
+    said = violations(fitted(Y, links))
+    assert said.startswith("The constraints contradict each other")
+    wrong, _, _, alone = numbers(said)
+    assert 0.5 * wrong <= alone <= wrong
+    assert "The sources are at fault" in said
+
+
+def test_few_constraints_on_an_item_leave_it_undecided():
+    """A chain of pairs cannot contradict itself, whatever is answered."""
+    pairs = np.c_[np.arange(119), np.arange(1, 120)]
+    links = bc.PairwiseConstraints(pairs, np.ones(119, bool), 120)
+    # all answers alike: shuffled they are the same
+    said = violations(fitted(np.tile([0, 1], 60), links))
+    assert said.startswith("Violated constraints: the fit violates 119 of 119")
+    inside = bc.PairwiseConstraints(pairs, np.zeros(119, bool), 120)
+    said = violations(fitted(np.zeros(120, int), inside))
+    assert "a partition made for the constraints alone leaves 0 of them wrong" in said
+
+
+@pytest.mark.parametrize(
+    ("y", "error_rate", "size"),
+    [
+        (Y, 0.0, 30),
+        (Y, 0.2, 30),
+        (Y, 0.1, 300),
+        (Y, 0.2, 3000),
+        (np.arange(120) // 6, 0.15, 100),  # small clusters: merges win something by chance
+        (np.arange(120) // 6, 0.15, 1000),
+    ],
+)
+def test_good_fits_are_not_accused(y, error_rate, size):
+    for seed in range(10):
+        assert violations(fitted(y, asked(error_rate, size=size, seed=seed, y=y))) == "", seed
+
+
+def test_expected_violations_follow_the_prior():
+    """Thirty of 300 wrong are as expected by a prior of one in ten, and too many by a firm one."""
+    links = asked(0.2)
+    loose, firm = (links.with_noise(bc.LinkNoise(p=p, q=p)) for p in (0.8, 0.99))
+    assert violations(fitted(Y, loose)) == ""
+    same = int(links.truths(Y).sum())
+    assert f"where {0.01 * same + 0.01 * (300 - same):.0f} were" in violations(fitted(Y, firm))
+
+
+def test_posteriors_without_pairs_have_no_violations():
+    triplets = bc.RelativeConstraints([(0, 1, 80)], ["yes"], n_items=120)
+    for posterior in (np.tile(Y, (2, 4, 1)), fitted(Y), fitted(Y, triplets)):
+        assert violations(posterior) == ""
+
+
+def test_diagnose_reports_the_conflict(rng):
+    z = np.where(rng.random((2, 100, 120)) < 0.02, 0, PIECES)
+    log_joint = {"log_joint": rng.normal(size=(2, 100))}
+    told = diagnose(to_datatree({"z": z}, log_joint, constraints=[asked(0.1)]))
+    silent = diagnose(to_datatree({"z": z}, log_joint))
+    assert (told.ok, told.verdict) == (silent.ok, silent.verdict)
+    assert (silent.conflict, str(silent)) == ("", silent.verdict)
+    assert told.conflict.startswith("Data and constraints conflict")
+    assert str(told) == f"{told.verdict} {told.conflict}"
+    assert told.conflict.split(":")[0] in told._repr_html_()
+
+
+@pytest.mark.slow
+def test_mixtures_resolve_the_conflict_of_split_classes():
+    """Classes of opposite corners, as a single-component fit and a fit of mixtures see them."""
+    corners, y = np.array([[0, 0], [8, 8], [0, 8], [8, 0]]), np.repeat([0, 0, 1, 1], 20)
+    X = np.repeat(corners, 20, axis=0) + np.random.default_rng(0).normal(size=(80, 2))
+    links = bc.PairwiseConstraints.sample(y, size=120, error_rate=0.1, seed=1)
+    short = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0}
+    short |= {"progress": False}
+    conflicts = [
+        diagnose(bc.TVClust(cluster_model=model, **short).fit(X, constraints=links)).conflict
+        for model in ("single", "mixture")
+    ]
+    assert conflicts[0].startswith("Data and constraints conflict")
+    assert conflicts[1] == ""

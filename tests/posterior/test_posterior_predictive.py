@@ -77,12 +77,12 @@ def test_triangles_by_hand():
 def test_p_values_are_uniform_where_the_model_is_right(rng):
     """For a posterior that has not learned from the answers; one that has pulls them to 1/2."""
     every = pd.concat(
-        bc.constraint_ppc(known(ask(rng, 80, n_sources=2), draws=40), seed=rng) for _ in range(30)
+        bc.constraint_ppc(known(ask(rng, 80, n_sources=2), draws=40), seed=rng) for _ in range(12)
     )
     p = every.groupby("check")["p"].agg(["mean", "size"])
     assert len(p) >= 6
     assert (abs(p["mean"] - 0.5) < 4 * 0.29 / np.sqrt(p["size"])).all()
-    assert 0.01 < (every["finding"] != "as expected").mean() < 0.1
+    assert 0.005 < (every["finding"] != "as expected").mean() < 0.1
 
 
 def test_underestimated_noise_is_found(rng):

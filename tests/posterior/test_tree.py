@@ -5,8 +5,9 @@ import pytest
 import xarray as xr
 
 import bayesclust as bc
-from bayesclust.posterior.labels import canonical
 from bayesclust.posterior.tree import (
+    as_labels,
+    canonical,
     chain_partitions,
     feature_names,
     group,
@@ -147,80 +148,73 @@ def without_z(tree):
 Z = {"z": np.zeros((2, 3, 4), int)}
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "sentence"),
-    [
-        (lambda tree: canonical([0.0, 1.0]), TypeError, "labels must be integers; got dtype float"),
-        (lambda tree: canonical(["a", "b"]), TypeError, "labels must be integers; got dtype <U1"),
-        (lambda tree: canonical(3), ValueError, "labels must have shape (..., n); got a single"),
-        (
-            lambda tree: to_datatree({"p": np.zeros((1, 2))}),
-            ValueError,
-            "the draws hold no partitions z, only ['p']: pass z (chain, draw, item).",
-        ),
-        (
-            lambda tree: to_datatree({"z": np.zeros((3, 4), int)}),
-            ValueError,
-            "z must have shape (chain, draw, item), all at least 1; got (3, 4): add the missing",
-        ),
-        (
-            lambda tree: to_datatree({**Z, "p": np.zeros((2, 4))}),
-            ValueError,
-            "p has shape (2, 4), but z has 2 chains of 3 draws: every variable needs",
-        ),
-        (
-            lambda tree: to_datatree(Z, X=np.zeros((5, 2))),
-            ValueError,
-            "X has shape (5, 2), but z has 4 items: pass the data that was clustered.",
-        ),
-        (
-            lambda tree: stacked_partitions(without_z(tree)),
-            ValueError,
-            "the group posterior has no variable z (chain, draw, item): pass the posterior_ of",
-        ),
-        (
-            lambda tree: stacked_partitions(3.0),
-            TypeError,
-            "a posterior is an xarray.DataTree or a fitted estimator with posterior_; got float.",
-        ),
-        (
-            lambda tree: stacked_partitions([0, 1]),
-            ValueError,
-            "draws must have shape (draws, n), both at least 1; got (2,): pass one row of labels",
-        ),
-        (
-            lambda tree: stacked_partitions([[0, 1], [0]]),
-            ValueError,
-            "draws has rows of different lengths: pass one row of labels per draw.",
-        ),
-        (
-            lambda tree: group(tree, "prior"),
-            ValueError,
-            "this posterior has no group 'prior', only 'posterior', 'sample_stats', 'observed",
-        ),
-        (
-            lambda tree: stored_constraints(to_datatree(Z)),
-            ValueError,
-            "this posterior has no group 'constant_data', only 'posterior', 'sample_stats': "
-            "pass the posterior_ of a fit with constraints.",
-        ),
-        (
-            lambda tree: with_names(tree, items=["a", "b"]),
-            ValueError,
-            "there are 2 names for 5 items",
-        ),
-        (
-            lambda tree: with_names(tree, items=["a", "b", "a", "d", "e"]),
-            ValueError,
-            "two items are called 'a'",
-        ),
-        (
-            lambda tree: with_names(tree, sources={"links": ["ann"]}),
-            ValueError,
-            "there are 1 names for 2 links_sources",
-        ),
-    ],
-)
+REFUSED = [
+    (lambda _: canonical([0.0, 1.0]), TypeError, "labels must be integers; got dtype float"),
+    (lambda _: canonical(["a", "b"]), TypeError, "labels must be integers; got dtype <U1"),
+    (lambda _: canonical(3), ValueError, "labels must have shape (..., n); got a single"),
+    (
+        lambda _: as_labels([0, 1], "init", 3),
+        ValueError,
+        "init has 2 items, but the posterior has 3",
+    ),
+    (
+        lambda _: to_datatree({"p": np.zeros((1, 2))}),
+        ValueError,
+        "the draws hold no partitions z, only ['p']: pass z (chain, draw, item).",
+    ),
+    (
+        lambda _: to_datatree({"z": np.zeros((3, 4), int)}),
+        ValueError,
+        "z must have shape (chain, draw, item), all at least 1; got (3, 4): add the missing",
+    ),
+    (
+        lambda _: to_datatree({**Z, "p": np.zeros((2, 4))}),
+        ValueError,
+        "p has shape (2, 4), but z has 2 chains of 3 draws: every variable needs",
+    ),
+    (
+        lambda _: to_datatree(Z, X=np.zeros((5, 2))),
+        ValueError,
+        "X has shape (5, 2), but z has 4 items: pass the data that was clustered.",
+    ),
+    (
+        lambda tree: stacked_partitions(without_z(tree)),
+        ValueError,
+        "the group posterior has no variable z (chain, draw, item): pass the posterior_ of",
+    ),
+    (lambda _: stacked_partitions(3.0), TypeError, "a posterior is an xarray.DataTree or a fitted"),
+    (
+        lambda _: stacked_partitions([0, 1]),
+        ValueError,
+        "draws must have shape (draws, n), both at least 1; got (2,): pass one row of labels",
+    ),
+    (
+        lambda _: stacked_partitions([[0, 1], [0]]),
+        ValueError,
+        "draws has rows of different lengths",
+    ),
+    (
+        lambda tree: group(tree, "prior"),
+        ValueError,
+        "this posterior has no group 'prior', only 'posterior', 'sample_stats', 'observed",
+    ),
+    (
+        lambda _: stored_constraints(to_datatree(Z)),
+        ValueError,
+        "this posterior has no group 'constant_data', only 'posterior', 'sample_stats': "
+        "pass the posterior_ of a fit with constraints.",
+    ),
+    (lambda tree: with_names(tree, items=["a"]), ValueError, "there are 1 names for 5 items"),
+    (lambda tree: with_names(tree, items=list("abade")), ValueError, "two items are called 'a'"),
+    (
+        lambda tree: with_names(tree, sources={"links": ["ann"]}),
+        ValueError,
+        "there are 1 names for 2 links_sources",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "sentence"), REFUSED)
 def test_bad_input_is_refused(tree, call, error, sentence):
     with pytest.raises(error) as caught:
         call(tree)

@@ -281,53 +281,27 @@ def fixed(*values):
     return lambda good, rng: list(values)
 
 
+NAMED = [items, items_with_gaps, labels, integer_labels, item_labels, integer_array, draws_array]
+NAMED += [label_rows, class_labels, draws, tree, answered, constraints, tuples, answers, sources]
+NAMED += [matrix, rows, weights, points, indices, flags, count, cluster_numbers, choice, prior]
+NAMED += [amount, path, file, methods, differences, queries, query]
 SORTS = {
-    "items": items,
+    **{bad.__name__.replace("_", " "): bad for bad in NAMED},
     "new items": lambda good, rng: items(good, rng, least=1),
-    "items with gaps": items_with_gaps,
-    "labels": labels,
-    "integer labels": integer_labels,
-    "item labels": item_labels,
-    "integer array": integer_array,
-    "draws array": draws_array,
-    "label rows": label_rows,
     "label tuples": fixed(
         *OBJECTS, [[0], [1, 2]], np.zeros((2, 4), int), np.zeros((2, 1), int), []
     ),
-    "class labels": class_labels,
-    "draws": draws,
-    "tree": tree,
-    "answered": answered,
-    "constraints": constraints,
     "stored": lambda good, rng: [None, 7, "word", [None], [(0, 1)], [good[0]] * 2, [Thing()]],
     "stored dataset": lambda good, rng: [*OBJECTS, good.drop_vars(next(iter(good.data_vars)))],
-    "tuples": tuples,
-    "answers": answers,
-    "sources": sources,
-    "matrix": matrix,
-    "rows": rows,
-    "weights": weights,
-    "points": points,
-    "indices": indices,
-    "flags": flags,
-    "count": count,
     "natural": lambda good, rng: count(good, rng, least=0),
-    "cluster numbers": cluster_numbers,
-    "choice": choice,
     "seed": fixed(*NO_NUMBERS, -1, 1.5, "today", [1.5], ["a"], -(2**70), [-1]),
     "loss": fixed(*OBJECTS, ["vi"], bc.losses.VI, b"vi", np.nan, ""),
     "loss object": fixed(*OBJECTS, bc.losses.VI),
     "name": fixed("my links", "", 7, 2.5, ["links"], b"name", "1a", Thing(), {}),
     "noise": fixed(0.1, "noise", [None], bc.LinkNoise, {}, Thing(), np.eye(3)),
-    "prior": prior,
-    "amount": amount,
     "axes": fixed("ax", 7, [1, 2, 3], {}, Thing(), True),
-    "path": path,
-    "file": file,
     "estimator": lambda good, rng: [None, 7, "TVClust", bc.TVClust, Thing(), [good]],
     "family": fixed(*OBJECTS, bc.families.FullGaussian, ["gaussian"], b"gaussian", np.nan),
-    "methods": methods,
-    "differences": differences,
     "table": lambda good, rng: [*OBJECTS, np.eye(2), good.iloc[:1], good.iloc[:0, :0]],
     "path table": lambda good, rng: [
         *OBJECTS,
@@ -336,8 +310,6 @@ SORTS = {
         xr.DataTree(),
         good.isel(gamma=slice(0, 0)),
     ],
-    "queries": queries,
-    "query": query,
     "query strategy": fixed("nonsense", 7, {}, ["random"], b"random", np.nan, Thing()),
     "target": fixed("nonsense", -1, 2.5, None, ["vi"], {}, Thing(), True, np.nan, bc.losses.VI),
     "object": fixed(7, Thing(), 3j, {1, 2}, {"a": 1}, b"bytes", lambda: 0, DATE, slice(3), ...),

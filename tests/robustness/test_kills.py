@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-KINDS = ["collapsed", "gibbs", "mixture", "dcrc", "sessions", "outputs"]
-FEW = {"sessions": 4, "outputs": 4}
-"""Kills in the default suite, where tests/inference/test_checkpoint.py has one of chains."""
 
 
 def killed(kind, number, seed):
@@ -24,15 +21,15 @@ def killed(kind, number, seed):
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("kind", FEW)
-def test_a_few_kills_lose_nothing(kind):
-    found = killed(kind, FEW[kind], seed=1)
+def test_a_few_kills_lose_no_file():
+    """Kills of chains in the default suite are in tests/inference/test_checkpoint.py."""
+    found = killed("files", 4, seed=1)
     assert found["wrong"] == []
     assert found["hits"] > 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ["collapsed", "mixture", "dcrc", "files"])
 def test_a_hundred_kills_lose_nothing(kind):
     """A quarter of the kills must meet the work, lest the test be of idle processes."""
     found = killed(kind, 100, seed=2)

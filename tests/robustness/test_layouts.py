@@ -11,7 +11,7 @@ from tests.robustness.layouts import layouts, plain, standard
 
 LONG = ["models.tvclust*", "models.dcrc", "write_report"]
 """Entries that take many seconds."""
-FEW = 2
+FEW = 1
 TIMES = {"time_", "fit_seconds", "seconds"}
 """What no two runs have in common."""
 CASES = [
@@ -52,7 +52,7 @@ def check(name, argument, every=1, most=None, first=0):
     ("name", "argument"), [case for case in CASES if not matches(case[0], LONG)]
 )
 def test_results_do_not_depend_on_the_layout(name, argument):
-    """All layouts where a call is quick; elsewhere two, other ones for each entry."""
+    """All layouts where a call is quick; elsewhere one, another one for each entry."""
     slow = TABLE[name].slow
     first = CASES.index((name, argument)) * FEW if slow else 0
     check(name, argument, most=FEW if slow else None, first=first)

@@ -36,7 +36,7 @@ GREEDY = {
     "eigenvectors": lambda: bc.SpectralRDPMeans(penalty=200.0).fit(world.X),
     "similarities": lambda: bc.similarity_matrix(DRAWS),
     "a picture of similarities": lambda: bc.plots.similarity(DRAWS, order="dendrogram"),
-    "the point estimate": lambda: bc.point_estimate(DRAWS, exact=False),
+    "the point estimate": lambda: bc.point_estimate(DRAWS),
 }
 
 

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "bayesclust"
 WRITERS = {"write_text", "write_bytes", "to_csv", "to_netcdf", "to_zarr", "to_json", "to_excel"}
 WRITERS |= {"to_parquet", "savefig", "savetxt", "savez", "savez_compressed", "tofile"}
 ELSEWHERE = {
-    ("inference/processes.py", "open"): "a lock file, which stays empty",
+    ("inference/runner.py", "open"): "a lock file, which stays empty",
     ("report/figures.py", "savefig"): "into memory",
 }
 """Writers outside `replaced`, and why."""
@@ -133,6 +133,7 @@ import bayesclust as bc
 from bayesclust._io import write_netcdf
 from bayesclust.inference import checkpoint
 from bayesclust.inference.checkpoint import Checkpoint
+from bayesclust.inference.runner import _Store
 from bayesclust.posterior.tree import to_datatree
 
 folder = Path(sys.argv[1])
@@ -148,10 +149,10 @@ class Chain:
         return {"x": rng.normal(size=4000)}
 
 record = Checkpoint(folder / "run.zarr", {}, 1).record(0, 1, 5)
-record.save(Chain(), 1, {}, 0)
+record.save(Chain(), 1, _Store(5))
 
 def again():
-    record.save(Chain(), 2, {}, 0)
+    record.save(Chain(), 2, _Store(5))
 
 for name, write in {
     "session.npz": lambda: session.save(folder / "session.npz"),

@@ -5,7 +5,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import ive
 
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain, gibbs_chain
 from bayesclust.partition_priors import DirichletProcess
 from docs.skeletons.family import Directions, log_bessel

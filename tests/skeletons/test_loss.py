@@ -36,5 +36,5 @@ def test_skeleton_loss_gives_the_best_of_all_partitions(seed):
     every = partitions(6)
     draws = every[rng.choice(len(every), size=9)]
     expected = [np.mean([plain(truth, estimate) for truth in draws]) for estimate in every]
-    found = bc.point_estimate(draws, loss=TsallisVI(), max_clusters=6, exact=False)
+    found = bc.point_estimate(draws, loss=TsallisVI(), max_clusters=6)
     assert np.mean([plain(truth, found) for truth in draws]) == pytest.approx(min(expected))

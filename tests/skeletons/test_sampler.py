@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.inference.chain import Moves
 from bayesclust.inference.moves.scan import Scan
-from bayesclust.inference.schedule import Moves
 from bayesclust.partition_priors import DirichletProcess, PitmanYor
 from docs.skeletons.partition_prior import UniformNumber
 from docs.skeletons.sampler import metropolis_chain

@@ -34,8 +34,8 @@ from bayesclust.inference.blocked.layout import (
     place_rows,
 )
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
-from bayesclust.inference.hyper import HyperSampler
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
+from bayesclust.inference.parameters import HyperSampler
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 # --- weights

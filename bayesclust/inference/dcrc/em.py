@@ -34,9 +34,9 @@ from threadpoolctl import threadpool_limits
 
 from bayesclust.constraints.base import N_PATTERNS, Constraints
 from bayesclust.constraints.factor_graph import stack_tables
+from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic, log_softmax
 from bayesclust.inference.limits.confidence import FEWEST_ANSWERS, FOLDS, rows_of
-from bayesclust.inference.starts import seeded_partition
 from bayesclust.inference.variational.answers import SoftAnswers, triplet_patterns
 from bayesclust.inference.variational.mean_field import softmax, stack_padded
 from bayesclust.models.dcrc import unnamed

@@ -46,8 +46,7 @@ from bayesclust.inference.assignment import draw_index
 from bayesclust.inference.dcrc.em import named_first
 from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_softmax
 from bayesclust.inference.moves.link_blocks import draw_blocks
-from bayesclust.models.dcrc import dcrc_log_joint, unnamed
-from bayesclust.models.dcrc_weights import WeightPrior
+from bayesclust.models.dcrc import WeightPrior, dcrc_log_joint, unnamed
 from bayesclust.typing import FloatArray, IntArray
 
 MATCHING_ROUNDS = 20

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.optimize import minimize
 
-from bayesclust.models.dcrc_weights import TINY
+from bayesclust.models.dcrc import TINY
 from bayesclust.typing import FloatArray
 
 MEMORY = 10

@@ -45,12 +45,12 @@ from scipy.special import gammaln
 from bayesclust.constraints.base import Constraints
 from bayesclust.families import DIVERGENCES, BoundFamily, Divergence
 from bayesclust.inference.assignment import new_assignment, refresh
+from bayesclust.inference.chain import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.limits.answers import Graph, Xi, answer_graph, cost_table
 from bayesclust.inference.limits.evidence import KnownCosts, KnownEvidence
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
 from bayesclust.inference.moves.parameter_scan import prior_predictive
-from bayesclust.inference.problem import TVClustProblem, TwoLevelProblem
 from bayesclust.partition_priors import DirichletProcess
 from bayesclust.typing import FloatArray, IntArray
 
@@ -173,7 +173,7 @@ def pose_answers(
     """
     if isinstance(confidence, tuple) and all(view.is_links for view in constraints):
         return link_graph(constraints, n_items), confidence
-    shapes = {view.name: (view.n_sources, *view.confidence_shape) for view in constraints}
+    shapes = {view.name: view.unit_confidence().shape for view in constraints}
     if (
         isinstance(confidence, tuple)
         or {name: np.shape(own) for name, own in confidence.items()} != shapes

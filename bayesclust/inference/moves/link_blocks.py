@@ -10,8 +10,8 @@ and a pair that sits together is bonded with probability 1 - exp(-delta) (for a 
 / p). Given the bonds, connected components move whole, and every such answer drops out of the
 conditional. Component c of m items, taken out:
 
-    log w_k   = log W(n_k + m) - log W(n_k) + log m(x_k u x_c) / m(x_k) + the other answers with c in k
-    log w_new = log V(n, K + 1) - log V(n, K) + log W(m) + log m(x_c)
+    log w_k   = log W(n_k + m) / W(n_k) + log m(x_k u x_c) / m(x_k) + the other answers with c in k
+    log w_new = log V(n, K + 1) / V(n, K) + log W(m) + log m(x_c)
 
 Components of one item are left to the scan, which is a valid update of its own.
 """
@@ -45,8 +45,7 @@ from bayesclust.inference.assignment import (
     sort_by_group,
     use_slot,
 )
-from bayesclust.inference.chain import Move, State
-from bayesclust.inference.schedule import MoveSchedule
+from bayesclust.inference.chain import Move, MoveSchedule, State
 
 
 @device(fastmath=FAST)

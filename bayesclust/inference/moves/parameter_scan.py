@@ -1,5 +1,6 @@
-"""The paper's own Gibbs sampler: cluster parameters drawn, items assigned given them (TVClust Eq. 13; Neal 2000, Algorithm 2).
+"""The paper's Gibbs sampler: parameters drawn, items assigned given them (TVClust Eq. 13).
 
+It is Algorithm 2 of Neal (2000).
 theta_k of every cluster is drawn from its conjugate posterior, and the items are updated one by one
 given the parameters. For item i, taken out of its cluster,
 
@@ -39,7 +40,7 @@ from bayesclust.inference.chain import SPARE_SLOTS, Move, State
 from bayesclust.typing import FloatArray, IntArray
 
 CHUNK, LEAST_CHUNK = 1 << 17, 256
-"""Numbers that a chunk's likelihood makes on its way, which should stay in the processor's cache; items of one at least."""
+"""Numbers of a chunk's likelihood, to stay in the processor's cache; least items of a chunk."""
 NONE_OPENED = -1
 
 
@@ -63,7 +64,7 @@ def scan_given(
     moved: IntArray,
     rng: Generator,
 ) -> tuple[int, int]:
-    """Update items[first:] until one opens a cluster; returns where to go on, and the slot opened or `NONE_OPENED`.
+    """Update items[first:] until one opens a cluster; returns where to go on, and the slot opened.
 
     Needs one free slot. `count` (C,) are the sizes of the slots; row t of `density`, one column per
     slot, and of `log_alone` = log p(x_i) belong to items[t]. The cluster state is not read.
@@ -160,7 +161,7 @@ class ParameterScan(Move):
         terms: Terms,
         count: IntArray,
     ) -> tuple[Terms, IntArray]:
-        """Update some items; returns parameters and sizes of the slots, which may have become more."""
+        """Update some items; returns parameters and sizes of the slots, perhaps more of them."""
         rows = tuple(row[items] for row in components.rows)
         density = np.ascontiguousarray(components.log_density(np, rows, terms))
         position = 0

@@ -1,7 +1,8 @@
-"""Split-merge moves: whole clusters in one step (Jain and Neal 2004), with launches allocated in sequence (Dahl 2003).
+"""Split-merge moves (Jain and Neal 2004), with launches allocated in sequence (Dahl 2003).
 
 Two anchors i and j are chosen with a probability that depends on the data and the questions asked,
-never on z. With S the items of their one or two clusters:
+never on z: then it is the same in both directions and drops out of the acceptance ratio. With S the
+items of their one or two clusters:
 
 1. launch: the rest of S joins i's or j's side one by one, then `scans` restricted Gibbs scans over
    the two sides;
@@ -17,28 +18,46 @@ never on z. With S the items of their one or two clusters:
 As q <= 1, the uniform number that decides is drawn first, and where it refuses a merge with q = 1
 nothing is launched: most merges join what has nothing to do with each other. Every allocation
 weighs size, predictive density and the answers about items already placed; only r has to be exact.
+
+**Anchors.** Equal shares of the pairs are uniform, are an item and the nearest of a few random
+others, stand in an answer, and were noted while the chain warmed up: parting or joining them had a
+chance. A few items that now belong to a large cluster and now stand alone are met by one pair in a
+hundred otherwise. Notes stay as they are from the first draw on, so that every draw comes from one
+transition kernel. Chains of two levels, and of clusters that share a covariance, take no notes.
+
+**Clusters that share a covariance.** Given the covariance W of a partition in which two clusters
+are one, W holds the distance between them too, and in its metric two halves are never more than two
+standard deviations apart: no split of the two looks worth it. So W is integrated out of p(x | z) in
+r, and drawn given the new partition (a joint proposal of both, in which W's densities cancel). The
+W of each scan of a launch is its mean given the partition that the last one left, at first given S
+as one cluster, and never the W of the chain. The launch is the same random function of the other
+clusters, the anchors and S from either side, which makes the move reversible.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, generic, implements, kernel
+from bayesclust.constraints import factor_graph
 from bayesclust.constraints.factor_graph import (
     UNPLACED,
     Dirichlets,
     Sites,
     add_site_logits,
+    integrated_surplus,
     log_prob_touching,
 )
 from bayesclust.families.base import (
+    Terms,
     add_item,
     clear_cluster,
     derive,
+    hard_statistics,
     log_marginal,
     log_predictive,
     remove_item,
@@ -49,24 +68,79 @@ from bayesclust.inference.assignment import (
     Assignment,
     Target,
     close_slot,
+    draw_below,
     members,
+    refresh,
     set_labels,
     shuffle,
     use_slot,
 )
-from bayesclust.inference.moves.anchors import Places, fill_pairs
-from bayesclust.inference.moves.scan_full import predictive_by_form
-from bayesclust.inference.noise import DrawnNoise, gain_of_split
+from bayesclust.inference.chain import SPARE_SLOTS, Move, MoveSchedule, State
+from bayesclust.inference.moves.scan import predictive_by_form
+from bayesclust.inference.parameters import DrawnNoise
 from bayesclust.partition_priors import Tables
 from bayesclust.typing import FloatArray, IntArray
+
+INTEGRATED_SHARE = 0.5
+"""Share of the proposals with the noise integrated out, where some of it is learned."""
+NEIGHBOUR_CANDIDATES = 32
+NOTED = 64
+"""Pairs that are remembered, the latest."""
+WORTH_NOTING = 0.05
+"""Probability of being accepted above which they are."""
+NOBODY = -1
+"""Stands for an item of a pair that kernels are to draw."""
+
+# --- anchors
+
+
+class Places(NamedTuple):
+    """Where pairs are drawn from."""
+
+    X: FloatArray  # (n, d)
+    asked: IntArray  # (m, 2)
+    noted: IntArray  # (k, 2)
+
+
+@device(fastmath=FAST)
+def _draw_pair(places: Places, rng: Generator) -> tuple[int, int]:
+    """One pair of at least two items."""
+    n, asked, noted = len(places.X), len(places.asked), len(places.noted)
+    kind = draw_below(2 + (asked > 0) + (noted > 0), rng)
+    if kind == 2 and asked > 0:
+        row = draw_below(asked, rng)
+        return places.asked[row, 0], places.asked[row, 1]
+    if kind >= 2:
+        row = draw_below(noted, rng)
+        return places.noted[row, 0], places.noted[row, 1]
+    first, best, least = draw_below(n, rng), 0, np.inf
+    for _ in range(1 if kind == 0 else NEIGHBOUR_CANDIDATES):
+        other, distance = (first + 1 + draw_below(n - 1, rng)) % n, 0.0
+        for j in range(places.X.shape[1]):
+            distance += (places.X[other, j] - places.X[first, j]) ** 2
+        if distance < least or least == np.inf:
+            best, least = other, distance
+    return first, best
+
+
+@kernel(fastmath=FAST)
+def draw_pairs(pairs: IntArray, places: Places, rng: Generator) -> None:
+    """Draw those of some pairs, shape (P, 2), that are `NOBODY`."""
+    for position in range(len(pairs)):
+        if pairs[position, 0] == NOBODY:
+            pairs[position, 0], pairs[position, 1] = _draw_pair(places, rng)
+
+
+# --- launches
 
 
 @generic
 def log_odds(state: Any, prior: Tables, i: int, own: int, a: int, b: int) -> Any:
-    """log odds of slots a and b for item i given all other items; `own` is its slot, if any, and `reassign` must follow.
+    """log odds of slots a and b for item i given all other items; `own` is its slot, if any.
 
-    For full covariances the predictive without an item follows from the one with it, and a cluster
-    is touched only when an item moves. Any other family takes the item out, and puts it back.
+    `reassign` must follow. For full covariances the predictive without an item follows from the one
+    with it, and a cluster is touched only when an item moves. Any other family takes the item out,
+    and puts it back.
     """
 
 
@@ -111,7 +185,7 @@ def _reassign_full(state, i, own, chosen):  # type: ignore[no-untyped-def]
 def order_by_constraints(
     sites: Sites, items: IntArray, anchor: int, other: int, rng: Generator
 ) -> None:
-    """Shuffle items, the two anchors first, and after each those that constraints name together with it.
+    """Shuffle items, the anchors first, and after each those that constraints name with it.
 
     So most items are allocated when others that constraints name with them have been placed,
     instead of by the data alone.
@@ -179,38 +253,11 @@ def restricted_scan(
     return log_prob
 
 
-@kernel(fastmath=FAST)
-def log_ratio_of_constraints(
-    sites: Sites, table: FloatArray, z: IntArray, items: IntArray, merged: int
-) -> float:
-    """log p(s | z) less the same where `items` share the free slot `merged`; z is left as it was."""
-    mark, split = np.zeros(len(z), np.int64), z[items]
-    ratio: float = log_prob_touching(sites, table, z, items, mark)
-    z[items] = merged
-    ratio -= log_prob_touching(sites, table, z, items, mark)
-    set_labels(z, items, split)
-    return ratio
-
-
-@device(fastmath=FAST)
-def log_ratio(
-    target: Target, table: FloatArray, items: IntArray, a: int, b: int, merged: int, number: int
-) -> float:
-    """log of r above, less q; slots a and b hold the split, `merged` the union, and `number` is K."""
-    state, assignment, sites, _, prior = target
-    n_a, n_b = state.count[a], state.count[b]
-    ratio: float = prior.log_open[number]
-    ratio += prior.log_w[n_a] + prior.log_w[n_b] - prior.log_w[n_a + n_b]
-    ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
-    ratio += log_ratio_of_constraints(sites, table, assignment.z, items, merged)
-    return ratio
-
-
 @device(fastmath=FAST)
 def _launch(
     target: Target, items: IntArray, before: IntArray, a: int, b: int, scans: int, rng: Generator
 ) -> float:
-    """Leave the items, anchors first, formerly in slots `before`, split between a and b; returns log q."""
+    """Split the items, anchors first, from slots `before`, between a and b; returns log q."""
     state, z = target.state, target.assignment.z
     forced, site = np.full(len(items), UNPLACED), np.zeros(len(state.count))
     z[items] = UNPLACED
@@ -227,9 +274,60 @@ def _launch(
     return log_q
 
 
+# --- acceptance
+
+
 @kernel(fastmath=FAST)
-def settle(assignment: Assignment, items: IntArray, before: IntArray) -> None:
-    """Accept a proposal: give back the slots that the anchors left, and take those that they have now into use."""
+def log_ratio_of_constraints(
+    sites: Sites,
+    table: FloatArray,
+    rows: Dirichlets,
+    integrated: bool,
+    z: IntArray,
+    items: IntArray,
+    merged: int,
+) -> float:
+    """log p(s | z) less the same where `items` share the free slot `merged`; z is left as it was.
+
+    The noise is that of `table`, or, if `integrated`, that of `rows` integrated out.
+    """
+    mark, mass, split = np.zeros(len(z), np.int64), np.zeros(len(rows.weight)), z[items]
+    ratio: float = log_prob_touching(sites, table, z, items, mark)
+    if integrated:
+        ratio += integrated_surplus(rows, sites, table, z, mass)
+    z[items] = merged
+    ratio -= log_prob_touching(sites, table, z, items, mark)
+    if integrated:
+        ratio -= integrated_surplus(rows, sites, table, z, mass)
+    set_labels(z, items, split)
+    return ratio
+
+
+@device(fastmath=FAST)
+def log_ratio(
+    target: Target,
+    rows: Dirichlets,
+    integrated: bool,
+    items: IntArray,
+    a: int,
+    b: int,
+    merged: int,
+    number: int,
+) -> float:
+    """log r without q; slots a and b hold the split, `merged` the union, and `number` is K."""
+    state, assignment, sites, table, prior = target
+    n_a, n_b = state.count[a], state.count[b]
+    ratio: float = prior.log_open[number]
+    ratio += prior.log_w[n_a] + prior.log_w[n_b] - prior.log_w[n_a + n_b]
+    ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
+    z = assignment.z
+    ratio += log_ratio_of_constraints(sites, table, rows, integrated, z, items, merged)
+    return ratio
+
+
+@kernel(fastmath=FAST)
+def accept(assignment: Assignment, items: IntArray, before: IntArray) -> None:
+    """Give back the slots that the anchors left, and take those that they have now into use."""
     first, second = assignment.z[items[0]], assignment.z[items[1]]
     close_slot(assignment, before[0])
     if before[1] != before[0]:
@@ -259,8 +357,8 @@ def _attempt(
     number: int,
     rng: Generator,
 ) -> tuple[bool, float]:
-    """One proposal from K = `number` clusters: whether it was accepted, and how probable that was."""
-    state, assignment, sites, table, _ = target
+    """One proposal from K = `number` clusters: whether accepted, and how probable that was."""
+    state, assignment, sites, _, _ = target
     z, slots, used = assignment.z, assignment.slots, assignment.number[0]
     first, second = z[anchor], z[other]
     a, b, merged = slots[used], slots[used + 1], slots[used + 2]
@@ -269,24 +367,20 @@ def _attempt(
     derive(state, merged)
     ratio = 0.0
     if first != second:
-        ratio = -log_ratio(target, table, items, first, second, merged, number - 1)
-        if integrated:
-            ratio -= gain_of_split(rows, sites, table, z, items, merged)
+        ratio = -log_ratio(target, rows, integrated, items, first, second, merged, number - 1)
         if log_uniform >= ratio:
             return False, 0.0
     order_by_constraints(sites, items, anchor, other, rng)
     before = z[items]
     log_q = _launch(target, items, before, a, b, scans, rng)
     if first == second:
-        ratio = log_ratio(target, table, items, a, b, merged, number) - log_q
-        if integrated:
-            ratio += gain_of_split(rows, sites, table, z, items, merged)
+        ratio = log_ratio(target, rows, integrated, items, a, b, merged, number) - log_q
     else:
         z[items] = merged
         ratio += log_q
     chance = math.exp(min(ratio, 0.0)) if _smaller_side(z, items, before) > 1 else 0.0
     if log_uniform < ratio:
-        settle(assignment, items, before)
+        accept(assignment, items, before)
         return True, chance
     set_labels(z, items, before)
     return False, chance
@@ -303,30 +397,29 @@ def split_merge(
     outside: int,
     rng: Generator,
 ) -> tuple[int, int]:
-    """Propose to part or to join pairs of anchors, (P, 2), one after another; returns where it stopped, and how many were accepted.
+    """Propose to part or to join pairs of anchors, (P, 2), one after another.
 
-    Pairs of `NOBODY` are drawn first, from `places`. The last pairs, as many as there are tables in
-    `drawn`, have the noise integrated out. `chance`, (P,), all 0, is given the probability with
-    which each was accepted, but where one item parts or joins, which other moves do too, and where
-    a merge was refused by its bound. `outside` clusters do not count to the prior's K. It stops
-    where less than three slots are free.
+    Returns where it stopped, and how many proposals were accepted. Pairs of `NOBODY` are drawn
+    first, from `places`. The last pairs, as many as there are tables in `drawn`, have the noise
+    integrated out. `chance`, (P,), all 0, is given the probability with which each was accepted,
+    but where one item parts or joins, which other moves do too, and where a merge was refused by
+    its bound. `outside` clusters do not count to the prior's K. It stops where less than three
+    slots are free.
     """
     assignment, accepted = target.assignment, 0
-    fill_pairs(pairs, places, rng)
+    draw_pairs(pairs, places, rng)
     for position in range(len(pairs)):
         number = assignment.number[0]
         if number + 3 > len(assignment.slots):
             return position, accepted
-        integrated = position - len(pairs) + len(drawn.table)
+        own = position - len(pairs) + len(drawn.table)
         by = target
-        if integrated >= 0:
-            by = Target(
-                target.state, assignment, target.sites, drawn.table[integrated], target.prior
-            )
+        if own >= 0:
+            by = Target(target.state, assignment, target.sites, drawn.table[own], target.prior)
         taken, probability = _attempt(
             by,
             drawn.rows,
-            integrated >= 0,
+            own >= 0,
             pairs[position, 0],
             pairs[position, 1],
             scans,
@@ -336,3 +429,181 @@ def split_merge(
         accepted += taken
         chance[position] = probability
     return len(pairs), accepted
+
+
+# --- clusters that share a covariance
+
+
+class SharedMove:
+    """Proposals for a family with `n_shared`; the cluster state of `target` is not read."""
+
+    def __init__(self, state: State, target: Target, rows: Dirichlets | None = None) -> None:
+        self.family = state.problem.family
+        self.components = self.family.components()
+        self.hyper = state.hyper
+        self.rng = state.rng
+        self.target = target
+        self.rows = rows
+
+    def propose(self, anchor: int, other: int, scans: int, number: int) -> bool:
+        """One proposal from K = `number` clusters; needs three free slots. Whether accepted."""
+        assignment = self.target.assignment
+        z, used = assignment.z, int(assignment.number[0])
+        first, second = z[anchor], z[other]
+        free = assignment.slots[used : used + 3].copy()
+        items, log_uniform = members(assignment, first, second), math.log(self.rng.random())
+        ratio = 0.0
+        if first != second:
+            ratio = -self._log_ratio(items, first, free[2], number - 1)
+            if log_uniform >= ratio:
+                return False
+        order_by_constraints(self.target.sites, items, anchor, other, self.rng)
+        before = z[items].copy()
+        forced = np.full(len(items), UNPLACED)
+        if first != second:
+            forced = np.where(before == first, free[0], free[1])
+        log_q = self._split(items, free, forced, scans)
+        if first != second:
+            z[items] = free[2]
+            ratio += log_q
+        else:
+            ratio = self._log_ratio(items, free[0], free[2], number) - log_q
+        if log_uniform < ratio:
+            accept(assignment, items, before)
+            return True
+        z[items] = before
+        return False
+
+    def _split(self, items: IntArray, free: IntArray, forced: IntArray, scans: int) -> float:
+        """Leave the items split between two free slots; returns log q."""
+        assignment = self.target.assignment
+        z, (a, b, merged) = assignment.z, free
+        drawn, site = np.full(len(items), UNPLACED), np.zeros(len(assignment.slots) + 1)
+        z[items] = merged
+        state = self.family.new_state(len(assignment.slots), self._mean())
+        target = self.target._replace(state=state)
+        z[items] = UNPLACED
+        z[items[0]] = a
+        z[items[1]] = b
+        log_q = 0.0
+        for scan in range(scans + 2):
+            # items that are not placed yet count as in a slot that is not in use
+            placed = np.where(z == UNPLACED, merged, z)
+            refresh(state, Assignment(placed, free[:2], free[:2], np.array([2])))
+            last = scan == scans + 1
+            own = forced if last else drawn
+            log_q = float(restricted_scan(target, items, a, b, own, site, self.rng))
+            if not last:
+                self.family.set_hyper(state, self._mean())
+        return log_q
+
+    def _mean(self) -> FloatArray:
+        """The hyper-parameters with the mean of W given the partition."""
+        return self.components.likeliest_shared(self._statistics(), self.hyper)
+
+    def _statistics(self) -> Terms:
+        labels = np.unique(self.target.assignment.z, return_inverse=True)[1]
+        return hard_statistics(self.components, labels, int(labels.max()) + 1)
+
+    def _log_ratio(self, items: IntArray, a: int, merged: int, number: int) -> float:
+        """log r without q, the items being split between slot a and another; they stay so."""
+        target, prior, z = self.target, self.target.prior, self.target.assignment.z
+        split, n_a, n = z[items].copy(), int((z[items] == a).sum()), len(items)
+        rows = factor_graph.NONE if self.rows is None else self.rows
+        integrated = self.rows is not None
+        value = prior.log_open[number] + prior.log_w[n_a] + prior.log_w[n - n_a] - prior.log_w[n]
+        value += log_ratio_of_constraints(
+            target.sites, target.table, rows, integrated, z, items, merged
+        )
+        value += self.components.log_total(self._statistics(), self.hyper)
+        z[items] = merged
+        value -= self.components.log_total(self._statistics(), self.hyper)
+        z[items] = split
+        return float(value)
+
+
+# --- the move
+
+
+class SplitMerge(Move):
+    """Split-merge proposals, half of them with the noise integrated out where it is learned.
+
+    Those come last: the noise is not drawn again before the end of the sweep.
+    """
+
+    def __init__(self, schedule: MoveSchedule) -> None:
+        self.schedule = schedule
+        self.scans = schedule.moves.restricted_scans
+        self.noted: IntArray = np.zeros((0, 2), np.int64)
+        self.accepted = np.nan
+
+    def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
+        number = self.schedule.proposals(state.rng, adapt=adapt) if state.n_items > 1 else 0
+        integrated = 0
+        if state.integrated_noise and not freeze_noise:
+            integrated = int(state.rng.binomial(number, INTEGRATED_SHARE))
+        self.accepted = np.nan
+        if number:
+            drawn = state.integrated_noise.draw(integrated, state.rng)
+            noting = adapt and not freeze_noise
+            self.accepted = self.propose(state, number, drawn, noting=noting) / number
+
+    def propose(self, state: State, number: int, drawn: DrawnNoise, *, noting: bool) -> float:
+        """Make the proposals; returns how many were accepted."""
+        pairs, accepted = np.full((number, 2), NOBODY), 0
+        while len(pairs):
+            state.make_room(SPARE_SLOTS)
+            chance = np.zeros(len(pairs))
+            position, more = self.attempt(state, state.target, pairs, drawn, chance)
+            if noting:
+                self.note(pairs, chance)
+            pairs = pairs[position:]
+            accepted += more
+        return accepted
+
+    def attempt(
+        self,
+        state: State,
+        target: Target,
+        pairs: IntArray,
+        drawn: DrawnNoise,
+        chance: FloatArray,
+        outside: int = 0,
+    ) -> tuple[int, int]:
+        """Make proposals as `split_merge` does, for all families."""
+        places, rng = self.places(state), state.rng
+        if not state.problem.family.n_shared:
+            options = chance, self.scans, outside, rng
+            made: tuple[int, int] = split_merge(target, pairs, places, drawn, *options)
+            return made
+        accepted, assignment = 0, target.assignment
+        for position in range(len(pairs)):
+            if assignment.number[0] + 3 > len(assignment.slots):
+                return position, accepted
+            draw_pairs(pairs[position : position + 1], places, rng)
+            own, by, rows = position - len(pairs) + len(drawn.table), target, None
+            if own >= 0:
+                by, rows = target._replace(table=drawn.table[own]), drawn.rows
+            number = int(assignment.number[0]) - outside
+            move = SharedMove(state, by, rows)
+            if move.propose(pairs[position, 0], pairs[position, 1], self.scans, number):
+                accepted += 1
+                state.redraw_shared()
+        return len(pairs), accepted
+
+    def places(self, state: State) -> Places:
+        """The data, the questions and the notes that anchors are drawn from."""
+        return Places(state.embedding, state.asked, self.noted)
+
+    def note(self, pairs: IntArray, chance: FloatArray) -> None:
+        """Remember the pairs that are worth trying again, by how probably they were accepted."""
+        self.noted = np.concatenate([self.noted, pairs[chance > WORTH_NOTING]])[-NOTED:]
+
+    def statistics(self, state: State) -> dict[str, float]:
+        return {"split_merge_accept": self.accepted}
+
+    def snapshot(self) -> dict[str, Any]:
+        return {"noted": self.noted}
+
+
+__all__ = ["Places", "SharedMove", "SplitMerge", "draw_pairs", "split_merge"]

@@ -1,1 +1,1 @@
-"""Clusters that are mixtures: items in components, components in clusters, constraints on clusters."""
+"""Clusters that are mixtures: items in components, components in clusters."""

@@ -1,46 +1,75 @@
-"""Chains of a model whose clusters are mixtures of components.
+"""Chains of a model whose clusters are mixtures: items in components, components in clusters.
 
 Classes are seldom ellipses. Where every cluster is one Gaussian, a class that is not splits into
 several, the answers that hold it together are contradicted by the thousand, and the noise model
 learns to explain them as errors. Here components stay small and Gaussian, clusters are sets of
 components, and constraints act on clusters alone: they group components instead of fighting them
 (mixtures of mixtures, Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017, with processes on both
-levels).
+levels). The likelihood depends on components alone, the constraints on clusters alone; the prior of
+both is in `bayesclust.partition_priors.nested`.
+
+In a scan (`bayesclust.inference.moves.scan`) item i, taken out, joins a component k that exists,
+opens one in a cluster g that exists, or opens a cluster. With c(n) = W(n) V'(n, 1),
+
+    log w_k    = log W'(n_k + 1) / W'(n_k) + log c(n_g + 1) / c(n_g) + log p(x_i | k) + sites of g
+    log w_g    = log A(m_g + 1) / A(m_g)   + log c(n_g + 1) / c(n_g) + log p(x_i)     + sites of g
+    log w_new  = log V(n, K + 1) / V(n, K)                           + log p(x_i)
+
+with all sizes without i; for Dirichlet processes they are log n_k + log n_g / (n_g + beta) and so
+on. An item that is a component by itself takes it along, wherever it goes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from bayesclust.constraints.factor_graph import compile_sites, stack_tables
-from bayesclust.families.gaussian import FullState
-from bayesclust.inference.assignment import Assignment, Target
-from bayesclust.inference.chain import SPARE_SLOTS, State
-from bayesclust.inference.moves.link_blocks import LinkBlocks
-from bayesclust.inference.moves.propose import SplitMerge
-from bayesclust.inference.moves.scan import Scan
-from bayesclust.inference.moves.split_merge import split_merge
-from bayesclust.inference.moves.split_merge_shared import SharedMove
-from bayesclust.inference.noise import NONE_DRAWN, DrawnNoise
-from bayesclust.inference.problem import TwoLevelProblem
-from bayesclust.inference.two_level.component_moves import move_components
-from bayesclust.inference.two_level.levels import Levels, TwoLevelTarget, new_levels
-from bayesclust.inference.two_level.scan import scan_two_level
-from bayesclust.inference.two_level.scan_full import scan_full_two_level
-from bayesclust.inference.two_level.splits import split_merge_clusters
+from bayesclust._numba import FAST, implements
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
+from bayesclust.inference.assignment import Assignment, close_slot, new_assignment, open_slot
+from bayesclust.inference.chain import State, TwoLevelProblem
+from bayesclust.inference.moves.scan import place, take_out, weigh_options
 from bayesclust.partition_priors import NestedTables, nested_log_prob, nested_tables
-from bayesclust.typing import IntArray
+from bayesclust.typing import FloatArray, IntArray, NDArray
 
-FAST_SCANS: Mapping[type, Any] = {FullState: scan_full_two_level}
+
+class Levels(NamedTuple):
+    """The clusters above an assignment to components."""
+
+    clusters: Assignment  # of items; clusters.z is (n,)
+    owner: IntArray  # (C,) cluster of each component slot
+    size: IntArray  # (C,) items of each cluster slot
+    parts: IntArray  # (C,) components of each cluster slot
+
+
+class TwoLevelTarget(NamedTuple):
+    """The target distribution of a chain on two levels, as kernels read it."""
+
+    state: Any  # the family's state of the components
+    assignment: Assignment  # of items to components
+    levels: Levels
+    sites: Sites
+    table: FloatArray  # (codes, 5) log p(answer | pattern)
+    prior: NestedTables
+
+
+def new_levels(
+    components: NDArray[np.integer], clusters: NDArray[np.integer], capacity: int
+) -> Levels:
+    """Group components by the clusters of their items; labels without gaps."""
+    owner = np.zeros(capacity, np.int64)
+    owner[components] = clusters
+    number = int(components.max()) + 1
+    size = np.bincount(clusters, minlength=capacity).astype(np.int64)
+    parts = np.bincount(owner[:number], minlength=capacity).astype(np.int64)
+    return Levels(new_assignment(clusters, capacity), owner, size, parts)
 
 
 class TwoLevelState(State):
-    """Where a chain is: `clusters` and `assignment` are of components, `levels` of the clusters above them."""
+    """A state with `clusters` and `assignment` of components, and `levels` of clusters above."""
 
     problem: TwoLevelProblem
 
@@ -63,18 +92,15 @@ class TwoLevelState(State):
         """Number of components in all clusters."""
         return int(self.assignment.number[0])
 
-    @property
-    def prior(self) -> NestedTables:  # type: ignore[override]
-        values = tuple(self.values.items()), tuple(self.within.items())
-        key = values, len(self.assignment.slots)
-        if self._tables is None or self._tables[0] != key:
-            among = self.problem.partition_prior.tables(self.n_items, key[1], self.values)
-            tables = nested_tables(among, self.problem.within, key[1], self.within)
-            self._tables = key, tables  # type: ignore[assignment]
-        return self._tables[1]  # type: ignore[index, return-value]
+    def prior_values(self) -> Any:
+        return dict(self.values), dict(self.within)
+
+    def prior_tables(self, capacity: int) -> Any:
+        among = super().prior_tables(capacity)
+        return nested_tables(among, self.problem.within, capacity, self.within)
 
     @property
-    def target(self) -> TwoLevelTarget:  # type: ignore[override]
+    def target(self) -> TwoLevelTarget:
         return TwoLevelTarget(
             self.clusters, self.assignment, self.levels, self.sites, self.table, self.prior
         )
@@ -89,11 +115,9 @@ class TwoLevelState(State):
         sizes = self.levels.size[clusters.slots[:number]]
         self.values = self.problem.partition_prior.update(self.values, [sizes], self.rng)
         components = self.assignment.slots[: self.n_components]
-        place, count = (
-            clusters.place[self.levels.owner[components]],
-            self.clusters.count[components],
-        )
-        groups = [count[place == g] for g in range(number)]
+        above = clusters.place[self.levels.owner[components]]
+        count = self.clusters.count[components]
+        groups = [count[above == g] for g in range(number)]
         self.within = self.problem.within.update(self.within, groups, self.rng)
 
     def log_partition(self) -> float:
@@ -103,15 +127,10 @@ class TwoLevelState(State):
         return value + priors[0].log_prior(values) + priors[1].log_prior(within)
 
     def draw(self) -> dict[str, Any]:
-        below = {
-            "component": self.assignment.place[self.assignment.z],
-            "n_components": self.n_components,
-        }
-        return (
-            super().draw()
-            | below
-            | {f"within_{name}": value for name, value in self.within.items()}
-        )
+        variables = super().draw()
+        variables["component"] = self.assignment.place[self.assignment.z]
+        variables["n_components"] = self.n_components
+        return variables | {f"within_{name}": value for name, value in self.within.items()}
 
     def snapshot(self) -> dict[str, Any]:
         levels = self.levels._asdict() | {"clusters": self.levels.clusters._asdict()}
@@ -119,72 +138,68 @@ class TwoLevelState(State):
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         super().restore(snapshot)
-        self.within, levels = dict(snapshot["within"]), snapshot["levels"]
+        self.within = dict(snapshot["within"])
+        levels = snapshot["levels"]
         self.levels = Levels(**levels | {"clusters": Assignment(**levels["clusters"])})
 
 
-class TwoLevelScan(Scan):
-    """A pass over all items, and one over all components."""
-
-    def __init__(self, *, fast: bool = True) -> None:
-        super().__init__(fast=fast, kernel=scan_two_level, fast_kernels=FAST_SCANS)
-        self.move_components = True
-
-    def __call__(self, state: TwoLevelState, *, adapt: bool, freeze_noise: bool) -> None:  # type: ignore[override]
-        super().__call__(state, adapt=adapt, freeze_noise=freeze_noise)
-        if self.move_components:
-            move_components(state.target, False, state.rng)
-
-
-class ComponentBlocks(LinkBlocks):
-    """Passes over the groups of components that constraints hold together."""
-
-    def run(self, state: TwoLevelState) -> tuple[int, int]:  # type: ignore[override]
-        moved, number = move_components(state.target, True, state.rng)
-        self.share_moved = moved / number
-        return moved, number
+@implements(take_out, TwoLevelTarget, fastmath=FAST, no_refcount=True)
+def _take_out(target, i, alone):  # type: ignore[no-untyped-def]
+    components, levels = target.assignment, target.levels
+    k, g = components.z[i], levels.clusters.z[i]
+    components.z[i] = UNPLACED
+    levels.clusters.z[i] = UNPLACED
+    levels.size[g] -= 1
+    if alone:
+        close_slot(components, k)
+        levels.parts[g] -= 1
+    if levels.size[g] == 0:
+        close_slot(levels.clusters, g)
 
 
-class ClusterSplitMerge(SplitMerge):
-    """Split-merge proposals on both levels: clusters as sets of components, and components within a cluster."""
+@implements(weigh_options, TwoLevelTarget, fastmath=FAST, no_refcount=True)
+def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-untyped-def]
+    state, components, levels, sites, table, prior = target
+    clusters, number = levels.clusters, components.number[0]
+    alone = predictive[len(predictive) - 1]
+    add_site_logits(sites, table, clusters.z, i, site)
+    options = number
+    for a in range(clusters.number[0]):
+        g = clusters.slots[a]
+        site[g] += prior.log_grow[levels.size[g]]
+        logits[options] = prior.within.log_open[levels.parts[g]] + alone + site[g]
+        options += 1
+    for a in range(number):
+        k = components.slots[a]
+        weight = prior.within.log_join[state.count[k]] + site[levels.owner[k]]
+        logits[a] = weight + predictive[k]
+    for a in range(clusters.number[0]):
+        site[clusters.slots[a]] = 0.0
+    logits[options] = prior.among.log_open[clusters.number[0]] + alone
+    return options + 1
 
-    def propose(  # type: ignore[override]
-        self, state: TwoLevelState, number: int, drawn: DrawnNoise, *, noting: bool
-    ) -> float:
-        accepted, rng = 0, state.rng
-        for position in range(number):
-            state.make_room(SPARE_SLOTS)
-            first, second = self.anchors(state)
-            integrated, target = position - number + len(drawn.table), state.target
-            if integrated >= 0:
-                target = target._replace(table=drawn.table[integrated])
-            accepted += split_merge_clusters(
-                target, drawn.rows, integrated >= 0, first, second, rng
-            )
-            mates = np.flatnonzero(state.labels == state.labels[first])
-            second = int(mates[rng.integers(len(mates))])
-            if second != first:
-                accepted += self.propose_components(state, first, second)
-        return accepted / 2
 
-    def propose_components(self, state: TwoLevelState, first: int, second: int) -> bool:
-        """Propose to part or to join the components of two items of one cluster, which constraints do not see."""
-        nobody = compile_sites((), state.n_items), stack_tables((), [])
-        cluster = state.labels[first]
-        within = Target(state.clusters, state.assignment, *nobody, state.prior.within)
-        before = state.n_components
-        outside = before - int(state.levels.parts[cluster])
-        if state.problem.family.n_shared:
-            move = SharedMove(state.problem.family, within, state.hyper)
-            accepted = move.propose(first, second, self.scans, outside, state.rng)
+@implements(place, TwoLevelTarget, fastmath=FAST, no_refcount=True)
+def _place(target, i, choice, old, alone):  # type: ignore[no-untyped-def]
+    components, levels = target.assignment, target.levels
+    clusters, number = levels.clusters, components.number[0]
+    if choice < number:
+        k = components.slots[choice]
+        g = levels.owner[k]
+    else:
+        if choice < number + clusters.number[0]:
+            g = clusters.slots[choice - number]
         else:
-            pair, chance = np.array([[first, second]]), np.zeros(1)
-            _, accepted = split_merge(
-                within, pair, self.places(state), NONE_DRAWN, chance, self.scans, outside, state.rng
-            )
-        if accepted:
-            state.levels.owner[state.assignment.z[[first, second]]] = cluster
-            state.levels.parts[cluster] += state.n_components - before
-            if state.problem.family.n_shared:
-                state.redraw_shared()
-        return bool(accepted)
+            g = open_slot(clusters)
+            levels.size[g] = 0
+            levels.parts[g] = 0
+        k = open_slot(components)
+        levels.owner[k] = g
+        levels.parts[g] += 1
+    components.z[i] = k
+    clusters.z[i] = g
+    levels.size[g] += 1
+    return k
+
+
+__all__ = ["Levels", "TwoLevelState", "TwoLevelTarget", "new_levels"]

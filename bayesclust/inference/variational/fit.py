@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from bayesclust.checks import check_int, check_positive
-from bayesclust.inference.problem import TVClustProblem
-from bayesclust.inference.starts import dispersed_number, seeded_partition
+from bayesclust.inference.assignment import dispersed_number, seeded_partition
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.variational.mean_field import MeanField, Task, one_hot, softmax
 from bayesclust.typing import FloatArray, IntArray
 

@@ -45,7 +45,7 @@ from scipy.special import betaln, digamma, gammaln, xlogy
 from bayesclust.constraints.base import N_PATTERNS
 from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.families.base import Components, Terms
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.partition_priors import Parameter
 from bayesclust.typing import Counts, FloatArray, IntArray

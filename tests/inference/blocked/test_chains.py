@@ -6,11 +6,10 @@ import pytest
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.families import FAMILIES
 from bayesclust.families.base import hard_statistics
+from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.blocked import BlockedChains
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.starts import seeded_partition
 from bayesclust.models.joint import log_joint
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import all_views, data_for, learned

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.inference.checkpoint import from_text, to_text
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
-from bayesclust.inference.snapshots import from_text, to_text
-from bayesclust.models.dcrc import dcrc_log_joint
-from bayesclust.models.dcrc_weights import WeightPrior, class_terms
+from bayesclust.models.dcrc import WeightPrior, class_terms, dcrc_log_joint
 
 N, K = 9, 3
 PRIOR = WeightPrior((3.0, 2.0), 3.0, separation=4.0, balance=2.0, proportions=(0.5, 0.3, 0.2))

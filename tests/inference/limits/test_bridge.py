@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 import bayesclust as bc
 from bayesclust.families import as_divergence
 from bayesclust.families.squared_distance import SquaredEuclidean
+from bayesclust.inference.chain import Moves
 from bayesclust.inference.limits.bridge import (
     PathModel,
     first_gamma,
@@ -19,8 +20,7 @@ from bayesclust.inference.limits.bridge import (
 from bayesclust.inference.limits.links import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
-from bayesclust.inference.schedule import Moves
-from bayesclust.posterior.labels import canonical
+from bayesclust.posterior.tree import canonical
 from tests.exactness import exact
 from tests.exactness.cases import partitions_drawn
 from tests.inference.limits.paths import at_weight, joint, random_case, random_labels

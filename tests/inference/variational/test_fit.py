@@ -8,7 +8,7 @@ import pytest
 import bayesclust as bc
 from bayesclust.constraints import LinkNoise
 from bayesclust.families import FAMILIES, get_family
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
 from bayesclust.inference.variational.mean_field import MeanField, Task, draw_mean_field
 from bayesclust.partition_priors import DirichletProcess

@@ -8,7 +8,7 @@ from scipy.special import betaln, logsumexp
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.families import FAMILIES
-from bayesclust.inference.problem import TVClustProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.variational.fit import HyperAscent
 from bayesclust.inference.variational.mean_field import MeanField, Task, softmax
 from bayesclust.partition_priors import DirichletProcess

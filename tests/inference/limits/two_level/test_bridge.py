@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
+from bayesclust.inference.chain import Moves
 from bayesclust.inference.limits.bridge import PathModel
 from bayesclust.inference.limits.rdp_means import Schedule
 from bayesclust.inference.limits.search import search
 from bayesclust.inference.limits.two_level.descent import steps
-from bayesclust.inference.samplers import mixture_chain
-from bayesclust.inference.schedule import Moves
-from bayesclust.inference.two_level.levels import new_levels
-from bayesclust.inference.two_level.state import TwoLevelScan
+from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.two_level.moves import TwoLevelScan
+from bayesclust.inference.two_level.state import new_levels
 from bayesclust.models.joint import log_data
 from bayesclust.partition_priors import nested_log_prob
 from tests.inference.limits.paths import random_case
@@ -87,7 +87,7 @@ def test_log_joint_over_gamma_is_the_objective(rng, name, triplets):
 
 def item_by_item(problem, z, rng, moves):
     """Its sweeps move single items alone."""
-    chain = mixture_chain(problem, z, rng, moves)
+    chain = collapsed_chain(problem, z, rng, moves)
     for move in chain.moves:
         if isinstance(move, TwoLevelScan):
             move.move_components = False
@@ -164,7 +164,7 @@ def annealed(case, price, rng):
     c, owner = random_state(rng, 5)
     for weight in np.geomspace(1.0, 1e6, 10):
         chain = chain_at(
-            mixture_chain, at(case, price, weight), c, owner, rng, Moves(split_merge=3.0)
+            collapsed_chain, at(case, price, weight), c, owner, rng, Moves(split_merge=3.0)
         )
         for _ in range(25):
             chain.sweep()

@@ -1,4 +1,4 @@
-"""Answers in a program of one's own."""
+"""Constraints in a program of one's own: sites of answers and of their noise."""
 
 import jax
 import jax.numpy as jnp
@@ -7,9 +7,20 @@ import numpyro
 import numpyro.distributions as dist
 import pytest
 from numpyro.infer import Predictive
+from numpyro.infer.util import log_density
 
-from bayesclust.constraints import LinkNoise, PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints import (
+    ConfusionNoise,
+    LinkNoise,
+    PairwiseConstraints,
+    RelativeConstraints,
+    UniformNoise,
+    equality_patterns,
+)
+from bayesclust.inference.limits.evidence import KnownEvidence
 from bayesclust.models import constraint_sites
+from bayesclust.models.sites import noise_sites, patterns
+from docs.skeletons.constraint import OddNoise
 
 N = 6
 LINKS = PairwiseConstraints(
@@ -68,3 +79,43 @@ def test_labels_that_are_enumerated_or_of_other_items_are_refused():
         TypeError, match=r"^constraints must be PairwiseConstraints or RelativeConstraints"
     ):
         constraint_sites(3, jnp.zeros(4, int))
+
+
+@pytest.mark.parametrize("members", [2, 3])
+def test_patterns_are_those_of_the_views(members):
+    z = np.stack(np.meshgrid(*[np.arange(3)] * members), axis=-1).ravel()
+    items = np.arange(len(z)).reshape(-1, members)
+    np.testing.assert_array_equal(
+        patterns(jax.numpy.asarray(z), items), equality_patterns(z[items])
+    )
+
+
+MODELS = [
+    LinkNoise(),
+    LinkNoise(p=0.8, q=(2.0, 3.0)),
+    UniformNoise(),
+    ConfusionNoise(),
+    ConfusionNoise(matrix=np.full((3, 3), 1 / 3)),
+    OddNoise(),
+]
+SOURCES = 2
+
+
+def noise_program(noise):
+    names = {name: name for name in noise.parameters}
+    return lambda: noise_sites(noise, names, SOURCES)
+
+
+@pytest.mark.parametrize("noise", MODELS, ids=repr)
+def test_density_and_confusion_are_those_of_the_noise_model(noise, rng):
+    for _ in range(5):
+        params = noise.sample_prior(SOURCES, rng)
+        value, _ = log_density(noise_program(noise), (), {}, params)
+        assert float(value) == pytest.approx(noise.log_prior(params), rel=1e-9, abs=1e-9)
+        table = numpyro.handlers.substitute(noise_program(noise), params)()
+        np.testing.assert_allclose(table, noise.confusion(params), atol=1e-12)
+
+
+def test_a_noise_model_that_is_not_made_of_rows_is_refused():
+    with pytest.raises(TypeError, match="KnownEvidence has no NumPyro part: write it as a Dir"):
+        noise_sites(KnownEvidence(), {}, 1)

@@ -1,0 +1,205 @@
+"""What chains learn beside the partition: the base measure, and the noise of the constraints.
+
+**Base measure.** With the cluster parameters integrated out, the hyper-parameters see the data
+through the clusters' marginal likelihoods alone, so a random-walk Metropolis step on their
+logarithms costs one pass over the clusters' sufficient statistics and none over the items. Steps go
+along each coordinate, and along the directions in which the chain was seen to vary while warming
+up. What all clusters share (a common covariance) is integrated out for these steps, and then drawn
+from its conditional.
+
+**Noise.** Given the noise, a partition that contradicts many answers is held in place by a noise
+that explains them, and given the partition the noise stays what it is: two modes, one with
+unreliable sources and one with another partition, that draws of one given the other hardly ever
+cross. In a joint move, noise phi' is drawn from the prior; a split or merge to z' is proposed with
+it, q(z' | z, phi'), and is accepted with the noise integrated out,
+
+    min(1, r),    r = p(z', x) p(s | z') q(z | z', phi') / (p(z, x) p(s | z) q(z' | z, phi')),
+
+whereupon the noise is drawn from p(phi | s, z'). As phi' does not depend on where the chain is, and
+as phi is drawn given z' alone, the move from (z, phi) is reversible with the posterior p(z, phi |
+x, s): a collapsed Metropolis-Hastings step (Liu 1994, J. Am. Stat. Assoc. 89) with an auxiliary
+draw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust._numba import FAST, kernel
+from bayesclust.constraints import factor_graph
+from bayesclust.constraints.base import N_PATTERNS, Constraints
+from bayesclust.constraints.factor_graph import (
+    Dirichlets,
+    Sites,
+    count_answers,
+    stack_dirichlets,
+    stack_tables,
+)
+from bayesclust.families.base import BoundFamily, derive, log_marginal, log_marginal_union
+from bayesclust.inference.assignment import Assignment
+from bayesclust.typing import FloatArray, IntArray, NDArray
+
+TARGET_ACCEPTANCE = 0.35
+JOINT_STEPS = 3
+LEARNT_AFTER = 50
+LARGEST_STEP = 700.0
+"""Largest step of a logarithm; beyond it a parameter is as impossible, and has no exponential."""
+
+# --- the base measure
+
+TOTAL, PROPOSED, DERIVE = range(3)
+
+
+# one kernel for all tasks, since most of the compiling is of what they have in common
+@kernel(fastmath=FAST, no_refcount=True)
+def walk_clusters(state: Any, assignment: Assignment, task: int) -> float:
+    """Do a task at the prior slot and all clusters in use; returns log p(X | z, hyper-parameters).
+
+    `TOTAL` adds up what clusters have been derived for, and `PROPOSED` what follows from their
+    sufficient statistics alone, the prior slot being derived again. `DERIVE` derives all.
+    """
+    value, empty = 0.0, len(state.count) - 1
+    for position in range(-1, assignment.number[0]):
+        k = assignment.slots[position] if position >= 0 else empty
+        if task == DERIVE or (task == PROPOSED and position < 0):
+            derive(state, k)
+        elif task == PROPOSED:
+            value += log_marginal_union(state, k, empty)
+        elif position >= 0:
+            value += log_marginal(state, k)
+    return value
+
+
+class HyperSampler:
+    """Metropolis steps for the learned hyper-parameters, adapted in the warm-up."""
+
+    def __init__(self, family: BoundFamily) -> None:
+        self.family = family
+        self.free = family.free
+        number = len(self.free)
+        self.log_step = np.append(np.full(number, -0.5), 0.5)
+        self.steps = 0
+        self.mean = np.zeros(number)
+        self.scatter = np.zeros((number, number))
+
+    def snapshot(self) -> dict[str, Any]:
+        """What was learned of the proposals."""
+        return {name: getattr(self, name) for name in ("log_step", "steps", "mean", "scatter")}
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Take it up again."""
+        vars(self).update(snapshot)
+
+    def walk(
+        self,
+        log_marginal: Callable[[FloatArray], float],
+        hyper: FloatArray,
+        rng: Generator,
+        *,
+        adapt: bool,
+    ) -> FloatArray:
+        """Draw hyper-parameters, given log p(X | z, hyper-parameters) as a function of them."""
+        number = len(self.free)
+        if number == 0:
+            return hyper
+        current = log_marginal(hyper) + self.family.log_hyper_prior(hyper)
+        self.steps += adapt
+        root = self._root()
+        for move in [*range(number), *[number] * (JOINT_STEPS if root is not None else 0)]:
+            noise = rng.standard_normal(number)
+            proposal = hyper.copy()
+            step = math.exp(self.log_step[move])
+            if root is None or move < number:
+                proposal[self.free[move]] *= math.exp(min(step * noise[move], LARGEST_STEP))
+            else:
+                proposal[self.free] *= np.exp(step * (root @ noise))
+            value = self.family.log_hyper_prior(proposal)
+            if math.isfinite(value):
+                value += log_marginal(proposal)
+            accept = math.exp(min(value - current, 0.0))
+            if rng.random() < accept:
+                hyper, current = proposal, value
+            if adapt:
+                self.log_step[move] += (accept - TARGET_ACCEPTANCE) / math.sqrt(self.steps)
+        if adapt:
+            self._learn(np.log(hyper[self.free]))
+        return hyper
+
+    def _learn(self, position: FloatArray) -> None:
+        """Running covariance; early positions are forgotten as the warm-up goes on."""
+        weight = 2.0 / (self.steps + 1.0)
+        difference = position - self.mean
+        self.mean = self.mean + weight * difference
+        self.scatter = (1.0 - weight) * (self.scatter + weight * np.outer(difference, difference))
+
+    def _root(self) -> FloatArray | None:
+        """Root of the covariance, once it has been seen long enough."""
+        if self.steps < LEARNT_AFTER or len(self.free) < 2:
+            return None
+        root: FloatArray = np.linalg.cholesky(self.scatter + 1e-6 * np.eye(len(self.free)))
+        return root
+
+
+# --- the noise of the constraints
+
+
+class Tally:
+    """Counts the answers of all constraints in one pass, as `Constraints.counts`, unchecked."""
+
+    def __init__(self, constraints: Sequence[Constraints], sites: Sites) -> None:
+        self.sites = sites
+        self._parts = factor_graph.table_parts(constraints)
+        self.shape = self._parts[-1][0].stop if constraints else 0, N_PATTERNS
+
+    def __call__(self, z: IntArray) -> IntArray:
+        """Counts under labels z, laid out as `stack_tables` lays out their tables."""
+        counts = np.zeros(self.shape, np.int64)
+        count_answers(self.sites, z, counts)
+        return counts
+
+    def split[Number: (np.int64, np.float64)](
+        self, counts: NDArray[Number]
+    ) -> list[NDArray[Number]]:
+        """The part of each set of constraints, (n_sources * n_answers, n_patterns)."""
+        return [counts[part] for part in self._parts]
+
+
+class DrawnNoise(NamedTuple):
+    """Noise drawn from its prior for J proposals, and what integrates it out."""
+
+    table: FloatArray  # (J, codes, 5) log p(answer | pattern, phi')
+    rows: Dirichlets
+
+
+NONE_DRAWN = DrawnNoise(np.zeros((0, 0, N_PATTERNS)), factor_graph.NONE)
+"""For proposals that are all made by the noise as it is."""
+
+
+class IntegratedNoise:
+    """Draws noise from its prior; true where some is learned and all of that has Dirichlet rows."""
+
+    def __init__(self, constraints: Sequence[Constraints], shape: tuple[int, int]) -> None:
+        self.constraints = tuple(constraints)
+        self.shape = shape
+        self.rows = stack_dirichlets(constraints)
+
+    def __bool__(self) -> bool:
+        return self.rows is not None and any(each.noise.free for each in self.constraints)
+
+    def draw(self, number: int, rng: Generator) -> DrawnNoise:
+        """Noise for several proposals."""
+        if self.rows is None or number == 0:
+            return NONE_DRAWN
+        tables = np.empty((number, *self.shape))
+        for position in range(number):
+            noises = [each.noise.sample_prior(each.n_sources, rng) for each in self.constraints]
+            tables[position] = stack_tables(self.constraints, noises)
+        return DrawnNoise(tables, self.rows)
+
+
+__all__ = ["NONE_DRAWN", "DrawnNoise", "HyperSampler", "IntegratedNoise", "Tally"]

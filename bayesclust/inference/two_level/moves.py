@@ -1,0 +1,363 @@
+"""Moves of whole components: alone, in groups that constraints tie, in splits and merges.
+
+A group of c components with s items, taken out of its cluster, joins cluster g or opens one. The
+items' likelihood does not change, so that the weights are those of the prior
+(`bayesclust.partition_priors.nested`) and of the constraints about its items:
+
+    log v_g    = log c(n_g + s) / c(n_g) + log A(m_g + c) / A(m_g) + log p(answers | group in g)
+    log v_new  = log V(n, K + 1) / V(n, K) + log c(s) A(c)         + log p(answers | group alone)
+
+Where answers tie several components together, none can leave alone. As in
+`bayesclust.inference.moves.link_blocks`, an answer that favours "same" is then split into a bond
+and what is left; components with a bond between their items move as one, and every such answer
+drops out of the conditional.
+
+Split-merge proposals are those of `bayesclust.inference.moves.split_merge`: on the components of
+one cluster as they are, and on clusters as sets of components. There the components of the anchors'
+clusters are allocated in sequence (Dahl 2003), whole, to the anchors' sides, by the prior and by
+the answers about items already placed, and a split of S, of m components, into A and B is accepted
+with min(1, r),
+
+    r = V(n, K + 1) / V(n, K) c(n_A) A(m_A) c(n_B) A(m_B) / (c(n_S) A(m_S))
+        *  p(answers | split) / p(answers | merged)  /  q.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust._numba import FAST, device, kernel
+from bayesclust.constraints.factor_graph import (
+    UNPLACED,
+    Dirichlets,
+    add_block_logits,
+    add_site_logits,
+    compile_sites,
+    stack_tables,
+)
+from bayesclust.inference.assignment import (
+    Assignment,
+    Target,
+    close_slot,
+    draw_index,
+    members,
+    set_labels,
+    shuffle,
+    sort_by_group,
+    use_slot,
+)
+from bayesclust.inference.chain import SPARE_SLOTS
+from bayesclust.inference.moves.link_blocks import LinkBlocks, draw_bonds, find_root
+from bayesclust.inference.moves.scan import Scan
+from bayesclust.inference.moves.split_merge import (
+    NOBODY,
+    SplitMerge,
+    accept,
+    draw_pairs,
+    log_ratio_of_constraints,
+    log_shares,
+    order_by_constraints,
+)
+from bayesclust.inference.parameters import NONE_DRAWN, DrawnNoise
+from bayesclust.inference.two_level.state import TwoLevelState, TwoLevelTarget
+from bayesclust.partition_priors import NestedTables
+from bayesclust.typing import FloatArray, IntArray
+
+# --- groups of components
+
+
+@device(fastmath=FAST)
+def _groups(target: TwoLevelTarget, bonded: bool, rng: Generator) -> IntArray:
+    """Number of the group of each item, in random order; without bonds every component is one."""
+    components = target.assignment
+    group = components.place[components.z]
+    number = components.number[0]
+    if bonded:
+        parent = np.arange(number)
+        root = draw_bonds(target.sites, target.table, target.levels.clusters.z, rng)
+        for i in range(len(group)):
+            parent[find_root(parent, group[i])] = find_root(parent, group[root[i]])
+        for i in range(len(group)):
+            group[i] = find_root(parent, group[i])
+    order = np.arange(number)
+    shuffle(order, rng)
+    for i in range(len(group)):
+        group[i] = order[group[i]]
+    return group
+
+
+@device(fastmath=FAST, no_refcount=True)
+def _log_openings(log_open: FloatArray, number: int, more: int) -> float:
+    """log A(number + more) - log A(number)."""
+    value = 0.0
+    for m in range(max(number, 1), number + more):
+        value += log_open[m]
+    return value
+
+
+@device(fastmath=FAST, no_refcount=True)
+def _log_growth(prior: NestedTables, size: int, parts: int, s: int, c: int) -> float:
+    """log c(size + s) A(parts + c) - log c(size) A(parts)."""
+    grown = prior.log_cluster[size + s]
+    if size > 0:
+        grown -= prior.log_cluster[size]
+    return float(grown + _log_openings(prior.within.log_open, parts, c))
+
+
+@device(fastmath=FAST)
+def _move_group(
+    target: TwoLevelTarget, items: IntArray, c: int, bonded: bool, rng: Generator
+) -> int:
+    """Draw a cluster for one group of c components; returns it."""
+    _, _, levels, sites, table, prior = target
+    clusters, size, parts, s = levels.clusters, levels.size, levels.parts, len(items)
+    old = clusters.z[items[0]]
+    size[old] -= s
+    parts[old] -= c
+    if size[old] == 0:
+        close_slot(clusters, old)
+    number = clusters.number[0]
+    logits, site = np.zeros(number + 1), np.zeros(len(clusters.slots))
+    clusters.z[items] = UNPLACED
+    add_block_logits(sites, table, clusters.z, items, bonded, site)
+    for a in range(number):
+        g = clusters.slots[a]
+        logits[a] = _log_growth(prior, size[g], parts[g], s, c) + site[g]
+    logits[number] = prior.among.log_open[number] + _log_growth(prior, 0, 0, s, c)
+    choice = draw_index(logits, number + 1, rng)
+    g = clusters.slots[choice]
+    if choice == number:
+        use_slot(clusters, g)
+        size[g] = 0
+        parts[g] = 0
+    clusters.z[items] = g
+    size[g] += s
+    parts[g] += c
+    return int(g)
+
+
+@kernel(fastmath=FAST)
+def move_components(target: TwoLevelTarget, bonded: bool, rng: Generator) -> tuple[int, int]:
+    """One pass over all components, or over all groups that fresh bonds make.
+
+    Needs a free cluster slot for each. Returns how many groups changed their clusters, and how many
+    there were.
+    """
+    components, levels = target.assignment, target.levels
+    group = _groups(target, bonded, rng)
+    every, start = sort_by_group(group, components.number[0])
+    of_group = np.zeros(components.number[0], np.int64)
+    seen = np.zeros(len(components.slots), np.bool_)
+    for i in range(len(group)):
+        k = components.z[i]
+        if not seen[k]:
+            seen[k] = True
+            of_group[group[i]] += 1
+    changed, number = 0, 0
+    for first in range(components.number[0]):
+        items = every[start[first] : start[first + 1]]
+        if len(items) == 0:  # components with a bond between them have one number
+            continue
+        old = levels.clusters.z[items[0]]
+        alone = levels.size[old] == len(items)
+        g = _move_group(target, items, of_group[first], bonded, rng)
+        for i in items:
+            levels.owner[components.z[i]] = g
+        if not (g == old or (alone and levels.size[g] == len(items))):
+            changed += 1
+        number += 1
+    return changed, number
+
+
+# --- splits and merges of clusters
+
+
+@device(fastmath=FAST)
+def _in_order_of(items: IntArray, components: Assignment) -> IntArray:
+    """The components of items, each once, by the first item of each."""
+    units, number = np.empty(len(items), np.int64), 0
+    seen = np.zeros(len(components.slots), np.bool_)
+    for i in items:
+        k = components.z[i]
+        if not seen[k]:
+            seen[k] = True
+            units[number] = k
+            number += 1
+    return units[:number]
+
+
+@device(fastmath=FAST)
+def _put(target: TwoLevelTarget, unit: int, g: int) -> None:
+    """Put component `unit` into cluster g."""
+    levels = target.levels
+    own = members(target.assignment, unit, unit)
+    levels.clusters.z[own] = g
+    levels.size[g] += len(own)
+    levels.parts[g] += 1
+
+
+@device(fastmath=FAST)
+def _allocate(
+    target: TwoLevelTarget, units: IntArray, forced: IntArray, a: int, b: int, rng: Generator
+) -> float:
+    """Put components units[2:] into slots a and b, or as forced; returns the log probability."""
+    levels, prior, log_prob = target.levels, target.prior, 0.0
+    size, parts = levels.size, levels.parts
+    site = np.zeros(len(size))
+    for t in range(2, len(units)):
+        items = members(target.assignment, units[t], units[t])
+        s = len(items)
+        site[:] = 0.0
+        for i in items:
+            add_site_logits(target.sites, target.table, levels.clusters.z, i, site)
+        odds = site[a] - site[b] + _log_growth(prior, size[a], parts[a], s, 1)
+        odds -= _log_growth(prior, size[b], parts[b], s, 1)
+        log_a, log_b = log_shares(odds)
+        to_a = math.log(rng.random()) < log_a if forced[t] == UNPLACED else forced[t] == a
+        log_prob += log_a if to_a else log_b
+        _put(target, units[t], a if to_a else b)
+    return log_prob
+
+
+@device(fastmath=FAST)
+def _log_ratio(
+    target: TwoLevelTarget,
+    rows: Dirichlets,
+    integrated: bool,
+    items: IntArray,
+    a: int,
+    b: int,
+    merged: int,
+    number: int,
+) -> float:
+    """log r without q; `items` are split between a and b, `merged` is free, `number` is K."""
+    levels, prior = target.levels, target.prior
+    size, parts = levels.size, levels.parts
+    ratio: float = prior.among.log_open[number] + _log_growth(prior, 0, 0, size[a], parts[a])
+    ratio += _log_growth(prior, 0, 0, size[b], parts[b])
+    ratio -= _log_growth(prior, 0, 0, size[a] + size[b], parts[a] + parts[b])
+    ratio += log_ratio_of_constraints(
+        target.sites, target.table, rows, integrated, levels.clusters.z, items, merged
+    )
+    return ratio
+
+
+@kernel(fastmath=FAST)
+def split_merge_clusters(
+    target: TwoLevelTarget,
+    rows: Dirichlets,
+    integrated: bool,
+    anchor: int,
+    other: int,
+    rng: Generator,
+) -> bool:
+    """Propose to part the clusters of two components or to merge them; whether it was accepted.
+
+    False where both anchors are in one component, or less than three cluster slots are free. If
+    `integrated`, the noise of `rows` is.
+    """
+    components, levels = target.assignment, target.levels
+    clusters, size, parts = levels.clusters, levels.size, levels.parts
+    k, m = components.z[anchor], components.z[other]
+    z, number = clusters.z, clusters.number[0]
+    if k == m or number + 3 > len(clusters.slots):
+        return False
+    first, second = z[anchor], z[other]
+    a, b, merged = clusters.slots[number], clusters.slots[number + 1], clusters.slots[number + 2]
+    items, log_uniform, ratio = members(clusters, first, second), math.log(rng.random()), 0.0
+    if first != second:
+        ratio = -_log_ratio(target, rows, integrated, items, first, second, merged, number - 1)
+        if log_uniform >= ratio:
+            return False
+    order_by_constraints(target.sites, items, anchor, other, rng)
+    units = _in_order_of(items, components)
+    before, forced = z[items], np.full(len(units), UNPLACED)
+    if first != second:
+        for t in range(len(units)):
+            forced[t] = a if levels.owner[units[t]] == first else b
+    z[items] = UNPLACED
+    for g in (a, b):
+        size[g] = 0
+        parts[g] = 0
+    _put(target, k, a)
+    _put(target, m, b)
+    log_q = _allocate(target, units, forced, a, b, rng)
+    if first == second:
+        ratio = _log_ratio(target, rows, integrated, items, a, b, merged, number) - log_q
+    else:
+        ratio += log_q
+        z[items] = merged
+        size[merged] = len(items)
+        parts[merged] = len(units)
+    if log_uniform >= ratio:
+        set_labels(z, items, before)
+        return False
+    accept(clusters, items, before)
+    for t in range(len(items)):
+        levels.owner[components.z[items[t]]] = z[items[t]]
+    return True
+
+
+# --- the moves
+
+
+class TwoLevelScan(Scan):
+    """A pass over all items, and one over all components."""
+
+    move_components = True
+
+    def __call__(self, state: Any, *, adapt: bool, freeze_noise: bool) -> None:
+        super().__call__(state, adapt=adapt, freeze_noise=freeze_noise)
+        if self.move_components:
+            move_components(state.target, False, state.rng)
+
+
+class ComponentBlocks(LinkBlocks):
+    """Passes over the groups of components that constraints hold together."""
+
+    def run(self, state: TwoLevelState) -> tuple[int, int]:  # type: ignore[override]
+        moved, number = move_components(state.target, True, state.rng)
+        self.share_moved = moved / number
+        return moved, number
+
+
+class TwoLevelSplitMerge(SplitMerge):
+    """Split-merge proposals on both levels: of clusters, and of components within a cluster."""
+
+    def propose(  # type: ignore[override]
+        self, state: TwoLevelState, number: int, drawn: DrawnNoise, *, noting: bool
+    ) -> float:
+        accepted, rng = 0, state.rng
+        for position in range(number):
+            state.make_room(SPARE_SLOTS)
+            pair = np.full((1, 2), NOBODY)
+            draw_pairs(pair, self.places(state), rng)
+            first, second = pair[0]
+            own, target = position - number + len(drawn.table), state.target
+            if own >= 0:
+                target = target._replace(table=drawn.table[own])
+            accepted += split_merge_clusters(target, drawn.rows, own >= 0, first, second, rng)
+            mates = np.flatnonzero(state.labels == state.labels[first])
+            second = mates[rng.integers(len(mates))]
+            if second != first:
+                accepted += self.propose_components(state, np.array([[first, second]]))
+        return accepted / 2
+
+    def propose_components(self, state: TwoLevelState, pair: IntArray) -> int:
+        """Propose to part or to join the components of two items of one cluster, by data alone."""
+        no_constraints = compile_sites((), state.n_items), stack_tables((), [])
+        levels, before, cluster = state.levels, state.n_components, state.labels[pair[0, 0]]
+        within = Target(state.clusters, state.assignment, *no_constraints, state.prior.within)
+        outside = before - int(levels.parts[cluster])
+        _, accepted = self.attempt(state, within, pair, NONE_DRAWN, np.zeros(1), outside)
+        if accepted:
+            levels.owner[state.assignment.z[pair[0]]] = cluster
+            levels.parts[cluster] += state.n_components - before
+        return accepted
+
+
+__all__ = ["ComponentBlocks", "TwoLevelScan", "TwoLevelSplitMerge", "move_components"]

@@ -1,0 +1,308 @@
+"""Sessions: each step against modifications by hand, undone, saved and loaded, and refusals."""
+
+import io
+import json
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+import bayesclust as bc
+from bayesclust.active import Query
+from bayesclust.estimators.minimal_modification import ConflictError
+
+ALONE = bc.MinimalModification(super_instances=1.0, new_clusters=1)
+X4 = [[0.0], [1.0], [2.0], [3.0]]
+
+
+@pytest.fixture
+def blobs(rng):
+    y = np.repeat([0, 1, 2], 20)
+    return rng.normal(size=(60, 2)) + 2.5 * np.array([[0, 0], [1, 0], [0, 1]])[y], y
+
+
+def test_steps_are_modifications_of_modifications(blobs):
+    X, y = blobs
+    start = KMeans(3, n_init=1, random_state=0)
+    session = bc.InteractiveSession(X, start, y=y, random_state=0)
+    labels, pairs, answers = KMeans(3, n_init=1, random_state=0).fit(X).labels_, [], []
+    expected = [(0, 0, 0.0, 0, 1.0, adjusted_rand_score(y, labels))]
+    for _ in range(4):
+        for query in session.ask(5):
+            i, j = query.items
+            session.answer(query, "same" if y[i] == y[j] else "different")
+            pairs.append((i, j))
+            answers.append(bool(y[i] == y[j]))
+        assert session.n_pending == 5
+        session.modify()
+        links = bc.PairwiseConstraints(pairs, answers, n_items=60)
+        est = bc.MinimalModification().fit(X, partition=labels, constraints=links)
+        scores = adjusted_rand_score(labels, est.labels_), adjusted_rand_score(y, est.labels_)
+        expected.append((len(pairs), len(est.moved_), est.cost_, 0, *scores))
+        labels = est.labels_
+    columns = ["answers", "moved", "cost", "violated", "similarity", "quality"]
+    assert session.history[columns].to_numpy() == pytest.approx(np.array(expected))
+    assert session.labels.tolist() == labels.tolist()
+    assert session.history.moved.sum() > 0
+    budget, quality = np.array(expected)[:, 0], np.array(expected)[:, 5]
+    by_hand = sum((quality[t] + quality[t + 1]) / 2 * 5 for t in range(4)) / budget[-1]
+    assert session.area_under_budget_curve() == pytest.approx(by_hand)
+    assert session.area_under_budget_curve("similarity") < 1
+
+
+def shown(session):
+    rows = [repr(list(vars(one).values())) for one in session.constraints]
+    return session.labels.tolist(), session.n_pending, session.n_answers, rows
+
+
+def test_undo_takes_back_every_event(blobs):
+    session = bc.InteractiveSession(blobs[0], np.zeros(60, dtype=int), modification=ALONE)
+    states = [shown(session)]
+    labels = bc.LabelConstraints([(1, 0)], 60)
+    spread = bc.constraints.SpreadConstraints([([0, 1, 2], 1)], 60)
+    for event in (
+        lambda: session.answer(Query("pair", (0, 40)), "different"),
+        lambda: session.add([labels, spread]),
+        session.modify,
+        lambda: session.answer(Query("triplet", (0, 1, 40)), "yes"),
+    ):
+        event()
+        states.append(shown(session))
+    for state in reversed(states):
+        assert shown(session) == state
+        if state is not states[0]:
+            session.undo()
+    sentence = r"^there is nothing to undo: no answer was added and no partition modified\.$"
+    with pytest.raises(ValueError, match=sentence):
+        session.undo()
+
+
+def test_a_conflict_changes_nothing(blobs):
+    session = bc.InteractiveSession(blobs[0], np.zeros(60, dtype=int), modification=ALONE)
+    session.add(bc.PairwiseConstraints.from_lists([(0, 1), (1, 2)], [(0, 2)], 60))
+    with pytest.raises(ConflictError):
+        session.modify()
+    assert (len(session.history), session.n_pending, session.labels.max()) == (1, 3, 0)
+    session.undo()
+    assert session.n_pending == 0
+
+
+def test_skipped_pairs_are_not_asked_again():
+    session = bc.InteractiveSession(np.arange(4.0)[:, None], [0, 0, 1, 1], random_state=0)
+    seen = []
+    while asked := session.ask():
+        seen.append(asked[0].items)
+        session.answer(asked[0], "dnk")
+    assert sorted(seen) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    assert session.constraints == []
+    assert session.modify().moved_.size == 0
+
+
+def test_any_callable_is_a_query_strategy():
+    def first_new(state, size, rng):
+        asked = state.asked("pair")
+        return [Query("pair", (0, i)) for i in range(1, 4) if (0, i) not in asked][:size]
+
+    session = bc.InteractiveSession(X4, [0] * 4, query_strategy=first_new)
+    assert [query.items for query in session.ask(2)] == [(0, 1), (0, 2)]
+    session.answer(session.ask()[0], "same")
+    assert [query.items for query in session.ask(2)] == [(0, 2), (0, 3)]
+
+
+def test_sessions_show_themselves(blobs):
+    X, y = blobs
+    session = bc.InteractiveSession(X, y, y=y, random_state=0)
+    for query in session.ask(3):
+        i, j = query.items
+        session.answer(query, "same" if y[i] == y[j] else "different")
+    text = "60 items in 3 clusters after 3 answers"
+    assert repr(session) == f"<InteractiveSession: {text}, 3 not yet used>"
+    session.modify()
+    assert f"{text}</p>" in session._repr_html_()
+    assert "<td>1.000</td>" in session._repr_html_()
+
+
+# --- files
+
+DATA = np.random.default_rng(0).normal(size=(30, 3))
+Y = np.repeat([0, 1, 2], 10)
+
+
+def long_session():
+    settings = bc.MinimalModification(
+        0.1, np.float64(0.5), min_satisfied=0.9, new_clusters=2, time_limit=None
+    )
+    made = bc.InteractiveSession(
+        DATA, Y, y=np.array(list("aabbc") * 6), modification=settings, random_state=3
+    )
+    made.add(
+        [
+            bc.LabelConstraints([(0, 4)], 30),
+            bc.SpanConstraints([([1, 2], [0, 3])], 30),
+            bc.constraints.SpreadConstraints([([3, 13, 23], 2)], 30),
+            bc.ImplicationConstraints([([(0, 1, True)], [(4, 5, False)])], 30),
+            bc.RelativeConstraints([(0, 1, 2), (3, 4, 5)], ["no", "dnk"], 30),
+        ]
+    )
+    for number, query in enumerate(made.ask(12)):
+        made.answer(query, ("same", "different", "dnk")[number % 3])
+        if number % 4 == 3:
+            made.modify()
+    made.answer(Query("pair", (0, 29)), "same")
+    return made
+
+
+def test_a_loaded_session_continues_identically(tmp_path):
+    one, path = long_session(), tmp_path / "s.npz"
+    one.save(path)
+    other = bc.InteractiveSession.load(path, DATA)
+    assert [child.name for child in tmp_path.iterdir()] == ["s.npz"]
+    for _ in range(2):
+        assert other.history.equals(one.history)
+        assert (other.n_pending, repr(other.constraints)) == (one.n_pending, repr(one.constraints))
+        assert other.modification.get_params() == one.modification.get_params()
+        queries = one.ask(4)
+        assert other.ask(4) == queries
+        for made in (one, other):
+            for query in queries:
+                made.answer(query, "different")
+            made.modify()
+    for _ in range(20):
+        one.undo()
+        other.undo()
+        assert other.labels.tolist() == one.labels.tolist()
+        assert repr(other) == repr(one)
+
+
+def test_files_hold_no_pickles_and_survive_a_failed_write(tmp_path, monkeypatch):
+    made, path = long_session(), tmp_path / "s.npz"
+    made.save(path)
+    with np.load(path, allow_pickle=False) as archive:
+        kinds = {name: archive[name].dtype.kind for name in archive.files}
+    assert kinds == {"about": "u", "labels": "i", "y": "i"}
+    before = path.read_bytes()
+
+    def half(stream, **arrays):
+        stream.write(b"half of it")
+        raise OSError("no space left")
+
+    monkeypatch.setattr(np, "savez_compressed", half)
+    with pytest.raises(OSError, match="no space left"):
+        made.save(path)
+    assert path.read_bytes() == before
+
+
+def test_a_strategy_without_a_name_is_passed_again(tmp_path):
+    def none_left(state, size, rng):
+        return []
+
+    path = tmp_path / "s.npz"
+    bc.InteractiveSession(DATA, Y, query_strategy=none_left).save(path)
+    with pytest.raises(ValueError, match=r"^the query strategy of this session had no name and"):
+        bc.InteractiveSession.load(path, DATA)
+    assert bc.InteractiveSession.load(path, DATA, query_strategy=none_left).ask() == []
+
+
+def archive_of(about):
+    stream = io.BytesIO()
+    text = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    np.savez_compressed(stream, about=text, labels=Y[None])
+    return stream.getvalue()
+
+
+def test_other_files_and_other_data_are_refused(tmp_path):
+    path = tmp_path / "s.npz"
+    with pytest.raises(FileNotFoundError):
+        bc.InteractiveSession.load(path, DATA)
+    pickled, whole = io.BytesIO(), io.BytesIO()
+    np.save(pickled, np.array([{}], dtype=object))
+    np.savez_compressed(whole, labels=Y[None])
+    files = [b"", b"some text", pickled.getvalue(), whole.getvalue()]
+    for content in (*files, archive_of([]), archive_of({})):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"s.npz' is no session of bayesclust: give the path"):
+            bc.InteractiveSession.load(path, DATA)
+    long_session().save(path)
+    with pytest.raises(ValueError, match=r"s.npz' is on other data: pass the X that it was made"):
+        bc.InteractiveSession.load(path, DATA + 1)
+
+
+@pytest.mark.parametrize("version", [1, 99])
+def test_files_of_other_formats_are_refused(tmp_path, version):
+    """Format 1 has settings of minimal modification by names that it no longer has."""
+    path = tmp_path / "s.npz"
+    settings = {"satisfied": 1.0, "super_instances": 1.0}
+    path.write_bytes(archive_of({"format": version, "modification": settings, "steps": [[0, 0]]}))
+    sentence = f"was saved in format {version}, but this version of bayesclust reads 2: use the"
+    with pytest.raises(ValueError, match=sentence):
+        bc.InteractiveSession.load(path, DATA)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (
+            lambda s: bc.InteractiveSession([[1.0]], [0]),
+            ValueError,
+            "X has one item (n_samples=1): pass at least two items.",
+        ),
+        (
+            lambda s: bc.InteractiveSession(X4, [0] * 4, y=[1]),
+            ValueError,
+            "y has 1 entries, but X has 4 items: pass one class for each.",
+        ),
+        (
+            lambda s: bc.InteractiveSession(X4, [0] * 4, modification=bc.DPMeans()),
+            TypeError,
+            "modification must be a MinimalModification; got DPMeans.",
+        ),
+        (
+            lambda s: bc.InteractiveSession(X4, [0] * 4, modification=bc.MinimalModification(2.0)),
+            ValueError,
+            "anchors must lie in [0, 1]; got 2.0.",
+        ),
+        (
+            lambda s: bc.InteractiveSession(X4, [0] * 4, query_strategy=3),
+            TypeError,
+            "query_strategy must be a name or a callable; got int.",
+        ),
+        (
+            lambda s: bc.InteractiveSession(X4, [0] * 4, query_strategy="oracle"),
+            ValueError,
+            'query_strategy must be "random" or ',
+        ),
+        (lambda s: s.ask(0), ValueError, "size must be an integer of at least 1; got 0."),
+        (
+            lambda s: s.answer(Query("pair", (0, 1)), "yes"),
+            ValueError,
+            'answer must be "same" or "different" or "dnk"; got \'yes\'.',
+        ),
+        (
+            lambda s: s.answer(Query("quartet", (0, 1)), "yes"),
+            ValueError,
+            'the kind of a query must be "pair" or "triplet"; got \'quartet\'.',
+        ),
+        (
+            lambda s: s.answer(Query("pair", (0, 4)), "dnk"),
+            ValueError,
+            "pairs[0] names item 4, but with n_items=4 items are numbered 0 to 3: correct the",
+        ),
+        (
+            lambda s: s.add(bc.LabelConstraints([(0, 1)], 5)),
+            ValueError,
+            "the constraints 'label' are on 5 items, but X has 4: pass the X they were made for,",
+        ),
+        (
+            lambda s: s.area_under_budget_curve(),
+            ValueError,
+            "the quality is not known: pass the true classes y to the session.",
+        ),
+    ],
+)
+def test_bad_input_is_refused_in_a_sentence(call, error, sentence):
+    session = bc.InteractiveSession(X4, [0, 0, 1, 1])
+    with pytest.raises(error) as caught:
+        call(session)
+    assert str(caught.value).startswith(sentence)
+    assert session.n_answers == 0

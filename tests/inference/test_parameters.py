@@ -1,0 +1,109 @@
+"""Learning the base measure: consistent states, adapted steps, and quadrature's posterior."""
+
+import math
+
+import numpy as np
+import pytest
+
+from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
+from bayesclust.inference.chain import BaseMeasure, TVClustProblem
+from bayesclust.inference.parameters import PROPOSED, TOTAL, HyperSampler, walk_clusters
+from tests.exactness.cases import data_for
+from tests.exactness.exact import hyper_nodes
+from tests.inference.states import chain, check_assignment, state_of
+
+
+def plain_total(state, hyper):
+    family, z = state.problem.family, state.assignment.z
+    return sum(family.log_marginal(family.X[z == k], hyper) for k in np.unique(z))
+
+
+def update(state, move=None, *, adapt=True):
+    (move or BaseMeasure(state.problem.family))(state, adapt=adapt, freeze_noise=False)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_totals_are_those_of_a_plain_reference(name):
+    state = state_of(name, n=25, seed=1)
+    move = BaseMeasure(state.problem.family)
+    for _ in range(15):
+        update(state, move)
+        expected = plain_total(state, state.hyper)
+        for task in (TOTAL, PROPOSED):
+            found = walk_clusters(state.clusters, state.assignment, task)
+            assert found == pytest.approx(expected, rel=1e-8)
+        check_assignment(state)
+
+
+def test_nothing_to_learn_draws_nothing():
+    state = state_of(n=10, seed=2)
+    known = FullGaussian(scale=0.5, strength=3.0, mean_precision=0.1)
+    state.problem = TVClustProblem(known.bind(state.problem.family.X))
+    hyper = state.hyper = state.problem.family.initial_hyper()
+    before = state.rng.bit_generator.state
+    update(state)
+    assert state.hyper is hyper
+    assert state.rng.bit_generator.state == before
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        FullGaussian(strength=3.0, mean_precision=0.2),
+        FullGaussian(
+            scale=HyperPrior("base_scale", 0.5, 1.0, lower=0.45), strength=3.0, mean_precision=0.2
+        ),
+        Multinomial(),
+    ],
+    ids=["scale", "scale, cut off", "counts"],
+)
+def test_one_hyper_parameter_has_the_posterior_of_quadrature(family, rng):
+    name = "multinomial" if isinstance(family, Multinomial) else "gaussian"
+    state = state_of(name, n=15, seed=3)
+    bound = family.bind(data_for(family, 15, 2, rng))
+    state.problem = TVClustProblem(bound)
+    state.hyper = bound.initial_hyper()
+    state.assign(np.arange(15) % 3)
+    (j,) = bound.free
+    nodes, log_weights = hyper_nodes(bound, per_sd=200)
+    totals = np.array([plain_total(state, hyper) for hyper in nodes])
+    density = np.exp(log_weights + totals - totals.max())
+    cumulative = np.cumsum(density) / density.sum()
+    move, draws = BaseMeasure(bound), np.empty(9000)
+    for row in range(-300, len(draws)):
+        for _ in range(4):
+            update(state, move, adapt=row < 0)
+        draws[row] = state.hyper[j]
+    ranks = np.interp(np.log(draws), np.log(nodes[:, j]), cumulative)
+    batches = ranks.reshape(30, 300)
+    for values in (batches, batches**2):
+        error = values.mean(axis=1).std(ddof=1) / math.sqrt(30)
+        # quadrature takes middles of cells: a share of one cell's weight of leeway
+        expected = 0.5 if values is batches else 1 / 3
+        assert abs(values.mean() - expected) < 4.5 * error + density.max() / density.sum()
+
+
+def test_scales_adapt_in_the_warm_up_alone():
+    one = chain(n=40, seed=4)
+    (steps,) = [move.sampler for move in one.moves if isinstance(move, BaseMeasure)]
+    for _ in range(200):
+        one.sweep(adapt=True)
+    scales, root = steps.log_step.copy(), steps._root().copy()
+    assert (scales != HyperSampler(one.problem.family).log_step).all()
+    for _ in range(50):
+        one.sweep()
+    np.testing.assert_array_equal(steps.log_step, scales)
+    np.testing.assert_array_equal(steps._root(), root)
+
+
+def test_impossible_proposals_are_refused():
+    state = state_of(n=12, seed=5)
+    family = state.problem.family
+    lowest = np.array([prior.lower for prior in family.hyper_priors])
+    state.hyper = lowest * 1.0001
+    state.assign(np.zeros(12, int))
+    move = BaseMeasure(family)
+    for _ in range(100):
+        update(state, move, adapt=False)
+        assert (state.hyper >= lowest).all()
+        assert np.isfinite(family.log_hyper_prior(state.hyper))

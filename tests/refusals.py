@@ -1,0 +1,22 @@
+"""Tables of refusals: calls at the margin, each followed by its error, indented and wrapped."""
+
+import re
+
+import pytest
+
+
+def cases(table):
+    """The calls of a table with their errors, "kind: sentence", for `parametrize`."""
+    found = []
+    for block in re.split(r"\n(?=\S)", table.strip()):
+        call, *error = block.splitlines()
+        found.append(pytest.param(call, " ".join(line.strip() for line in error), id=call[:60]))
+    return found
+
+
+def refusal(call, names):
+    """The error that a call raises, which must be of one of the two kinds, as in a table."""
+    with pytest.raises((TypeError, ValueError)) as caught:
+        eval(call, names)
+    assert type(caught.value) in (TypeError, ValueError)
+    return f"{type(caught.value).__name__}: {caught.value}"
