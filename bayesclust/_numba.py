@@ -13,9 +13,8 @@ from functools import wraps
 from typing import Any
 
 import numba
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic, overload, register_jitable
+from numba import njit
+from numba.extending import overload, register_jitable
 
 FAST = {"reassoc", "contract", "nsz"}
 """`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
@@ -149,25 +148,3 @@ def _keep_out_of_the_cache(state_type: type) -> None:
     if name.partition(".")[0] != PACKAGE and name != "__main__" and name in sys.modules:
         cloudpickle: Any = numba.cloudpickle
         cloudpickle.register_pickle_by_value(sys.modules[name])
-
-
-def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """Tell the processor that array[index] will soon be read; out of bounds it does nothing."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        values = context.make_array(signature.args[0])(context, builder, arguments[0])
-        offset = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        place = builder.gep(values.data, [offset])
-        address = builder.bitcast(place, ir.IntType(8).as_pointer())
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
-        hint = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
-        reading, keep, data = (ir.Constant(number, value) for value in (0, 3, 1))
-        builder.call(hint, [address, reading, keep, data])
-        return context.get_dummy_value()
-
-    return types.void(array, index), generate
-
-
-prefetch: Any = intrinsic(_prefetch)
-"""For arrays larger than the caches that are read in no order."""

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numba.core.errors import TypingError
 
-from bayesclust._numba import device, generic, implements, kernel, prefetch
+from bayesclust._numba import device, generic, implements, kernel
 
 LIBRARY = """
 from bayesclust._numba import generic, kernel
@@ -113,21 +113,3 @@ def test_code_for_types_of_other_packages_is_never_stale(tmp_path):
     rest = "from bayesclust._numba import implements; from library import score, total; "
     rest += "implements(score, None)(lambda state: state); print(total(4))"
     assert python(rest, tmp_path) == [8]
-
-
-@kernel(cache=False)
-def added(values, order, ahead):
-    total = 0
-    for e in range(len(order)):
-        prefetch(values, order[e] + ahead)
-        total += values[order[e]]
-    return total
-
-
-def test_prefetch_changes_nothing_and_no_place_is_out_of_bounds(rng):
-    values, order = rng.integers(100, size=1000), rng.permutation(1000).astype(np.int32)
-    before = values.copy()
-    for ahead in (0, 7, 10**9, -(10**9)):
-        assert added(values, order, ahead) == before.sum()
-    np.testing.assert_array_equal(values, before)
-    assert any("llvm.prefetch" in code for code in added.inspect_llvm().values())
