@@ -1,4 +1,4 @@
-"""The family in `notebooks/waiting_times.py`, which the notebook says is tested as the package's own are."""
+"""The family in `notebooks/waiting_times.py`, tested as the package's own are."""
 
 import importlib.util
 import sys

@@ -144,12 +144,21 @@ class PartitionPrior(ABC):
         """Those that are not fixed."""
         return {name: one for name, one in self.parameters.items() if one.fixed is None}
 
-    def sticks(self, position: Any, values: Values) -> tuple[Any, Any]:
-        """(a, b) of the Beta distribution of stick number 1, 2, ..., where there are sticks."""
+    def stick_parameters(self, values: Values) -> tuple[Any, Any]:
+        """(d, c) of the weights in size-biased order; refused where sticks are not independent.
+
+        Stick j = 1, 2, ... is Beta(1 - d, c + j d). Given K clusters of n_k items their weights and
+        what is left are Dirichlet(n_1 - d, ..., n_K - d, c + K d) (Pitman 1996, Corollary 20).
+        """
         raise ValueError(
-            f"{type(self).__name__} has no stick-breaking form: use sampler='collapsed' or "
-            "'gibbs', or a DirichletProcess, PitmanYor or KnownK."
+            f"partition_prior is a {type(self).__name__}, which has no stick-breaking form: use "
+            "sampler='collapsed' or 'gibbs', or a DirichletProcess, PitmanYor or KnownK."
         )
+
+    def sticks(self, position: Any, values: Values) -> tuple[Any, Any]:
+        """(a, b) of the Beta distribution of stick number 1, 2, ...."""
+        discount, concentration = self.stick_parameters(values)
+        return 1.0 - discount, concentration + discount * position
 
     def initial(self) -> dict[str, float]:
         """The parameters to start from: prior means, or fixed values."""

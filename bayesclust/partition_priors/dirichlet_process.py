@@ -80,8 +80,8 @@ class DirichletProcess(PartitionPrior):
         rising = np.concatenate([np.zeros(2), np.cumsum(steps)])
         return np.subtract(number, 1) * self.log_fixed - rising[n]
 
-    def sticks(self, position: Any, values: Values) -> tuple[Any, Any]:
-        return 1.0, values[NAME]
+    def stick_parameters(self, values: Values) -> tuple[Any, Any]:
+        return 0.0, values[NAME]
 
     def update(
         self, values: Values, groups: Sequence[IntArray], rng: Generator

@@ -16,7 +16,7 @@ from bayesclust.plots._style import (
     dot_size,
     legend_beside,
 )
-from bayesclust.posterior.tree import Labels, as_labels, feature_names, group
+from bayesclust.posterior.tree import Labels, feature_names, group
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -92,11 +92,6 @@ def _components(data: FloatArray) -> Plane:
     first, second = pca.explained_variance_ratio_
     names = (f"1st principal component ({first:.0%})", f"2nd principal component ({second:.0%})")
     return Plane(pca.transform(scaled), names)
-
-
-def partition(labels: ArrayLike, what: str, draws: Labels) -> Labels:
-    """Labels of the items of the draws, or a refusal."""
-    return as_labels(labels, what, draws.shape[1])
 
 
 def matched(labels: Labels, reference: Labels) -> IntArray:

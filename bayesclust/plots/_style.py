@@ -75,7 +75,9 @@ def check_names(names: Any, what: str, known: Sequence[str], noun: str) -> list[
     unknown = [name for name in found if name not in known]
     if unknown or not found:
         reason = f": {unknown[0]!r} is no {noun}" if unknown else " is empty"
-        raise ValueError(f"{what}{reason}: choose from {', '.join(known)}.")
+        # of pairs of items there are many
+        listed = [name for name in known if not name.startswith("together[")]
+        raise ValueError(f"{what}{reason}: choose from {', '.join(listed)}.")
     return found
 
 

@@ -113,7 +113,7 @@ def traces(
     shape = (len(rows), 2)
     if axes is not None and np.shape(axes) != shape:
         raise ValueError(
-            f"axes have shape {np.shape(axes)}, but there are {len(rows)} rows of 2: "
+            f"axes have shape {np.shape(axes)}, but these are {counted(len(rows), 'row')} of 2: "
             f"pass {shape} axes."
         )
     size = (9.5, 0.8 + 1.4 * len(rows))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.plots._plane import draw_clusters, matched, partition, plane
+from bayesclust.plots._plane import draw_clusters, matched, plane
 from bayesclust.plots._style import (
     BLUE,
     FEW,
@@ -104,7 +104,8 @@ def partitions(
     """
     draws = stacked_partitions(posterior)
     field = plane(posterior, X, draws.shape[1])
-    centre = partition(point_estimate(draws, loss) if labels is None else labels, "labels", draws)
+    chosen = point_estimate(draws, loss) if labels is None else labels
+    centre = as_labels(chosen, "labels", draws.shape[1])
     ball = credible_ball(draws, centre, level=level, loss=loss)
     panels = panels_or_new(
         axes, 4, "the panels of a credible ball", 2, (9.5, 8), sharex=True, sharey=True
@@ -254,7 +255,8 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
 
     draws = stacked_partitions(posterior)
     numbers = draws.max(axis=1).astype(np.int64) + 1
-    chosen = partition(point_estimate(draws) if labels is None else labels, "labels", draws)
+    chosen = point_estimate(draws) if labels is None else labels
+    own = int(as_labels(chosen, "labels", draws.shape[1]).max()) + 1
     ax = axes_or_new(ax, 6.4, 3.8)
     values = np.arange(int(numbers.min()), int(numbers.max()) + 1)
     ax.bar(values, _shares(numbers, values), width=0.8, color=BLUE, alpha=0.55)
@@ -266,7 +268,6 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
             look = edge | {"marker": MARKERS[chain], "color": PALETTE[chain]}
             beside = values + 0.5 * ((chain + 0.5) / chains - 0.5)
             ax.plot(beside, _shares(part, values), label=f"chain {chain}", **look)
-    own = int(chosen.max()) + 1
     which = "point estimate" if labels is None else "partition given"
     line: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 0.9}
     ax.axvline(own, color=VERMILION, label=f"{which}: {own}", **line)

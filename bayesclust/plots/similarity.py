@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_choice, plain_array
-from bayesclust.plots._plane import matched, partition
+from bayesclust.plots._plane import matched
 from bayesclust.plots._style import (
     BLUE,
     GREY,
@@ -22,7 +22,7 @@ from bayesclust.plots._style import (
 )
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.similarity import cluster_similarity, item_entropy, similarity_matrix
-from bayesclust.posterior.tree import Labels, stacked_partitions
+from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -100,12 +100,11 @@ def similarity(
     check_choice(order, "order", ("clusters", "dendrogram"))
     draws = stacked_partitions(posterior)
     names = point_estimate(draws) if labels is None else plain_array(labels, "labels")
-    z = partition(names, "labels", draws)
+    n = draws.shape[1]
+    z = as_labels(names, "labels", n)
     others = {
-        name: partition(own, f"partitions[{name!r}]", draws)
-        for name, own in (partitions or {}).items()
+        name: as_labels(own, f"partitions[{name!r}]", n) for name, own in (partitions or {}).items()
     }
-    n = len(z)
     if order == "dendrogram":
         row, brackets = _by_tree(draws)
         others = {"point estimate" if labels is None else "labels": z, **others}

@@ -164,13 +164,12 @@ def _wrapped(text: str, indent: str = "  ") -> list[str]:
 
 def _table(section: Section) -> Iterator[str]:
     """A table in columns, words to the left and numbers to the right."""
-    short = [
-        [textwrap.shorten(cell, LONGEST, placeholder=" ...") if cell else "" for cell in row]
-        for row in section.rows
-    ]
-    cells = [list(section.columns), *short]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     sides = ["<" if kind == "word" else ">" for kind in section.columns.values()]
+    cells = [list(section.columns), *(list(row) for row in section.rows)]
+    for row in cells:
+        if sides[-1] == "<" and len(row[-1]) > LONGEST:
+            row[-1] = f"{row[-1][: LONGEST - 4]} ..."
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         padded = zip(row, sides, widths, strict=True)
         yield "  " + "  ".join(f"{cell:{side}{width}}" for cell, side, width in padded).rstrip()

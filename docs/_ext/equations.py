@@ -8,8 +8,9 @@ INTRODUCTION = """Equations
 =========
 
 Which equation of which paper is where in the code, and which tests hold it. Where a paper's
-equation contains a slip, the corrected form is what the code has, and the entry says what was mended. A test
-checks this page: every name exists, its docstring names the equation, and every test exists.
+equation contains a slip, the corrected form is what the code has, and the entry says what was
+mended. A test checks this page: every name exists, its docstring names the equation, and every test
+exists.
 """
 
 

@@ -2,7 +2,6 @@
 
 import re
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -72,31 +71,6 @@ def test_wrong_answers_are_crosses(posterior, flipped):
     texts = [ax._left_title, *ax.texts]
     boxes = [part.get_window_extent() for part in (legend, *texts)]
     assert all(not a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
-
-
-def test_posteriors_without_answers_are_refused():
-    with pytest.raises(ValueError, match="constant_data"):
-        bc.plots.credibility(to_datatree({"z": [[[0, 1]]]}))
-    with pytest.raises(TypeError, match="DataTree"):
-        bc.plots.credibility([[0, 1]])
-    none = bc.PairwiseConstraints(np.zeros((0, 2), int), [], n_items=2)
-    with pytest.raises(ValueError, match="no answers"):
-        bc.plots.credibility(to_datatree({"z": [[[0, 1]]]}, constraints=[none]))
-    assert plt.get_fignums() == []
-
-
-@pytest.mark.parametrize(
-    ("flipped", "error", "words"),
-    [
-        ([True], ValueError, "110 answers"),
-        (np.full(110, 2), TypeError, "truth values"),
-        (["no"] * 110, TypeError, "truth"),
-    ],
-)
-def test_flipped_must_fit(posterior, flipped, error, words):
-    with pytest.raises(error, match=words):
-        bc.plots.credibility(posterior, flipped=flipped)
-    assert plt.get_fignums() == []
 
 
 def lines_by_name(ax):

@@ -1,6 +1,5 @@
 """Traces and ranks: every draw of every chain is in the picture."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from scipy.stats import binom, rankdata
@@ -115,18 +114,6 @@ def test_confusion_is_shown_by_its_diagonal_unless_asked_for(rng):
     assert len(bc.plots.traces(tree, "confusion")) == 9
 
 
-def test_what_cannot_be_shown_is_refused(posterior):
-    with pytest.raises(
-        ValueError, match=r"'z' is no variable .* choose from .*concentration.*log_joint"
-    ):
-        bc.plots.traces(posterior, "z")
-    with pytest.raises(ValueError, match="var_names is empty"):
-        bc.plots.traces(posterior, [])
-    with pytest.raises(TypeError, match="DataTree"):
-        bc.plots.traces(np.zeros((3, 4), int))
-    assert plt.get_fignums() == []
-
-
 def test_heights_are_shares_of_ranks(posterior):
     axes = bc.plots.ranks(posterior, ["log_joint", "concentration"])
     followed = (posterior["sample_stats"]["log_joint"], posterior["posterior"]["concentration"])
@@ -174,14 +161,3 @@ def test_the_default_is_what_there_is(posterior):
         "concentration",
     ]
     assert len(bc.plots.ranks(to_datatree({"z": np.zeros((1, 9, 3), int)}))) == 4
-
-
-def test_what_is_not_followed_is_refused(posterior):
-    with pytest.raises(
-        ValueError,
-        match=r"'speed' is no functional of these draws: choose from n_clusters, .*log_joint",
-    ):
-        bc.plots.ranks(posterior, "speed")
-    with pytest.raises(ValueError, match="names is empty"):
-        bc.plots.ranks(posterior, [])
-    assert plt.get_fignums() == []

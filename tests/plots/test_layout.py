@@ -44,32 +44,6 @@ def test_axes_that_are_given_are_drawn_on(name, posterior):
     spare = plt.figure()
     if shape == 1:
         assert draw(posterior, ax=axes[0, 0]) is axes[0, 0]
-        with pytest.raises(TypeError, match="ax must be Matplotlib axes or None"):
-            draw(posterior, ax=3)
     else:
         assert (np.ravel(draw(posterior, axes=axes)) == axes.ravel()).all()
-        with pytest.raises(ValueError, match="axes"):
-            draw(posterior, axes=[None])
     assert plt.get_fignums() == [figure.number, spare.number]
-
-
-def test_arguments_that_do_not_fit_are_refused(posterior):
-    refused = [
-        (lambda: bc.plots.credibility_ranking(posterior, max_listed=0), "max_listed"),
-        (lambda: bc.plots.constraint_graph(posterior, below=0), "below"),
-        (lambda: bc.plots.partitions([[0, 1]]), "no data to place its items in the plane: pass X"),
-        (lambda: bc.plots.partitions([[0, 1]], [[0, 0]]), "X has 1 rows, but the posterior has 2"),
-        (lambda: bc.plots.partitions(posterior, level=1), "level"),
-        (
-            lambda: bc.plots.partitions(posterior, axes=[None]),
-            "axes are 1, but the panels of a credible ball take 4",
-        ),
-        (
-            lambda: bc.plots.n_clusters([[0, 0, 1]], labels=[0, 1]),
-            "labels has 2 items, but the posterior has 3",
-        ),
-    ]
-    for call, words in refused:
-        with pytest.raises(ValueError, match=words):
-            call()
-    assert plt.get_fignums() == []

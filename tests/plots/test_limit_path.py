@@ -1,6 +1,5 @@
 """The plot of a path: what is drawn is what the path holds."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
@@ -82,15 +81,6 @@ def test_one_chain_is_compared_with_no_other(path):
     assert [line.get_label() for line in alone.lines] == ["of one chain"]
 
 
-def test_what_is_no_path_is_refused(path):
-    with pytest.raises(
-        TypeError, match=r"^path is a dict: pass the data set that bayesclust.limit_path returns.$"
-    ):
-        bc.plots.limit_path({})
+def test_another_data_set_is_refused(path):
     with pytest.raises(ValueError, match=r"^path has no variable 'energy': pass the data set"):
         bc.plots.limit_path(path.drop_vars("energy"))
-    with pytest.raises(
-        ValueError, match=r"^axes are 2, but the panels of a path take 6: pass 6 axes, or None.$"
-    ):
-        bc.plots.limit_path(path, plt.subplots(1, 2)[1])
-    plt.close("all")

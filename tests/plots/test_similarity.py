@@ -2,10 +2,8 @@
 
 from itertools import permutations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 from scipy.cluster.hierarchy import dendrogram, linkage
@@ -67,20 +65,6 @@ def test_strip_shows_entropies_in_the_order_of_the_matrix(posterior):
     assert heights.max() > 0.1
     assert (edges[0], edges[-1]) == strip.get_xlim() == ax.get_xlim()
     assert strip.get_ylim() == (0, 1)
-
-
-@pytest.mark.parametrize(
-    ("labels", "error", "words"),
-    [
-        ([0, 1], ValueError, "labels has 2 items, but the posterior has 18"),
-        ([0.5] * 18, TypeError, "integers"),
-        ([[0] * 18], ValueError, "labels must have shape"),
-    ],
-)
-def test_labels_that_do_not_fit_are_refused(posterior, labels, error, words):
-    with pytest.raises(error, match=words):
-        bc.plots.similarity(posterior, labels=labels)
-    assert plt.get_fignums() == []
 
 
 def strips(ax):
@@ -154,15 +138,6 @@ def test_partitions_beside_have_the_colours_of_their_clusters(posterior, rng):
     assert shown == sorted(np.unique(other, return_counts=True)[1])
 
 
-def test_what_does_not_fit_is_refused(posterior):
-    with pytest.raises(ValueError, match=r"partitions\['other'\] has 2 items, but .* has 18"):
-        bc.plots.similarity(posterior, partitions={"other": [0, 1]})
-    with pytest.raises(ValueError, match='order must be "clusters" or "dendrogram"; got'):
-        bc.plots.similarity(posterior, order="size")
-    with pytest.raises(ValueError, match="at most 5,000 items; got 5,001"):
-        bc.plots.similarity(np.zeros((1, 5001), int), np.zeros(5001, int), order="dendrogram")
-
-
 def table(number, rng):
     names = [f"method {k}" for k in range(number)]
     values = rng.random((number, number))
@@ -201,13 +176,3 @@ def test_scale_holds_all_values_and_starts_at_zero():
     assert measured.child_axes[0].get_ylabel() == "bits"
     below = bc.plots.agreement(pd.DataFrame([[1.0, -0.2], [-0.2, 1.0]], names, names))
     assert below.images[0].get_clim() == (-0.2, 1)
-
-
-def test_what_is_no_table_is_refused(rng):
-    with pytest.raises(TypeError, match="matrix is a ndarray"):
-        bc.plots.agreement(np.eye(2))
-    with pytest.raises(ValueError, match=r"rows \['method 0'\] and columns \['other'\]"):
-        bc.plots.agreement(table(1, rng).rename(columns=lambda _: "other"))
-    with pytest.raises(TypeError, match="no numbers"):
-        bc.plots.agreement(pd.DataFrame([["x"]], ["a"], ["a"]))
-    assert plt.get_fignums() == []

@@ -117,4 +117,10 @@ def test_the_text_says_everything_that_was_found(found):
         assert (f"P(K = {k}) = {share:.2f}" in text) == (share >= 0.005)
     assert "\n  links, ann          p " in text
     assert max(map(len, text.splitlines())) <= 100
+    long = [f"{'x' * 70}{i}" for i in range(3)]
+    links = bc.PairwiseConstraints([(0, 2)], [True], n_items=3)
+    named = with_names(to_datatree({"z": [[[0, 0, 1]]]}, constraints=[links]), items=long)
+    shown = as_text(findings(named)).splitlines()
+    assert f"{long[0]}, {long[2]}: same" in next(line for line in shown if "; likely" in line)
+    assert next(line for line in shown if "0.000" in line or "1.000" in line).endswith("x ...")
     assert "\0" not in text

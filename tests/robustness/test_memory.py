@@ -9,7 +9,7 @@ import pytest
 import bayesclust as bc
 from bayesclust import _io
 from bayesclust._io import available_memory, check_memory
-from bayesclust.estimators.sampling import check_draws_fit_in_memory
+from bayesclust.estimators.base import check_draws_fit_in_memory
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.posterior.tree import stacked_partitions, to_datatree
 from tests.robustness import world
@@ -141,7 +141,7 @@ class Labels:
 def test_memory_of_draws_is_estimated_well(monkeypatch):
     said = []
     monkeypatch.setattr(
-        "bayesclust.estimators.sampling.check_memory", lambda needed, *words: said.append(needed)
+        "bayesclust.estimators.base.check_memory", lambda needed, *words: said.append(needed)
     )
     check_draws_fit_in_memory(1000, 2, 800)
 

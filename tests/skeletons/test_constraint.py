@@ -1,4 +1,4 @@
-"""The skeleton of a kind of side information; that it keeps the contract of views, `test_contract.py` sees to."""
+"""The skeleton of a kind of constraints, beside what `constraints/test_contract.py` tests of it."""
 
 from dataclasses import replace
 
@@ -67,7 +67,9 @@ def test_answers_of_a_kind_that_nothing_loaded_defines_are_refused():
         }
     )
     assert confusions(stored, draws).shape == (1, 1, 1, 4, 4)
-    message = r"^the answers 'odd' are of the kind 'hearsay', whose noise has the parameters odd_confusion, and no such "
+    message = (
+        r"^the answers 'odd' are of the kind 'hearsay', whose noise has the parameters odd_con"
+    )
     with pytest.raises(ValueError, match=message):
         confusions(replace(stored, kind="hearsay"), draws)
 

@@ -1,4 +1,4 @@
-"""The skeletons of a sampler and of a partition prior, by the exactness tests of the built-in ones."""
+"""The skeletons of a sampler and of a partition prior, in the tests of the built-in ones."""
 
 from dataclasses import replace
 
