@@ -44,7 +44,7 @@ class Iteration:
         self.tau, self.penalty = m * self.settings.tau, m * self.settings.penalty
         self.objective = WeightObjective(self.X, named, self.penalty, self.tau, self.tau)
         self.start = start_weights(self.X, K, 1, np.random.default_rng(1))[0]
-        self.table = self.answers.trusted_table
+        self.table = self.answers.soft.table_of_means
 
     def run(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """(q, W) after E-step and M-step."""

@@ -1,34 +1,44 @@
-"""The parts that all estimators share.
-
-Input validation, partitions given by users, predictions' input.
-"""
+"""The parts that estimators share: input, starts, settings, checkpoints, the draws as a tree."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust.checks import check_items, plain_array, true_labels
+from bayesclust.checks import check_int, check_items, check_memory, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
+from bayesclust.constraints.stored import noise_dims
+from bayesclust.inference.assignment import dispersed_number, seeded_partition
+from bayesclust.inference.chain import Moves, TVClustProblem
+from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
+from bayesclust.inference.runner import Chain, Draws, Schedule, check_same_in_all, n_processes
+from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import as_labels
+from bayesclust.posterior.tree import as_labels, to_datatree
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 """What a cluster is: one component, several, or what the constraints choose."""
 
 
+BLOCKED = "blocked"
+NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
+"""Settings that do not change the draws, and the seed, which the fingerprint holds by itself."""
+UNRECORDED = ("init", "random_state", "progress", "n_jobs")
+
+
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
-    """Base of the estimators: `fit(X, constraints=...)` sets `labels_`.
-
-    And `fit_seconds_`, its wall-clock time.
-
-    A run that a checkpoint continues counts the seconds of its last part.
-    """
+    """Base of the estimators: `fit` sets `labels_` and `fit_seconds_`."""
 
     labels_: IntArray
     fit_seconds_: float
@@ -60,10 +70,7 @@ def read_input(
     read: Callable[[Any], FloatArray] = check_items,
     needs: Needs = "table",
 ) -> tuple[FloatArray, list[Constraints]]:
-    """Validate the arguments of a fit: the data by `read`, and the constraints.
-
-    Remember the columns' names.
-    """
+    """Validate data, by `read`, and constraints; remember the columns' names."""
     for given in y if isinstance(y, (list, tuple)) else (y,):
         if isinstance(given, Constraints):
             raise TypeError(
@@ -97,10 +104,7 @@ def check_partition(labels: ArrayLike, n_items: int) -> IntArray:
 
 
 def start_labels(init: Any, n_items: int) -> IntArray | None:
-    """The partition to start from.
-
-    Labels, those of a fitted estimator, or a posterior's point estimate.
-    """
+    """The partition to start from: labels, an estimator's, or a posterior's point estimate."""
     if init is None:
         return None
     if isinstance(init, BaseEstimator):
@@ -116,3 +120,191 @@ def start_labels(init: Any, n_items: int) -> IntArray | None:
             "an estimator fitted to these items, or its posterior_."
         )
     return true_labels(labels, least=1, name="init")
+
+
+# --- settings and starts
+
+
+def check_schedule(num_warmup: Any, num_samples: Any) -> Schedule:
+    """The sweeps of a chain, from settings of an estimator."""
+    return Schedule(
+        check_int(num_warmup, "num_warmup", least=0), check_int(num_samples, "num_samples")
+    )
+
+
+def check_moves(moves: object) -> None:
+    """Refuse what is neither None nor `Moves`."""
+    if not (moves is None or isinstance(moves, Moves)):
+        raise TypeError(
+            f"moves must be a bayesclust.Moves or None; got {type(moves).__name__}: "
+            "pass for instance Moves()."
+        )
+
+
+def check_draws_fit_in_memory(n_items: int, num_chains: int, num_samples: int) -> None:
+    """Refuse runs whose draws of the partition would not fit into memory."""
+    # while draws are put together and made canonical, a label takes three times as much and 8 bytes
+    label = np.dtype(np.int16 if n_items <= np.iinfo(np.int16).max else np.int32).itemsize
+    check_memory(
+        num_chains * num_samples * n_items * (3 * label + 8),
+        f"keeping {num_chains} x {num_samples:,} draws of {n_items:,} labels",
+        "ask for fewer draws (num_samples), or fewer chains",
+    )
+
+
+def chain_starts(
+    sampler: str | Sampler,
+    problem: TVClustProblem,
+    given: IntArray | None,
+    moves: Moves | None,
+    rngs: list[Generator],
+) -> list[Callable[[], Chain]]:
+    """One callable per chain, or one for all where they advance together."""
+
+    def partition(chain: int) -> IntArray:
+        if given is not None:
+            return given
+        most = problem.partition_prior.most_clusters
+        number = min(dispersed_number(chain, problem.n_items), most or problem.n_items)
+        return seeded_partition(problem.family.embedding(), number, rngs[chain])
+
+    def blocked() -> Chain:
+        # imported here: it loads JAX, which the other samplers do without
+        from bayesclust.inference.blocked import BlockedChains
+
+        starts = np.stack([partition(chain) for chain in range(len(rngs))])
+        return BlockedChains(problem, starts, rngs)
+
+    if sampler == BLOCKED:
+        return [blocked]
+    make = SAMPLERS[sampler] if isinstance(sampler, str) else sampler
+    chosen = default_moves(make, problem.n_items) if moves is None else moves
+
+    def sequential(chain: int) -> Chain:
+        return make(problem, partition(chain), rngs[chain], chosen)
+
+    return [partial(sequential, chain) for chain in range(len(rngs))]
+
+
+# --- the draws
+
+
+def draw_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
+    """Names of the dimensions of what is drawn, after chain and draw."""
+    return {"component": ("item",), **noise_dims(constraints)}
+
+
+def draws_tree(
+    draws: Draws,
+    constraints: Sequence[Constraints],
+    items: FloatArray,
+    settings: Mapping[str, Any],
+    approximation: str | None = None,
+) -> Any:
+    """Draws, data, constraints and settings as an `xarray.DataTree` in ArviZ's groups."""
+    attrs = {
+        "created_by": "bayesclust",
+        "version": version("bayesclust"),
+        "seed": settings["random_state"],
+        "interrupted": int(draws.interrupted),
+        "settings": {name: value for name, value in settings.items() if name not in UNRECORDED},
+    }
+    if approximation is not None:
+        attrs["approximation"] = approximation
+    return to_datatree(
+        draws.posterior,
+        draws.sample_stats,
+        X=items,
+        constraints=constraints,
+        dims=draw_dims(constraints),
+        attrs=attrs,
+    )
+
+
+# --- checkpoints: what makes a run the one it is, so that only the same call resumes it
+
+
+def run_seed(
+    random_state: int | Generator | None, path: str | os.PathLike[str] | None
+) -> int | Generator | None:
+    """The seed of a run: with a checkpoint and no seed given, one is drawn and kept there."""
+    if path is None or random_state is not None:
+        return random_state
+    found = stored_fingerprint(path) or {}
+    if "drawn seed" in found:
+        return int(found["drawn seed"])
+    _check_seed(None)
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
+def open_checkpoint(
+    path: str | os.PathLike[str] | None,
+    settings: Mapping[str, Any],
+    items: FloatArray,
+    constraints: Sequence[Constraints],
+    seed: int | Generator | None,
+) -> Checkpoint | None:
+    """The checkpoint of a run, if it has one; several processes must run the same either way."""
+    if path is None and n_processes() == 1:
+        return None
+    _check_seed(seed)
+    words = fingerprint(settings, items, constraints, seed) if seed is not None else {}
+    if path is not None:
+        return Checkpoint(path, words, settings["num_chains"], draw_dims(constraints))
+    check_same_in_all(words)
+    return None
+
+
+def _check_seed(random_state: int | Generator | None) -> None:
+    if random_state is None and n_processes() > 1:
+        raise ValueError(
+            "random_state=None draws another seed in each process: "
+            "give the same number in all of them."
+        )
+
+
+def fingerprint(
+    settings: Mapping[str, Any],
+    items: FloatArray,
+    constraints: Sequence[Constraints],
+    seed: int | Generator,
+) -> dict[str, Any]:
+    """Words that differ as soon as the draws would."""
+    words = {n: _word(value) for n, value in settings.items() if n not in NOT_PART_OF_DRAWS}
+    answers = [
+        _digest(view.items, view.answers, view.source) + f" {view.name} {_exact(view.noise)}"
+        for view in constraints
+    ]
+    words |= {
+        "version": version("bayesclust"),
+        "data": _digest(items),
+        "constraints": "; ".join(answers),
+    }
+    if isinstance(seed, Generator):
+        # the chains' generators are spawned from the seed sequence, which spawning changes and
+        # drawing does not
+        source = getattr(seed.bit_generator.seed_seq, "state", None)
+        return words | {"random_state": _word(f"{seed.bit_generator.state} {source}")}
+    return words | {"drawn seed" if settings["random_state"] is None else "random_state": int(seed)}
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return _digest(value)
+    word = _exact(value) if not isinstance(value, (str, np.generic)) else str(value)
+    return word if len(word) < 100 else _digest(np.frombuffer(word.encode(), np.uint8))
+
+
+def _exact(value: Any) -> str:
+    """The representation with all elements and digits of arrays inside."""
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        return repr(value)
+
+
+def _digest(*arrays: Any) -> str:
+    digest = hashlib.sha256()
+    for values in arrays:
+        array = np.ascontiguousarray(values)
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()[:32]

@@ -1,7 +1,4 @@
-"""What a cluster is and how much an item weighs.
-
-As given, or chosen by how well constraints are predicted.
-"""
+"""Cluster models and powers: as given, or chosen by how well constraints are predicted."""
 
 from __future__ import annotations
 
@@ -16,8 +13,13 @@ from numpy.random import Generator
 
 from bayesclust.checks import check_choice
 from bayesclust.constraints.base import Constraints
-from bayesclust.estimators.base import AUTO, MIXTURE, SINGLE
-from bayesclust.estimators.sampling import chain_starts, draws_tree
+from bayesclust.estimators.base import (
+    AUTO,
+    MIXTURE,
+    SINGLE,
+    chain_starts,
+    draws_tree,
+)
 from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
@@ -55,10 +57,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidates:
-    """The models to choose from: families (the first is the one asked for).
-
-    Constraints and priors.
-    """
+    """The models to choose from; the first family is the one asked for."""
 
     families: Mapping[str, BoundFamily]
     constraints: tuple[Constraints, ...]
@@ -72,10 +71,7 @@ class Candidates:
         return TVClustProblem(family, self.constraints, self.prior.among)
 
     def to_try(self, power: float | None) -> list[Choice]:
-        """All models that "auto" compares, the simplest first.
-
-        Further families at the largest power alone.
-        """
+        """All models that "auto" compares, simplest first; further families at full power alone."""
         given, *further = self.families
         powers = POWERS if self.families[given].takes_power else POWERS[:1]
         powers = powers if power is None else (float(power),)
@@ -101,10 +97,9 @@ def check_cluster_model(model: object, power: object, sampler: object) -> None:
 def bind_families(
     family: str | Family, items: FloatArray, *, several: bool
 ) -> dict[str, BoundFamily]:
-    """Bind the family asked for, and, where several may be tried, its alternatives, by their names.
+    """Bind the family asked for and, where several may be tried, its alternatives, by their names.
 
-    Beside full covariances these are sparser ones of many columns, and "mixed" where many items
-    share a value of a column. Where nothing is to be chosen, such columns cause a warning instead.
+    Where nothing is to be chosen, columns in which many items share a value cause a warning.
     """
     name = family if isinstance(family, str) else type(family).__name__
     given = get_family(family).bind(items)
@@ -161,19 +156,11 @@ def choose(
     settings: Mapping[str, Any],
     rng: Generator,
 ) -> tuple[Choice, pd.DataFrame]:
-    """Compare cluster models, powers and families by short runs.
+    """Compare cluster models, powers and families by short runs; a row of the table for each.
 
-    The table has a row for each that was tried.
-
-    The score of a model is how probable it makes each constraint, given the data and all others.
-    Labels have no part in it, and neither has the density of the data, which tells nothing about
-    constraints and cannot be compared between powers. Among the models whose mean score lies within
-    one standard error (of paired differences) of the best, the simplest is taken (Breiman et al.
-    1984, Sec. 3.4.3): the largest power, the family asked for, and one component per cluster.
-
-    Columns of the table: cluster_model, power, family, elpd_loo (mean over constraints, in nats),
-    behind (the best one's less this one's), error (its standard error), clusters (mean number) and
-    chosen.
+    The score of a model is how probable it makes each constraint given the data and all others;
+    the density of the data has no part in it, which cannot be compared between powers. The simplest
+    model within one standard error of the best is taken (Breiman et al. 1984, Sec. 3.4.3).
     """
     tried = candidates.to_try(power)
     scores, clusters = [], []
@@ -191,10 +178,7 @@ def choose(
 
 
 def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How far each row's mean lies behind the best one's.
-
-    And the standard error of these paired differences.
-    """
+    """How far each row's mean lies behind the best one's, and the standard error of that."""
     behind = scores[scores.mean(axis=1).argmax()] - scores
     return behind.mean(axis=1), behind.std(axis=1) / np.sqrt(scores.shape[1])
 
@@ -202,10 +186,7 @@ def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
 def simplest_within_one_error(
     tried: Sequence[Choice], scores: FloatArray, clusters: Sequence[float]
 ) -> tuple[Choice, pd.DataFrame]:
-    """The first model within one standard error of the best, and the table of all.
-
-    Scores are (models, constraints).
-    """
+    """The first model within one error of the best, and the table; scores (models, constraints)."""
     import pandas as pd
 
     behind, error = behind_best(scores)

@@ -28,13 +28,15 @@ from bayesclust.checks import (
     number_between,
 )
 from bayesclust.constraints import Constraints
-from bayesclust.constraints.stored import noise_dims, noise_names
-from bayesclust.estimators.base import ConstrainedClusterer, describe_columns_of_new, read_input
-from bayesclust.estimators.sampling import (
+from bayesclust.constraints.stored import noise_dims
+from bayesclust.estimators.base import (
+    ConstrainedClusterer,
     check_draws_fit_in_memory,
     check_schedule,
+    describe_columns_of_new,
     draws_tree,
     open_checkpoint,
+    read_input,
     run_seed,
 )
 from bayesclust.inference.dcrc.em import (
@@ -44,7 +46,6 @@ from bayesclust.inference.dcrc.em import (
     EMSettings,
     choose,
     fit_em,
-    mean_confusion,
 )
 from bayesclust.inference.dcrc.features import check_kernel, fit_features
 from bayesclust.inference.dcrc.gibbs import (
@@ -56,7 +57,7 @@ from bayesclust.inference.dcrc.gibbs import (
 )
 from bayesclust.inference.dcrc.weights import log_softmax
 from bayesclust.inference.runner import Draws, Schedule, run_chains
-from bayesclust.inference.variational.mean_field import draw_labels
+from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive
@@ -83,12 +84,8 @@ MOST_STARTS = 24
 PRECISION_PRIOR = (2.0, 0.5)
 """Shape and rate of the Gamma prior of the weights' precision where `penalty` is None.
 
-Its mean is what EM takes.
-
-Learned, it keeps drawn weights from losing accuracy: spread over all that a precision of 4 allows,
-classifiers blur classes that the one at the mode tells apart. Mean F on iris, ionosphere and
-balance at 0.05, 0.15 and 0.3 n triplets, three draws each: weights at their mode .797, drawn under
-a precision of 4 .787, under a learned one .831.
+Mean F on iris, ionosphere and balance at 0.05, 0.15 and 0.3 n triplets: weights at their mode .797,
+drawn under a precision of 4 .787, under a learned one .831.
 """
 BIAS_SCALE = 10.0
 """Standard deviation of the biases where weights are drawn; the paper leaves them free, which is no
@@ -99,34 +96,29 @@ MEAN_FIELD_DRAWS = (4, 250)
 
 
 class DCRC(ConstrainedClusterer):
-    """Discriminative clustering with noisy constraints on triplets and pairs.
-
-    "Do not know" is one of the answers about triplets.
+    """Discriminative clustering with noisy constraints on triplets ("dnk" included) and pairs.
 
     A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the constraints are
-    probable, items that no constraint names are told apart clearly, and clusters are balanced (Eq.
-    9).
-    Labels of named items get a mean-field distribution; its bound is raised by variational EM from
-    several starts, of which the one with the highest bound is kept.
+    probable, items that no constraint names are told apart clearly, and clusters are balanced
+    (Eq. 9). Labels of named items get a mean-field distribution; its bound is raised by variational
+    EM from several starts, of which the highest bound is kept.
 
     Parameters
     ----------
     n_clusters : int
         K. Clusters may stay empty.
     noise : float, "learn", "confusion", "literal" or None, default 0.05
-        How answers go wrong. A number is the known probability of a wrong answer, the paper's being
-        0.05. 0 makes answers binding: the probability falls to 0 in steps, so that the data count
-        before answers are settled. "literal" applies Eq. 14 from the first sweep, by which labels
-        become certain at once and P(y | x) is hardly used. "learn": one error rate per source
-        under the prior of `UniformNoise()` (for pairs `LinkNoise()`). "confusion": a 3 x 3
+        How answers go wrong. A number is the known probability of a wrong answer (0.05 in the
+        paper); 0 makes answers binding, by falling to 0 in steps. "literal" applies Eq. 14 from the
+        first sweep, by which labels become certain at once and P(y | x) is hardly used. "learn":
+        one error rate per source (`UniformNoise()`; for pairs `LinkNoise()`). "confusion": a 3 x 3
         matrix per source, `ConfusionNoise()`. None: the noise models that the constraints have.
     balance : bool, "learn" or "cv", default "learn"
-        True prefers clusters of equal size (Eq. 9), which keeps clusters from being lost, above all
-        where most answers are "dnk": one single cluster explains these too. "learn" starts so, and
-        then draws clusters to the sizes that they had among the items that answers name, if these
-        are a fair sample: better where clusters are uneven and answers many, worse where few
-        answers meet overlapping clusters, of which the small then fade. False has no preference
-        (Eq. 8). "cv" chooses among the three by answers held out in five parts.
+        True prefers clusters of equal size (Eq. 9), which keeps clusters from being lost where most
+        answers are "dnk". "learn" starts so, and then draws clusters to their sizes among the items
+        that answers name: better where clusters are uneven and answers many, worse where few
+        answers meet overlapping clusters. False has no preference (Eq. 8). "cv" chooses among the
+        three by answers held out in five parts.
     inference : {"variational_em", "gibbs"}, default "variational_em"
         "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise in
         place of mean field's.
@@ -157,10 +149,9 @@ class DCRC(ConstrainedClusterer):
         Nats per answer by which an iteration must raise the bound to be followed by another.
     weights : {"mode", "sample"}, default "mode"
         Only "gibbs": whether the weights W are held at the mode that EM found, or drawn too, from
-        the density that EM climbed (`bayesclust.models.dcrc`), made proper by a normal prior of the
-        biases. With ``penalty=None`` the precision of the other weights is learned then, which
-        gains accuracy where answers are many, and may lose some where they are few (0.05 n); under
-        a fixed one, draws of the weights tell clusters apart less well than their mode.
+        the density that EM climbed (`bayesclust.models.dcrc`) with a normal prior of the biases.
+        With ``penalty=None`` the precision of the other weights is learned then, which gains
+        accuracy where answers are many, and may lose some where they are few (0.05 n).
     num_chains, num_warmup, num_samples : int, default 4, 500, 1000
         Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
     loss : str, loss or None, default None
@@ -206,11 +197,10 @@ class DCRC(ConstrainedClusterer):
         EM iterations of the best start under the final noise model.
     n_features_in_ : int
     posterior_ : xarray.DataTree
-        Draws in ArviZ's groups, as other estimators have them; for "variational_em" independent
-        draws from the mean field, made when first asked for. Mean field understates what else is
-        possible, noise with it: error rates come out too small where many items have few answers.
-        Drawn weights are in a group of their own, `classifier`: W of shape (chain, draw, cluster,
-        coefficient), biases last, clusters as in `proba_`.
+        Draws in ArviZ's groups; for "variational_em" independent draws from the mean field, made
+        when first asked for, which understate what else is possible: error rates come out too small
+        where many items have few answers. Drawn weights are in a group of their own, `classifier`:
+        W (chain, draw, cluster, coefficient), biases last, clusters as in `proba_`.
 
     Warns
     -----
@@ -428,10 +418,7 @@ class DCRC(ConstrainedClusterer):
         return labels
 
     def _check_settings(self, checkpoint: Any) -> Schedule | None:
-        """Refuse settings that do not exist or do not go together.
-
-        None where nothing is sampled.
-        """
+        """Refuse settings that do not exist or do not go together; None if nothing is sampled."""
         check_choice(self.inference, "inference", ("variational_em", GIBBS))
         check_choice(self.weights, "weights", (MODE, SAMPLE))
         check_kernel(self.kernel)
@@ -483,7 +470,7 @@ class DCRC(ConstrainedClusterer):
         self._classifiers = fit.W[None, order]  # (draws, K, d + 1), the biases last
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
         counted = zip(constraints, fit.counts, strict=True)
-        self.confusion_ = {view.name: mean_confusion(view, counts) for view, counts in counted}
+        self.confusion_ = {view.name: view.noise.predictive(counts) for view, counts in counted}
         self._given = (constraints, fit.counts, items, self.get_params(deep=False), seed)
         self._tree = None
 
@@ -574,9 +561,7 @@ def check_balance(value: Any) -> tuple[dict[str, bool], ...]:
 
 
 def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMSettings]:
-    """The settings to choose among by constraints held out.
-
-    The first being that of too few constraints to choose by.
+    """The settings to choose among by constraints held out; the first where these are too few.
 
     `n_cells`, items times features times clusters, sets the number of starts where it is None.
     """
@@ -633,11 +618,7 @@ def draw_mean_field(
     shape = MEAN_FIELD_DRAWS
     labels = draw_labels(proba, shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"z": labels.reshape(*shape, -1)}
-    for view, names, count in zip(constraints, noise_names(constraints), counts, strict=True):
-        initial = view.noise.initial(view.n_sources)
-        repeated: FloatArray = np.broadcast_to(count, (*shape, *count.shape))
-        for name, value in view.noise.draw(repeated, initial, rng).items():
-            variables[names[name]] = np.broadcast_to(value, (*shape, *initial[name].shape)).copy()
+    variables |= draw_noise(constraints, counts, shape, rng)
     attrs = {
         "created_by": "bayesclust",
         "version": version("bayesclust"),

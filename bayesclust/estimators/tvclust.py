@@ -15,20 +15,28 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust._io import check_memory
 from bayesclust.checks import (
     check_choice,
     check_int,
     check_items,
+    check_memory,
     check_random_state,
     check_threads,
 )
 from bayesclust.estimators.base import (
     AUTO,
+    BLOCKED,
     ConstrainedClusterer,
+    chain_starts,
+    check_draws_fit_in_memory,
+    check_moves,
     check_partition,
+    check_schedule,
     describe_columns_of_new,
+    draws_tree,
+    open_checkpoint,
     read_input,
+    run_seed,
     start_labels,
 )
 from bayesclust.estimators.cluster_models import (
@@ -46,16 +54,6 @@ from bayesclust.estimators.gamma_path import (
     model_at,
     takes_missing,
 )
-from bayesclust.estimators.sampling import (
-    BLOCKED,
-    chain_starts,
-    check_draws_fit_in_memory,
-    check_moves,
-    check_schedule,
-    draws_tree,
-    open_checkpoint,
-    run_seed,
-)
 from bayesclust.families import Family, get_family
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.prediction import Prediction, with_shared
@@ -65,7 +63,6 @@ from bayesclust.inference.variational.fit import VariationalSettings, fit_variat
 from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.partition_priors import (
-    DirichletProcess,
     Nested,
     PartitionPrior,
     as_nested,
@@ -92,13 +89,12 @@ class TVClust(ConstrainedClusterer):
     ----------
     sampler : str, VariationalSettings or class, default "collapsed"
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster
-        parameters are integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), which
-        draws the parameters in every sweep; cheap sweeps, but it moves single items alone, and so
-        can sit in a bad start unless `moves` gives it the moves of the collapsed sampler.
-        "blocked": all items at once, on all devices, for very many items (Walker's slices).
-        "variational", or a `VariationalSettings`: no sampler but mean field (Blei and Jordan 2006),
-        much faster; it finds one mode, and understates what else is possible. Or one's own, a
-        function like `inference.samplers.collapsed_chain`.
+        parameters are integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), with
+        cheap sweeps that move single items alone unless `moves` gives it more. "blocked": all items
+        at once, on all devices, for very many items (Walker's slices). "variational", or a
+        `VariationalSettings`: mean field (Blei and Jordan 2006), much faster; it finds one mode,
+        and understates what else is possible. Or a function like
+        `inference.samplers.collapsed_chain`.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
@@ -107,26 +103,25 @@ class TVClust(ConstrainedClusterer):
         measure is gets learned, in units of the data, unless fixed there: shifts of columns
         change no Gaussian fit, and changes of unit none but those of "gaussian_spherical".
     cluster_model : {"single", "mixture", "auto"} or AtGamma, default "single"
-        What a cluster is: one component of the family, or ("mixture", for "collapsed") a
-        Dirichlet-process mixture of them. Classes are seldom ellipses. Where they are not, a single
-        component splits, and the constraints that hold the class together are taken for noise; in a
-        mixture they group components instead. "auto" tries models and powers in short runs, beside
-        "gaussian" also "mixed" where many items share a value, and "gaussian_tied" and
-        "gaussian_diagonal" for more than 20 columns. It takes the simplest whose prediction of each
-        constraint from the others is within one standard error of the best; labels have no part in
-        it. An `estimators.AtGamma` is the model on the way to its small-variance limit, for
+        What a cluster is: one component of the family, or ("mixture", for "collapsed") a mixture of
+        them, which constraints group: where classes are no ellipses, single components split, and
+        constraints that hold a class together are taken for noise. "auto" tries models and powers
+        in short runs, beside "gaussian" also "mixed" where many items share a value, and
+        "gaussian_tied" and "gaussian_diagonal" for more than 20 columns, and takes the simplest
+        whose prediction of each constraint from the others is within one standard error of the
+        best. An `estimators.AtGamma` is the model on the way to its small-variance limit, for
         "collapsed" and "gibbs".
     power : float in (0, 1] or None, default None
-        What an item weighs in the likelihood: below 1, the data are asked to fit the model only
-        roughly (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the
-        constraints. The posterior is then that of a model of fewer items, and its uncertainty is
-        wider. None is 1, or what "auto" finds.
+        What an item weighs in the likelihood: below 1, the data need fit the model only roughly
+        (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the constraints,
+        and uncertainty is wider. None is 1, or what "auto" finds.
     partition_prior : PartitionPrior, Nested, str or None, default None
         Prior over partitions, of `bayesclust.partition_priors`: `DirichletProcess`, `PitmanYor`,
         `MixtureOfFiniteMixtures`, `KnownK`, or your own; "dirichlet_process",
         "pitman_yor" and "finite_mixtures" have their defaults. None is the Dirichlet process with a
         Gamma(1, 1) prior of its concentration. For mixtures `Nested` gives the prior of the
-        components within a cluster too. "blocked" and "variational" take a `DirichletProcess`.
+        components within a cluster too. "blocked" and "variational" need sticks: they take all but
+        `MixtureOfFiniteMixtures`.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup : int, default 500
@@ -275,11 +270,10 @@ class TVClust(ConstrainedClusterer):
             clusters.
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come. After a kill or an interrupt the same
-            call resumes there, and its result is bitwise identical to that of a run never stopped;
-            with a larger `num_samples` it continues to the longer run. With ``random_state=None``
-            the seed that was drawn is kept there too; a Generator must be in the state that it was
-            in at the first call. A kill costs a few seconds of work. `xarray.open_datatree` reads
-            the directory, also during the run.
+            call resumes there, bitwise identical to a run never stopped, with a larger
+            `num_samples` to the longer run. With ``random_state=None`` the drawn seed is kept there
+            too; a Generator must be in the state of the first call. `xarray.open_datatree` reads
+            it, also during the run.
 
         Returns
         -------
@@ -434,13 +428,11 @@ class TVClust(ConstrainedClusterer):
     def log_joint(self, labels: ArrayLike) -> float:
         """Return log p(labels, data, constraints | base measure) of any partition of the items.
 
-        Cluster parameters, the concentration and the noise of every source are integrated out,
-        exactly. The learned hyper-parameters of the base measure, which all clusters share, stay at
-        their posterior geometric means. So differences between partitions are differences of log
-        posterior probability under that base measure; a draw's own `log_joint` in `sample_stats` is
-        another thing, the density of everything drawn with it. Fits with
-        ``cluster_model="mixture"`` have no such method: it would be a sum over all ways to make
-        clusters of components.
+        Cluster parameters, those of the partition prior and the noise of every source are
+        integrated out; learned hyper-parameters of the base measure stay at their posterior
+        geometric means. So differences are those of log posterior probability under that base
+        measure. A draw's own `log_joint` in `sample_stats` is the density of everything drawn with
+        it. Fits with ``cluster_model="mixture"`` have no such method.
 
         Parameters
         ----------
@@ -523,41 +515,33 @@ class TVClust(ConstrainedClusterer):
     def _build_problem(
         self, X: ArrayLike, y: object, constraints: Any, seed: int | Generator | None
     ) -> tuple[FloatArray, TVClustProblem]:
-        """Validate the data; the model and the data, chosen where ``cluster_model="auto"``."""
-        if isinstance(self.cluster_model, AtGamma):
-            return self._build_problem_at_gamma(self.cluster_model, X, y, constraints, seed)
-        read = partial(check_items, missing=get_family(self.family).takes_missing)
+        """Validate the data; the model and the data, chosen or scaled to gamma where asked for."""
+        model = self.cluster_model
+        if isinstance(model, AtGamma):
+            limit = model.unfitted_limit(seed)
+            missing = takes_missing(limit)
+        else:
+            missing = get_family(self.family).takes_missing
+        read = partial(check_items, missing=missing)
         items, constraints = read_input(self, X, y, constraints, read=read)
-        several = self.cluster_model == AUTO and any(map(len, constraints))
+        if isinstance(model, AtGamma):
+            self.limit_ = fitted_limit(limit, X, constraints, items)
+            problem, _ = limit_problem(self.limit_, items, constraints)
+            return items, model_at(model.gamma, self.limit_, problem, constraints).problem
+        several = model == AUTO and any(map(len, constraints))
         families = bind_families(self.family, items, several=several)
         candidates = Candidates(families, tuple(constraints), as_nested(self.partition_prior))
         self.model_scores_ = None
-        if self.cluster_model == AUTO:
+        if model == AUTO:
             rng = check_random_state(seed).spawn(1)[0]
             choice, self.model_scores_ = choose(
                 candidates, self.power, items, self.moves, self._settings(), rng
             )
         else:
             power = 1.0 if self.power is None else float(self.power)
-            choice = Choice(self.cluster_model, power, next(iter(families)))
+            choice = Choice(model, power, next(iter(families)))
         self.cluster_model_, self.power_, self.family_ = choice
         return items, candidates.problem(choice)
-
-    def _build_problem_at_gamma(
-        self,
-        model: AtGamma,
-        X: ArrayLike,
-        y: object,
-        constraints: Any,
-        seed: int | Generator | None,
-    ) -> tuple[FloatArray, TVClustProblem]:
-        """Validate the data, fit the limit if need be, and scale the model to gamma."""
-        limit = model.unfitted_limit(seed)
-        read = partial(check_items, missing=takes_missing(limit))
-        items, constraints = read_input(self, X, y, constraints, read=read)
-        self.limit_ = fitted_limit(limit, X, constraints, items)
-        problem, _ = limit_problem(self.limit_, items, constraints)
-        return items, model_at(model.gamma, self.limit_, problem, constraints).problem
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as they are recorded with the draws."""
@@ -661,11 +645,7 @@ def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
         raise ValueError(
             f"moves is given, but sampler={name!r} has no moves to choose from: leave moves=None."
         )
-    if not isinstance(prior.among, DirichletProcess):
-        raise ValueError(
-            f"sampler={name!r} takes a DirichletProcess as partition_prior; got "
-            f"{type(prior.among).__name__}: choose sampler='collapsed' or 'gibbs'."
-        )
+    prior.among.stick_parameters(prior.among.initial())  # refuses priors without sticks
 
 
 def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:
@@ -676,10 +656,7 @@ def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str,
 
 
 def _is_table(X: ArrayLike) -> bool:
-    """Whether it has rows and columns to count.
-
-    Anything else is refused by the family, in a sentence.
-    """
+    """Whether it has rows and columns to count; anything else is refused by the family."""
     try:
         return np.ndim(X) == 2
     except (TypeError, ValueError):

@@ -75,6 +75,9 @@ class KnownK(_Finite):
     def log_v(self, n: Any, number: Any, values: Values) -> Any:
         return _log_share(self.n_clusters, n, number, values["gamma"])
 
+    def stick_parameters(self, values: Values) -> tuple[Any, Any]:
+        return -values["gamma"], self.n_clusters * values["gamma"]
+
 
 @dataclass(frozen=True)
 class MixtureOfFiniteMixtures(_Finite):

@@ -63,6 +63,5 @@ class PitmanYor(PartitionPrior):
         rising = np.append(0.0, np.cumsum(steps)) - steps[0]
         return rising[number] + gammaln(t + 1.0) - gammaln(np.add(t, n))
 
-    def sticks(self, position: Any, values: Values) -> tuple[Any, Any]:
-        s = values["discount"]
-        return 1.0 - s, values["concentration"] + s * position
+    def stick_parameters(self, values: Values) -> tuple[Any, Any]:
+        return values["discount"], values["concentration"]

@@ -8,7 +8,6 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 import bayesclust as bc
 from bayesclust.inference.dcrc.features import SPREAD, fit_features
@@ -29,15 +28,6 @@ def triplets(data):
 @pytest.fixture(scope="module")
 def fitted(data, triplets):
     return bc.DCRC(3, **QUICK).fit(data.X, constraints=triplets)
-
-
-def test_scikit_learn_accepts_it():
-    failed = [
-        (result["check_name"], result["exception"])
-        for result in check_estimator(bc.DCRC(2, **QUICK), on_fail=None, on_skip=None)
-        if result["status"] == "failed"
-    ]
-    assert failed == []
 
 
 def test_attributes_belong_together(fitted, data, triplets):
@@ -223,34 +213,27 @@ def test_a_short_fit_says_so(data, triplets):
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "words"),
+    ("settings", "words"),
     [
-        ({"n_clusters": 0}, ValueError, "n_clusters must be an integer of at least 1; got 0."),
-        ({"n_clusters": 91}, ValueError, "n_clusters=91 is more than the 90 items of X"),
-        ({"noise": 1.0}, ValueError, "noise must lie in"),
-        (
-            {"noise": "guess"},
-            ValueError,
-            'noise must be "learn" or "confusion" or "literal"; got \'guess\'',
-        ),
-        ({"noise": True}, TypeError, "noise must be a number in"),
-        ({"balance": 1}, TypeError, 'balance must be True, False, "learn" or "cv"; got 1'),
-        ({"inference": "gibs"}, ValueError, 'inference must be "variational_em" or "gibbs"; got'),
-        (
-            {"kernel": "sigmoid"},
-            ValueError,
-            'kernel must be "rbf" or "polynomial" or "precomputed"',
-        ),
-        ({"kernel": "precomputed"}, ValueError, "a precomputed kernel must have shape"),
-        ({"kernel": 3}, TypeError, "kernel is a int: pass a name"),
-        ({"tau": "learn"}, ValueError, 'tau must be "cv"; got'),
-        ({"penalty": -1.0}, ValueError, "penalty must lie in"),
-        ({"temperature": -1.0}, ValueError, "temperature must lie in"),
-        ({"n_init": 0}, ValueError, "n_init must be an integer of at least 1"),
-        ({"tol": 0.0}, ValueError, "tol must lie in"),
+        ({"n_clusters": 0}, "n_clusters must be an integer of at least 1; got 0."),
+        ({"n_clusters": 91}, "n_clusters=91 is more than the 90 items of X"),
+        ({"noise": 1.0}, "noise must lie in"),
+        ({"noise": "guess"}, 'noise must be "learn" or "confusion" or "literal"; got \'guess\''),
+        ({"noise": True}, "noise must be a number in"),
+        ({"balance": 1}, 'balance must be True, False, "learn" or "cv"; got 1'),
+        ({"inference": "gibs"}, 'inference must be "variational_em" or "gibbs"; got'),
+        ({"kernel": "sigmoid"}, 'kernel must be "rbf" or "polynomial" or "precomputed"'),
+        ({"kernel": "precomputed"}, "a precomputed kernel must have shape"),
+        ({"kernel": 3}, "kernel is a int: pass a name"),
+        ({"tau": "learn"}, 'tau must be "cv"; got'),
+        ({"penalty": -1.0}, "penalty must lie in"),
+        ({"temperature": -1.0}, "temperature must lie in"),
+        ({"n_init": 0}, "n_init must be an integer of at least 1"),
+        ({"tol": 0.0}, "tol must lie in"),
     ],
 )
-def test_bad_settings(data, triplets, settings, error, words):
-    with pytest.raises(error) as caught:
+def test_bad_settings(data, triplets, settings, words):
+    wrong_kind = settings in ({"noise": True}, {"balance": 1}, {"kernel": 3})
+    with pytest.raises(TypeError if wrong_kind else ValueError) as caught:
         bc.DCRC(**{"n_clusters": 3, **settings}).fit(data.X, constraints=triplets)
     assert str(caught.value).startswith(words)

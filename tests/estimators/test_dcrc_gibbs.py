@@ -137,30 +137,25 @@ def test_classes_are_matched(rng):
     np.testing.assert_allclose(shares[:, best_columns(shares, truth)], expected)
 
 
+EM = {"inference": "variational_em"}
+
+
 @pytest.mark.parametrize(
-    ("settings", "error", "words"),
+    ("settings", "words"),
     [
-        ({"weights": "map"}, ValueError, 'weights must be "mode" or "sample"; got'),
-        (
-            {"weights": "sample", "inference": "variational_em"},
-            ValueError,
-            'weights="sample" needs chains',
-        ),
-        ({"noise": 0.0}, ValueError, "noise=0.0 makes answers binding"),
-        ({"temperature": 0.5}, ValueError, "temperature=0.5 is of the mean field"),
-        (
-            {"weights": "sample", "penalty": 0.0},
-            ValueError,
-            "penalty=0 leaves the weights without a prior",
-        ),
-        ({"num_chains": 0}, ValueError, "num_chains must be an integer of at least 1"),
-        ({"num_warmup": -1}, ValueError, "num_warmup must be an integer of at least 0"),
-        ({"num_samples": 0}, ValueError, "num_samples must be an integer of at least 1"),
-        ({"loss": "squared"}, ValueError, "loss must be"),
+        ({"weights": "map"}, 'weights must be "mode" or "sample"; got'),
+        ({"weights": "sample"} | EM, 'weights="sample" needs chains'),
+        ({"noise": 0.0}, "noise=0.0 makes answers binding"),
+        ({"temperature": 0.5}, "temperature=0.5 is of the mean field"),
+        ({"weights": "sample", "penalty": 0.0}, "penalty=0 leaves the weights without a prior"),
+        ({"num_chains": 0}, "num_chains must be an integer of at least 1"),
+        ({"num_warmup": -1}, "num_warmup must be an integer of at least 0"),
+        ({"num_samples": 0}, "num_samples must be an integer of at least 1"),
+        ({"loss": "squared"}, "loss must be"),
     ],
 )
-def test_bad_settings(data, answers, settings, error, words):
-    with pytest.raises(error) as caught:
+def test_bad_settings(data, answers, settings, words):
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
         bc.DCRC(3, **SHORT | settings).fit(data.X, constraints=answers)
     assert str(caught.value).startswith(words)
 

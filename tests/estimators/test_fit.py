@@ -1,4 +1,4 @@
-"""What is around every `fit`: the clock, and warnings that point at the line that called it."""
+"""Every fit: scikit-learn's checks, the clock, and warnings that point at the calling line."""
 
 import sys
 import threading
@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import check_estimator
 
 import bayesclust as bc
 
@@ -24,6 +25,24 @@ CUT_SHORT = [
 ]
 
 
+TINY = {"num_chains": 1, "num_warmup": 10, "num_samples": 10, "progress": False}
+MEAN_FIELD = bc.VariationalSettings(n_init=1, n_refined=1)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        bc.TVClust(**TINY),
+        bc.TVClust(MEAN_FIELD, **TINY, random_state=0),
+        bc.DCRC(2, n_init=3, random_state=0, n_jobs=1),
+    ],
+)
+def test_scikit_learn_accepts_it(estimator):
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    failed = [(one["check_name"], one["exception"]) for one in results if one["status"] == "failed"]
+    assert failed == []
+
+
 @pytest.mark.parametrize("estimator", CUT_SHORT, ids=lambda estimator: type(estimator).__name__)
 def test_warnings_point_at_the_line_that_called_fit(estimator):
     with warnings.catch_warnings(record=True) as caught:
@@ -34,7 +53,7 @@ def test_warnings_point_at_the_line_that_called_fit(estimator):
     assert 0 < estimator.fit_seconds_ < 600
 
 
-def test_fit_predict_is_timed_and_a_second_fit_anew():
+def test_fit_predict_and_a_second_fit_are_timed():
     X = np.arange(40.0).reshape(20, 2)
     est = bc.DPMeans(penalty=30.0)
     est.fit_predict(X)

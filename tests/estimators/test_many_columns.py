@@ -11,6 +11,7 @@ from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.metrics import pairwise_f
 
 D = 25
+SHORT = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0, "progress": False}
 
 
 def elongated(n=120, classes=3, seed=0, apart=4):
@@ -28,14 +29,7 @@ def elongated(n=120, classes=3, seed=0, apart=4):
 def fitted():
     X, y, *_ = elongated(240)
     links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
-    settings = {
-        "num_chains": 2,
-        "num_warmup": 60,
-        "num_samples": 60,
-        "random_state": 0,
-        "progress": False,
-    }
-    return bc.TVClust(family="gaussian_tied", **settings).fit(X, constraints=links)
+    return bc.TVClust(family="gaussian_tied", **SHORT).fit(X, constraints=links)
 
 
 def test_long_classes_are_found_and_predicted(fitted):
@@ -61,7 +55,7 @@ def test_the_covariance_is_not_kept_with_the_draws(fitted):
     assert fitted.log_joint(fitted.labels_) > fitted.log_joint(np.arange(120) % 7)
 
 
-def test_restored_chains_go_on_to_the_last_bit():
+def test_restored_chains_repeat_bit_for_bit():
     X, y, *_ = elongated(80)
     links = bc.PairwiseConstraints.sample(y, size=40, seed=0)
     family = bc.families.TiedGaussian().bind(X)
@@ -100,17 +94,11 @@ def test_a_split_is_found_from_one_cluster():
     assert chains_that_part(Moves(split_merge=0.0)) == 0
 
 
+@pytest.mark.slow
 def test_auto_tries_sparer_families_of_many_columns():
     X, y, *_ = elongated(240)
     links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
-    settings = {
-        "num_chains": 2,
-        "num_warmup": 60,
-        "num_samples": 60,
-        "random_state": 0,
-        "progress": False,
-    }
-    est = bc.TVClust(cluster_model="auto", **settings).fit(X, constraints=links)
+    est = bc.TVClust(cluster_model="auto", **SHORT).fit(X, constraints=links)
     assert est.family_ == "gaussian_tied"
     assert est.family == "gaussian"
     assert pairwise_f(est.labels_, y) > 0.95
@@ -120,7 +108,7 @@ def test_auto_tries_sparer_families_of_many_columns():
         "gaussian_tied": 2,
         "gaussian_diagonal": 2,
     }
-    few = bc.TVClust(cluster_model="auto", power=1.0, **settings).fit(X[:, :20], constraints=links)
+    few = bc.TVClust(cluster_model="auto", power=1.0, **SHORT).fit(X[:, :20], constraints=links)
     assert set(few.model_scores_["family"]) == {few.family_} == {"gaussian"}
-    own = bc.TVClust(family=bc.families.FullGaussian(), **settings).fit(X[:, :2])
+    own = bc.TVClust(family=bc.families.FullGaussian(), **SHORT).fit(X[:, :2])
     assert own.family_ == "FullGaussian"

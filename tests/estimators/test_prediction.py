@@ -10,7 +10,7 @@ import pytest
 import scipy.stats
 from scipy.special import logsumexp
 from sklearn.base import clone
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 
 import bayesclust as bc
@@ -39,6 +39,11 @@ def fitted(data):
     return bc.TVClust(random_state=5, **SHORT).fit(data.X, constraints=links)
 
 
+@pytest.fixture(scope="module")
+def plain(data):
+    return bc.TVClust(random_state=0, **SHORT).fit(pd.DataFrame(data.X, columns=["a", "b"]))
+
+
 def test_items_of_clusters_far_apart_go_where_they_came_from(fitted, data):
     np.testing.assert_array_equal(fitted.predict(data.X), fitted.labels_)
     shares = fitted.predict_proba(data.X)
@@ -47,7 +52,7 @@ def test_items_of_clusters_far_apart_go_where_they_came_from(fitted, data):
     assert (shares[np.arange(60), fitted.labels_] > 0.9).all()
 
 
-def test_company_is_that_of_the_items_nearby(fitted, data):
+def test_similarity_is_that_of_the_items_nearby(fitted, data):
     near = data.X + 1e-6
     similarity = fitted.predict_similarity(near)
     assert similarity.shape == (60, 60)
@@ -78,11 +83,11 @@ def test_scores_are_the_average_over_the_draws_used(fitted, data):
     np.testing.assert_allclose(few, logsumexp(alone, axis=0) - np.log(4))
 
 
-def test_units_enter_by_their_jacobian_alone(data):
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_units_enter_by_their_jacobian_alone(data, plain):
     # powers of two, so that the draws stay the same to the last bit
     scale = np.array([1024.0, 0.25])
     new = data.X[::7] + 0.3
-    plain = bc.TVClust(random_state=0, **SHORT).fit(data.X)
     moved = bc.TVClust(random_state=0, **SHORT).fit(data.X * scale)
     difference = plain.score_samples(new) - moved.score_samples(new * scale)
     np.testing.assert_allclose(difference, np.log(scale).sum(), rtol=1e-9)
@@ -103,18 +108,17 @@ def test_counts(rng):
         est.predict(np.where(np.arange(60)[:, None] == 1, -1.0, data.X))
 
 
-def test_constant_columns_are_left_out(data):
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_constant_columns_are_left_out(data, plain):
     est = bc.TVClust(random_state=0, **SHORT).fit(np.column_stack([data.X, np.ones(60)]))
-    plain = bc.TVClust(random_state=0, **SHORT).fit(data.X)
     new = data.X[:5] + 0.1
     np.testing.assert_allclose(
         est.score_samples(np.column_stack([new, np.arange(5)])), plain.score_samples(new)
     )
 
 
-@pytest.mark.parametrize("settings", [{"sampler": "gibbs"}, {"sampler": "variational"}], ids=str)
-def test_every_sampler_gives_draws_to_predict_from(data, settings):
-    est = bc.TVClust(random_state=0, **SHORT, **settings).fit(data.X)
+def test_gibbs_gives_draws_to_predict_from(data):
+    est = bc.TVClust("gibbs", random_state=0, **SHORT).fit(data.X)
     np.testing.assert_array_equal(est.predict(data.X), est.labels_)
     assert (est.predict_novelty(data.X) < 0.2).all()
 
@@ -161,17 +165,15 @@ def test_other_bad_calls(fitted, data):
         fitted.predict(data.X, max_draws=0)
 
 
-def test_columns_are_known_by_name(data):
+def test_columns_are_known_by_name(data, plain):
     frame = pd.DataFrame(data.X, columns=["a", "b"])
-    est = bc.TVClust(random_state=0, **SHORT).fit(frame)
-    np.testing.assert_array_equal(est.predict(frame), est.labels_)
+    np.testing.assert_array_equal(plain.predict(frame), plain.labels_)
     with pytest.raises(ValueError, match="feature names should match"):
-        est.predict(frame.rename(columns={"b": "c"}))
+        plain.predict(frame.rename(columns={"b": "c"}))
 
 
-@pytest.mark.parametrize("load", [load_iris, load_wine])
-def test_held_out_items_are_more_likely_than_under_one_gaussian(load):
-    X = load().data
+def test_held_out_items_are_more_likely_than_under_one_gaussian():
+    X = load_iris().data
     held = np.arange(len(X)) % 3 == 0
     est = bc.TVClust(
         random_state=0, num_chains=2, num_warmup=150, num_samples=100, progress=False

@@ -1,4 +1,4 @@
-"""Columns in which many items share a value, through the front door: a warning, and the family that takes them."""
+"""Columns in which many items share a value: a warning, and the family that takes them."""
 
 import warnings
 
@@ -55,7 +55,7 @@ def test_long_lists_are_cut(data):
         bc.families.Product([("gaussian", [0]), ("hurdle", [1, 2, 3])]),
     ],
 )
-def test_families_that_know_are_told_nothing(data, family):
+def test_families_that_fit_ties_do_not_warn(data, family):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bind_families(family, data[0], several=False)
@@ -65,7 +65,7 @@ def test_families_that_know_are_told_nothing(data, family):
         )
 
 
-def test_gaussian_parts_are_looked_at(data):
+def test_gaussian_parts_are_checked(data):
     with pytest.warns(TiedColumnsWarning, match=r"^in column 2 \(0 in \d\d%\) of X many"):
         bind_families(
             bc.families.Product([("gaussian", [0, 2]), ("hurdle", [1, 3])]), data[0], several=False
@@ -90,13 +90,8 @@ def test_mixed_columns_find_the_groups_and_place_new_items(data):
 def test_auto_tries_mixed_columns_and_says_nothing(data):
     X, z = data
     links = bc.PairwiseConstraints.sample(z, size=80, error_rate=0.1, seed=0)
-    settings = {
-        "num_chains": 2,
-        "num_warmup": 60,
-        "num_samples": 60,
-        "random_state": 0,
-        "progress": False,
-    }
+    settings = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "progress": False}
+    settings |= {"random_state": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("error", TiedColumnsWarning)
         est = bc.TVClust(cluster_model="auto", **settings).fit(X, constraints=links)

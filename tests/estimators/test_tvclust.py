@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 import xarray as xr
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 import bayesclust as bc
 from bayesclust.inference.chain import Moves
 
-TINY = {"num_chains": 1, "num_warmup": 10, "num_samples": 10, "progress": False}
 SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False}
 
 
@@ -33,15 +31,6 @@ def views(data):
 @pytest.fixture(scope="module")
 def fitted(data, views):
     return bc.TVClust(random_state=5, **SHORT).fit(data.X, constraints=views)
-
-
-def test_scikit_learn_accepts_it():
-    failed = [
-        (result["check_name"], result["exception"])
-        for result in check_estimator(bc.TVClust(**TINY), on_fail=None, on_skip=None)
-        if result["status"] == "failed"
-    ]
-    assert failed == []
 
 
 def test_finds_the_clusters_and_labels_without_gaps(fitted, data):

@@ -1,4 +1,4 @@
-"""The blocked sampler against the exact posterior, by many short chains side by side."""
+"""The blocked sampler against the exact posterior over all partitions, by many short chains."""
 
 from dataclasses import replace
 
@@ -9,9 +9,10 @@ from bayesclust.constraints import UniformNoise
 from bayesclust.families import FAMILIES
 from bayesclust.inference.blocked import BlockedChains
 from bayesclust.inference.blocked import chains as blocked
+from bayesclust.inference.blocked.chains import TINY
 from bayesclust.inference.blocked.layout import make_layout
 from bayesclust.inference.chain import TVClustProblem
-from bayesclust.partition_priors import DirichletProcess
+from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
 from tests.exactness import exact
 from tests.exactness.cases import known_views, problem, triplets
 from tests.exactness.test_enumeration import LEARNED, learning
@@ -55,6 +56,20 @@ def test_every_family(name):
     assert_exact(problem(name, n=5, seed=1), 500, seed=1)
 
 
+@pytest.mark.parametrize("prior", [PitmanYor((2.0, 3.0), 1.3), KnownK(3, (2.0, 2.0))])
+def test_every_prior_with_sticks(prior):
+    assert_exact(replace(problem("poisson", n=5, seed=2), partition_prior=prior), 500, 2)
+
+
+def test_items_of_low_slices_keep_their_labels(monkeypatch):
+    """And a fault: no new clusters are drawn below the level, but items choose all the same."""
+    right = blocked.draw_weights
+    monkeypatch.setattr(blocked, "LEVEL", 0.3)
+    assert_exact(known(), 600, seed=6)
+    monkeypatch.setattr(blocked, "draw_weights", lambda *given: (right(*given)[0], TINY))
+    assert not comparison(known(), 600, seed=6).agrees
+
+
 def test_without_side_information_in_other_dimensions():
     assert_exact(replace(problem("gaussian", n=6, d=3, seed=3), constraints=()), 500, seed=3)
 
@@ -79,22 +94,20 @@ def noticed():
     return not comparison(known(), 300, seed=6).agrees
 
 
-def test_without_new_sticks_it_is_noticed(monkeypatch):
-    """A fault: nothing is seen beyond one new cluster."""
-    right = blocked.draw_weights
-    monkeypatch.setattr(
-        blocked, "draw_weights", lambda sizes, *rest: right(sizes, *rest)[: len(sizes) + 1]
-    )
+def test_without_new_clusters_it_is_noticed(monkeypatch):
+    """A fault: no more than one new cluster is seen."""
+    right = blocked.draw_jumps
+    monkeypatch.setattr(blocked, "draw_jumps", lambda *given: right(*given)[:1])
     assert noticed()
 
 
 def test_slices_forgotten_are_noticed(monkeypatch):
-    """A fault: sticks as if every slice were as high as its cluster."""
+    """A fault: new clusters as if every slice were as high as its own."""
     right = blocked.draw_weights
     monkeypatch.setattr(
         blocked,
         "draw_weights",
-        lambda sizes, alpha, least, rng: right(sizes, alpha, 0 * least + 1, rng),
+        lambda sizes, sticks, least, rng: right(sizes, sticks, 0 * least + 1, rng),
     )
     assert noticed()
 

@@ -26,7 +26,7 @@ from tests.exactness.test_geweke import functionals, marginal_conditional, templ
 
 def put_truth(chain, world):
     """Let one of the chains go on from what is true."""
-    chain.alpha, chain.hyper = world.values["concentration"], world.hyper
+    chain.values, chain.hyper = dict(world.values), world.hyper
     chain.noise = world.noise
 
 
@@ -46,7 +46,7 @@ def successive_conditional(problem, number, rng):
         problem = replace(problem, family=family, constraints=views)
         made.put_data(problem)
         made.put_labels(z[None])
-        values = {"concentration": chain.alpha}
+        values = chain.values
         rows.append(functionals(problem, z, values, chain.hyper, chain.noise))
     return rows
 
@@ -65,7 +65,9 @@ def test_joint_distribution():
 def test_concentration_counted_twice_is_noticed(monkeypatch):
     right = blocked.draw_weights
     monkeypatch.setattr(
-        blocked, "draw_weights", lambda sizes, alpha, *rest: right(sizes, 2 * alpha, *rest)
+        blocked,
+        "draw_weights",
+        lambda sizes, sticks, *rest: right(sizes, (0, 2 * sticks[1]), *rest),
     )
     assert_noticed(z_scores("multinomial", 1000, seed=2))
 
@@ -116,7 +118,7 @@ def ranks(name, number, seed):
         X = world.problem.family.embedding()
         for chain in made.unknowns:
             fresh = blocked.Unknowns(world.problem, chain.components, chain.rng)
-            chain.alpha, chain.hyper, chain.noise = fresh.alpha, fresh.hyper, fresh.noise
+            chain.values, chain.hyper, chain.noise = fresh.values, fresh.hyper, fresh.noise
             chain.hyper_sampler = fresh.hyper_sampler
         seeded = [seeded_partition(X, int(rng.integers(1, 6)), rng) for _ in range(CHAINS)]
         made.put_labels(np.stack(seeded))

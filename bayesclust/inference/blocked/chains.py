@@ -1,23 +1,22 @@
-"""Blocked Gibbs sampling of the Dirichlet process by slices.
-
-For data that a sequential scan cannot reach.
+"""Blocked Gibbs sampling by slices, for data that a sequential scan cannot reach.
 
 A sweep draws, given the partition, what is small (on the host, from the clusters' sufficient
-statistics): hyper-parameters with the cluster parameters integrated out, concentration, noise, then
-weights and parameters of the clusters and of as many new ones as the slice variables can see. Given
-these, the devices draw all labels, colour by colour of the constraint graph (`step`). It is exact
-and truncates nothing.
+statistics): hyper-parameters with the cluster parameters integrated out, parameters of the prior
+over partitions, noise, then weights and parameters of the clusters and of as many new ones as the
+slice variables admit. Given these, the devices draw all labels, colour by colour of the constraint
+graph (`step`). It is exact and truncates nothing.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from numpy.random import Generator
+from scipy.special import gamma
 
 from bayesclust._jax import in_x64
 from bayesclust.constraints.base import N_PATTERNS
@@ -41,37 +40,63 @@ from bayesclust.typing import FloatArray, IntArray, NDArray
 # --- weights
 
 
-def draw_weights(sizes: IntArray, alpha: float, least: FloatArray, rng: Generator) -> FloatArray:
-    """Draw the weights of the clusters.
+LEVEL = 0.01
+"""Lowest slice that is looked under, one item weighing 1: an item with a lower one keeps its label
+until its next slice. Beneath it lie too many new clusters where the discount is large."""
+TINY = 1e-300
 
-    And of new ones until what is left lies under every slice variable.
 
-    (pi_1, ..., pi_K, rest) ~ Dirichlet(n_1, ..., n_K, alpha) (Pitman 1996; Fall and Barat 2014),
-    and the rest is broken into sticks, v ~ Beta(1, alpha) of what is left each (Walker 2007; Kalli,
-    Griffin and Walker 2011, Sec. 2). What remains unbroken can be nobody's label, so nothing is
-    truncated.
+def draw_weights(
+    sizes: IntArray, sticks: tuple[float, float], least: FloatArray, rng: Generator
+) -> tuple[FloatArray, float]:
+    """Draw the weights of the clusters and of new ones down to the lowest slice; the lowest level.
+
+    Given the partition, weights times an independent Gamma(n + c) variable are Gamma(n_k - d) for
+    the clusters (Pitman 1996, Corollary 20). The rest is a Pitman-Yor process (d, c + K d): the
+    jumps of a Poisson process of intensity T d / Gamma(1 - d) x^(-1 - d) exp(-x) with T ~ Gamma(c /
+    d + K) (Pitman and Yor 1997, Proposition 21), or c / x exp(-x) where d = 0. Those below all
+    slices (Walker 2007) can be no item's label, so nothing is truncated. Of a known number (d =
+    -gamma) all others are Gamma(gamma), and there are no slices.
     """
-    gammas = rng.standard_gamma(np.append(sizes, alpha))
-    shares = gammas / gammas.sum()
-    weights = shares[:-1]
-    rest = float(shares[-1])
-    lowest = float((weights * least).min())
-    new: list[float] = []
-    while rest >= lowest:
-        stick = float(rng.beta(1.0, alpha))
-        new.append(rest * stick)
-        rest *= 1.0 - stick
-    return np.append(weights, new)
+    d, c = sticks
+    own = np.maximum(rng.standard_gamma(sizes - d), TINY)
+    if d < 0:
+        empty = rng.standard_gamma(-d, size=round(-c / d) - len(sizes))
+        return np.append(own, np.maximum(empty, TINY)), 0.0
+    scale = c if d == 0 else d * rng.standard_gamma(c / d + len(sizes)) / gamma(1.0 - d)
+    lowest = max(float((own * least).min()), LEVEL)
+    return np.append(own, draw_jumps(scale, d, lowest, rng)), LEVEL
+
+
+def draw_jumps(scale: float, d: float, lowest: float, rng: Generator) -> FloatArray:
+    """Draw the points above `lowest` of a Poisson process of intensity scale x^(-1 - d) exp(-x).
+
+    By thinning: of scale x^(-1 - d) up to 1, and of scale exp(-x) above.
+    """
+    log_low = min(np.log(lowest), 0.0)
+    width = np.expm1(-d * log_low) / d if d > 0 else -log_low
+    share = width * rng.random(rng.poisson(scale * width))
+    small = np.exp(-np.log1p(d * share) / d if d > 0 else -share)
+    large = 1.0 + rng.standard_exponential(rng.poisson(scale / np.e))
+    kept = np.append(np.exp(-small), large ** (-1.0 - d)) > rng.random(len(small) + len(large))
+    jumps = np.append(small, large)[kept]
+    return jumps[jumps >= lowest]
 
 
 # --- what a chain holds on the host
 
 
-class Unknowns:
-    """Concentration, hyper-parameters and noise of one chain.
+class Slots(NamedTuple):
+    """The clusters of one chain and new ones, as labels are drawn from them (`step.Given`)."""
 
-    And the statistics of its clusters.
-    """
+    weight: FloatArray  # (S,)
+    log_weight: FloatArray  # (S,)
+    terms: Terms
+    level: float
+
+
+class Unknowns:
+    """Everything unknown of one chain but its labels, and the statistics of its clusters."""
 
     @in_x64
     def __init__(self, problem: TVClustProblem, components: Components, rng: Generator) -> None:
@@ -79,7 +104,7 @@ class Unknowns:
         self.hyper_sampler = HyperSampler(problem.family)
         self.use(problem, components)
         self.hyper = problem.family.initial_hyper()
-        self.alpha = problem.partition_prior.initial()["concentration"]
+        self.values = problem.partition_prior.initial()
         self.noise: list[dict[str, Any]] = [
             view.noise.initial(view.n_sources) for view in problem.constraints
         ]
@@ -95,7 +120,7 @@ class Unknowns:
         return sizes
 
     def use(self, problem: TVClustProblem, components: Components) -> None:
-        """Have these data and answers; `see` must follow."""
+        """Take over these data and answers; `see` must follow."""
         self.problem = problem
         self.components = components
         self.hyper_sampler.family = problem.family
@@ -105,17 +130,14 @@ class Unknowns:
         return self.rng.integers(2**32, size=2, dtype=np.uint32)
 
     def see(self, statistics: Terms, least: FloatArray, counts: list[IntArray]) -> None:
-        """Take note of new labels: sums over all slots, and each view's counts of answers."""
+        """Keep what new labels give: sums over all slots, and counts of each view's answers."""
         used = np.flatnonzero(np.asarray(statistics[0]) > 0)
         self.statistics = tuple(np.asarray(part)[used] for part in statistics)
         self.least = np.asarray(least)[used]
         self.counts = counts
 
-    def update(self, *, adapt: bool, freeze_noise: bool) -> tuple[FloatArray, Terms]:
-        """Draw everything but the labels.
-
-        Gives weights and parameters of the clusters and of new ones.
-        """
+    def update(self, *, adapt: bool, freeze_noise: bool) -> Slots:
+        """Draw all but the labels: `adapt` tunes steps, `freeze_noise` keeps noise at its mean."""
         problem = self.problem
         components = self.components
         rng = self.rng
@@ -125,8 +147,8 @@ class Unknowns:
 
         self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
         self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
-        values = problem.partition_prior.update({"concentration": self.alpha}, [self.sizes], rng)
-        self.alpha = values["concentration"]
+        prior = problem.partition_prior
+        self.values = prior.update(self.values, [self.sizes], rng)
         if not freeze_noise:
             self.noise = [
                 view.noise.draw(counts, noise, rng)
@@ -134,21 +156,23 @@ class Unknowns:
                     problem.constraints, self.counts, self.noise, strict=True
                 )
             ]
-        weight = draw_weights(self.sizes, self.alpha, self.least, rng)
+        sticks = prior.stick_parameters(self.values)
+        weight, level = draw_weights(self.sizes, sticks, self.least, rng)
+        log_weight = np.zeros_like(weight)
+        if level == 0:  # no slices
+            log_weight = np.log(weight)
+            weight = np.ones_like(weight)
         new = len(weight) - len(self.least)
         padded = tuple(
             np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in self.statistics
         )
-        return weight, components.draw(padded, self.hyper, rng)
+        return Slots(weight, log_weight, components.draw(padded, self.hyper, rng), level)
 
     def log_joint(self) -> float:
-        """log p(z, x, s, alpha, noise, hyper-parameters), cluster parameters integrated out.
-
-        In the user's units.
-        """
+        """log p(everything), cluster parameters integrated out, in the user's units."""
         problem = self.problem
-        prior, values = problem.partition_prior, {"concentration": self.alpha}
-        value = prior.log_prob(self.sizes, values) + prior.log_prior(values)
+        prior = problem.partition_prior
+        value = prior.log_prob(self.sizes, self.values) + prior.log_prior(self.values)
         value += (
             self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
         )
@@ -165,7 +189,7 @@ class Unknowns:
             "generator": self.rng.bit_generator.state,
             "hyper": self.hyper.copy(),
             "hyper_sampler": copy.deepcopy(self.hyper_sampler.snapshot()),
-            "alpha": self.alpha,
+            "values": dict(self.values),
             "noise": [
                 {name: np.array(value) for name, value in noise.items()} for noise in self.noise
             ],
@@ -177,11 +201,11 @@ class Unknowns:
 
     @in_x64
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Be where a snapshot was taken, bit for bit."""
+        """Return to a snapshot, bit for bit."""
         self.rng.bit_generator.state = snapshot["generator"]
         self.hyper_sampler.restore(copy.deepcopy(snapshot["hyper_sampler"]))
         self.hyper = np.array(snapshot["hyper"])
-        self.alpha = snapshot["alpha"]
+        self.values = dict(snapshot["values"])
         self.noise = [
             {name: np.array(value) for name, value in noise.items()} for noise in snapshot["noise"]
         ]
@@ -236,18 +260,16 @@ class BlockedChains:
 
     @in_x64
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
-        """One sweep over everything unknown, in all chains.
-
-        `adapt` tunes the steps on hyper-parameters; `freeze_noise` holds the noise at its prior mean.
-        """
+        """One sweep over everything unknown, in all chains; see `Unknowns.update`."""
         drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
-        slots = self._slots(max(len(weight) for weight, _ in drawn))
-        weight = _padded([weight for weight, _ in drawn], slots)
-        terms = tuple(
-            _padded(parts, slots) for parts in zip(*(terms for _, terms in drawn), strict=True)
+        slots = self._slots(max(len(one.weight) for one in drawn))
+        weight, log_weight, terms = jax.tree.map(
+            lambda *parts: _padded(parts, slots), *[one[:3] for one in drawn]
         )
+        level = np.array([one.level for one in drawn])
         table = self._tables()
-        given = Given(self._keys(), weight, terms, table[..., :1] - table, table - table[..., -1:])
+        gains = table[..., :1] - table, table - table[..., -1:]
+        given = Given(self._keys(), weight, log_weight, level, terms, *gains)
         for chain in self.unknowns:
             chain.key = chain.new_key()
         self.labels, totals = self.step.advance(self.data, self.labels, given, self._keys())
@@ -259,8 +281,9 @@ class BlockedChains:
         variables: dict[str, Any] = {
             "z": self.labels_of_items(),
             "n_clusters": np.array([len(chain.least) for chain in chains]),
-            "concentration": np.array([chain.alpha for chain in chains]),
         }
+        for name in self.problem.partition_prior.parameters:
+            variables[name] = np.array([chain.values[name] for chain in chains])
         for j, prior in enumerate(self.problem.family.hyper_priors):
             if prior.log_sd > 0:
                 variables[prior.name] = np.array([chain.hyper[j] for chain in chains])
@@ -273,10 +296,7 @@ class BlockedChains:
         }
 
     def log_joint(self) -> FloatArray:
-        """log p(z, x, s, alpha, noise, hyper-parameters) of every chain.
-
-        As for the collapsed sampler.
-        """
+        """log p(everything) of every chain, as for the collapsed sampler."""
         return np.array([chain.log_joint() for chain in self.unknowns])
 
     @in_x64
@@ -291,7 +311,7 @@ class BlockedChains:
 
     @in_x64
     def put_data(self, problem: TVClustProblem) -> None:
-        """Have other data, or other answers to the same questions; `put_labels` must follow."""
+        """Take over other data or answers to the same questions; `put_labels` must follow."""
         self.problem = problem
         components = problem.family.components()
         for chain in self.unknowns:
@@ -316,6 +336,8 @@ class BlockedChains:
     @in_x64
     def put_labels(self, z: NDArray[np.integer]) -> None:
         """Set all chains' labels, (chains, n), each 0..K-1 without gaps."""
+        for labels in z:
+            self.problem.check_start(labels)
         self._place_labels(z)
         slots = np.arange(self._slots(int(z.max()) + 1))
         self._see(self.step.count(self.data, self.labels, slots, self._keys()))
@@ -331,7 +353,7 @@ class BlockedChains:
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Be where the snapshot was taken, bit for bit, random generators included."""
+        """Return to a snapshot, bit for bit, random generators included."""
         self._place_labels(snapshot["z"])
         self.moved = np.array(snapshot["moved"])
         self.slots = snapshot["slots"]
@@ -344,13 +366,12 @@ class BlockedChains:
         self.labels = Labels(free, place(self.mesh, z[:, self.layout.answered.ravel()], EVERYWHERE))
 
     def _see(self, totals: Totals) -> None:
-        """Fetch what the chains need to know of their new labels."""
+        """Give the chains the sums over their new labels."""
         totals = jax.device_get(totals)
         self.moved = totals.moved.astype(np.float64)
         answered = np.asarray(self.labels.answered)[:, self.taken]
-        if (
-            self.constraints and not answered.shape[1]
-        ):  # no item is named: counts are zero whatever the labels
+        if self.constraints and not answered.shape[1]:
+            # no item is named: counts are zero whatever the labels
             answered = np.zeros((len(answered), self.constraints[0].n_items), answered.dtype)
         counts = [view.counts(answered) for view in self.constraints]
         for c, chain in enumerate(self.unknowns):
@@ -358,10 +379,7 @@ class BlockedChains:
             chain.see(statistics, totals.least[c], [part[c] for part in counts])
 
     def _tables(self) -> FloatArray:
-        """log p(answer | pattern) of every chain, (chains, codes, patterns).
-
-        As `stack_tables` has it for one.
-        """
+        """log p(answer | pattern) of every chain, (chains, codes, patterns)."""
         tables = [np.zeros((self.number_of_chains, 1, N_PATTERNS))] * (not self.constraints)
         for v, view in enumerate(self.constraints):
             noise = {
@@ -373,10 +391,7 @@ class BlockedChains:
         return np.concatenate(tables, axis=1)
 
     def _slots(self, number: int) -> int:
-        """Slots for so many clusters.
-
-        More than needed are kept for a while, since a new number compiles anew.
-        """
+        """Slots for so many clusters; spare ones are kept, since another number compiles again."""
         needed = -(-number // self.slot_multiple) * self.slot_multiple
         if not needed <= self.slots <= needed + SPARE_MULTIPLES * self.slot_multiple:
             self.slots = needed

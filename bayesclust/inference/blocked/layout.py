@@ -1,9 +1,7 @@
-"""Which item is worked on where: blocks of items, and the answers that touch each block.
+"""Blocks of items, and the answers that touch each block.
 
-Items without answers do not feel each other: they lie in blocks in their own order. The others lie
-in blocks of one colour of the constraint graph, so that within a block nobody waits for anybody;
-blocks of one colour may come one after another, which changes nothing, and bounds the memory that a
-block takes. Either kind of block is cut across the devices.
+Items without answers lie in blocks in their own order, the others in blocks of one colour of the
+constraint graph: within a block no label depends on another. Every block is cut across the devices.
 """
 
 from __future__ import annotations
@@ -65,19 +63,16 @@ def everywhere(mesh: Mesh) -> Any:
 BLOCKS_PER_COLOUR = 4
 LARGEST_SLICE = 16_384
 
-# columns of the table of an answer, if item number c of a triplet joins its left or its right
-# fellow, or neither
+# columns of the table of an answer, if item c of a triplet joins its left, its right, or neither
 WITH_LEFT = (1, 1, 2)
 WITH_RIGHT = (2, 3, 3)
 APART = (3, 2, 1)
 
 
 class Incidences(NamedTuple):
-    """For each block and device, what answers say of its items.
+    """The answers about the items of each block, devices first.
 
-    The first axis of each array is the device.
-
-    An answer about a pair counts as one about a triplet whose other two items are one and the same.
+    An answer about a pair is one about a triplet whose other two items are one and the same.
     """
 
     start: Any  # (devices, blocks + 1) where a block's incidences begin
@@ -111,7 +106,7 @@ def make_layout(
 
 
 def _fill(items: IntArray, multiple: int, size: int, n_items: int) -> IntArray:
-    """Items in blocks of at most `size`, as many as a multiple says, filled up with `n_items`."""
+    """Items in blocks of at most `size`, in number a multiple, filled up with `n_items`."""
     size = max(min(size, -(-len(items) // multiple)), 1)
     blocks = max(-(-len(items) // (multiple * size)), 1) * multiple
     filled = np.full(blocks * size, n_items, np.int64)
@@ -159,10 +154,7 @@ def _incidences(sites: Sites, answered: IntArray, n_devices: int) -> tuple[Incid
 
 
 def _from_each_side(sites: Sites, place: IntArray) -> list[IntArray]:
-    """Every answer as seen by each of its items.
-
-    The item, left, right, code, with_left, with_right, apart.
-    """
+    """Every answer for each of its items: item, left, right, code, with_left, with_right, apart."""
     sides = []
     for c in range(3):
         f = np.flatnonzero(sites.member[:, c] >= 0)

@@ -1,10 +1,11 @@
-"""What the devices do in a sweep: new labels for all items, and the statistics of the new clusters.
+"""The devices' part of a sweep: new labels for all items, and the statistics of the new clusters.
 
 Given weights pi_k, slice variables u_i and parameters theta_k, an item's label has
 
-    p(z_i = k) ~ 1[pi_k >= u_i] p(x_i | theta_k) exp(what the answers say of i in k)
+    p(z_i = k) ~ 1[pi_k >= u_i] p(x_i | theta_k) exp(terms of the answers)
 
-(Walker 2007; the answers as in TVClust Eq. 13). Random numbers are a function of the sweep's key
+(Walker 2007; the answers as in TVClust Eq. 13). Where the number of clusters is known there are no
+slices, and pi_k is a factor. Random numbers are a function of the sweep's key
 and of the item's number, so they depend neither on where an item is worked on, nor on the chains
 and slots beside.
 """
@@ -39,23 +40,19 @@ class Placed(NamedTuple):
 
 
 class Labels(NamedTuple):
-    """Labels by place, chains first.
-
-    Those of items without answers cut across the devices, the others known to all.
-    """
+    """Labels by place, chains first; those of items with answers are known to all devices."""
 
     free: Array
     answered: Array
 
 
 class Given(NamedTuple):
-    """What a chain's labels are drawn from.
-
-    Slots in use come first, the others have weight zero.
-    """
+    """All that a chain's labels are drawn from; slots in use come first, others weigh zero."""
 
     key: Array  # (2,) of uint32
-    weight: Array  # (S,)
+    weight: Array  # (S,) pi_k up to a factor; 1 where there are no slices
+    log_weight: Array  # (S,) 0; log pi_k where there are no slices
+    level: Array  # () an item whose slice is lower keeps its label
     terms: tuple[Array, ...]  # (S, ...)
     if_same: Array  # (codes, 5) gain of joining two that are together, by the column for apart
     if_apart: Array  # (codes, 5) gain of joining one of two that are apart
@@ -86,20 +83,20 @@ def draw_labels(
     log_density: Callable[..., Any], given: Given, items: Array, rows: Any, z: Array, extra: Any
 ) -> Array:
     """Draw new labels of some items by inversion."""
-    floor = heights(given.key, items) * given.weight[z]
-    logits = log_density(jnp, rows, given.terms) + extra
-    logits = jnp.where(given.weight >= floor[:, None], logits, -jnp.inf)
+    lowest = heights(given.key, items) * given.weight[z]
+    logits = log_density(jnp, rows, given.terms) + extra + given.log_weight
+    logits = jnp.where(given.weight >= lowest[:, None], logits, -jnp.inf)
     below = jnp.cumsum(jnp.exp(logits - logits.max(axis=1, keepdims=True)), axis=1)
     total = below[:, -1:]
     # the second condition: rounding must not lead beyond the last label that is possible
     passed = (below <= uniforms(given.key, items, CHOICE)[:, None] * total) & (below < total)
-    return passed.sum(axis=1, dtype=jnp.int32)
+    return jnp.where(lowest >= given.level, passed.sum(axis=1, dtype=jnp.int32), z)
 
 
 def site_logits(
     inc: Incidences, step: int, given: Given, z: Array, block: Array, size: int
 ) -> Array:
-    """What the answers say of each item of a block in each slot, relative to a new one."""
+    """Terms of the answers for each item of a block in each slot, relative to a new one."""
     begin = inc.start[block]
     end = inc.start[block + 1]
     slots = len(given.weight)

@@ -1,6 +1,4 @@
-"""DCRC by variational EM: mean field over the labels that constraints name.
-
-Gradient ascent over the weights.
+"""DCRC by variational EM: mean field over labels of named items, ascent over the weights.
 
 The bound, in nats, is M times Eq. 10 of Pei, Fern, Rosales and Tjahja (Discriminative Clustering
 with Relative Constraints):
@@ -11,10 +9,9 @@ It bounds the evidence log P(L | X; W) plus the last two from below, and never f
 
 Two limits. With eps -> 0 (binding constraints) the update of Eq. 13 becomes Eq. 14: of the clusters
 that agree with most constraints, given the other items' distributions, each in proportion to
-P(y | x). From a start where these distributions are unsettled, their agreement F hardly ever ties,
-so that the first sweep makes every distribution one-hot and P(y | x) is never used. The sensible
-limit lets eps fall in steps to 0, each from the solution of the one before. With temperature -> 0
-every named item is in one cluster.
+P(y | x). Applied from the first sweep it makes every distribution one-hot, so eps falls in steps to
+0, each from the solution of the one before. With temperature -> 0 every named item is in one
+cluster.
 """
 
 from __future__ import annotations
@@ -32,23 +29,24 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.factor_graph import stack_tables
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic, log_softmax
-from bayesclust.inference.limits.confidence import FEWEST_ANSWERS, FOLDS, rows_of
-from bayesclust.inference.variational.answers import SoftAnswers, triplet_patterns
-from bayesclust.inference.variational.mean_field import softmax, stack_padded
+from bayesclust.inference.limits.tuning import FEWEST_ANSWERS, FOLDS, rows_of
+from bayesclust.inference.variational.answers import (
+    SoftAnswers,
+    pattern_probabilities,
+    stack_padded,
+)
+from bayesclust.inference.variational.mean_field import softmax
 from bayesclust.models.dcrc import unnamed
 from bayesclust.typing import BoolArray, Counts, FloatArray, IntArray
 
 STAGES = ((3, 6, 1.0, 0.0), (2, 6, 0.3, 0.3), (2, 6, 0.6, 0.6), (2, 15, 1.0, 1.0))
 """How a start is brought up: EM and L-BFGS iterations, and weights of answers and of "dnk".
 
-"dnk" is the commonest answer, and one single cluster explains it: heard from the start, it freezes
-the first partition that comes. Left out first, then raised with all other answers together, it led
-to higher bounds (balance, letters: by .05 to .2 nats per answer) than as many iterations at full
-weight.
+"dnk" is the commonest answer, and one single cluster explains it. Left out first, then raised with
+all other answers, it led to higher bounds (balance, letters: by .05 to .2 nats per answer).
 """
 ROUGH_ANSWERS = 5000
 ROUGH_FREE = 2000
@@ -105,63 +103,25 @@ class NamedAnswers:
     def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
         self.items = np.flatnonzero(~unnamed(constraints, n_items))
         self.n_answers = sum(map(len, constraints))
-        self.constraints = (
-            [view.restrict(self.items) for view in constraints] if self.n_answers else []
-        )
-        self.soft = SoftAnswers(self.constraints, len(self.items)) if self.n_answers else None
-
-    @property
-    def trusted_table(self) -> FloatArray:
-        """The log table with noise at its prior mean."""
-        return stack_tables(
-            self.constraints, [view.noise.initial(view.n_sources) for view in self.constraints]
-        )
+        named = [one.restrict(self.items) for one in constraints] if self.n_answers else []
+        self.soft = SoftAnswers(named, len(self.items))
 
     @property
     def unsure(self) -> BoolArray:
         """Which rows of the tables are of answers that leave the question open, shape (codes,)."""
         rows = [
-            np.tile(np.array(view.vocabulary) == "dnk", view.n_sources) for view in self.constraints
+            np.tile(np.array(one.vocabulary) == "dnk", one.n_sources) for one in self.constraints
         ]
         return np.concatenate([np.zeros(0, dtype=np.bool_), *rows])
 
-    def counts(self, q: FloatArray) -> list[Counts]:
-        """Expected counts of each view's answers by code and pattern."""
-        return [] if self.soft is None else self.soft.counts(q)
-
-    def value(self, q: FloatArray, table: FloatArray | None) -> float:
-        """What the answers contribute to the bound.
-
-        Under a known log table, or with noise integrated out.
-        """
-        counts = self.counts(q)
-        if table is not None:
-            return float((stack_padded(counts) * table).sum())
-        return float(
-            sum(
-                view.noise.log_marginal(count)
-                for view, count in zip(self.constraints, counts, strict=True)
-            )
-        )
-
-    def expected_table(self, q: FloatArray) -> FloatArray:
-        """E log p(answer | pattern), noise at its optimum given q, shape (codes, 5)."""
-        tables = [
-            view.noise.expected_log_table(count, view.n_sources)
-            for view, count in zip(self.constraints, self.counts(q), strict=True)
-        ]
-        return stack_padded(tables)
+    @property
+    def constraints(self) -> tuple[Constraints, ...]:
+        """The constraints, on the items that they name."""
+        return self.soft.constraints
 
 
 class Ascent:
-    """Weights and label distributions on their way up.
-
-    `path` has the bound after each E-step and M-step.
-
-    The bound, in nats, is M times Eq. 10: E_q log P(y_I | x_I; W) + H(q) + the answers' part + the
-    entropies and the penalty. It holds for the evidence log P(L | X; W) plus the last two. It never
-    falls.
-    """
+    """Weights and label distributions on their way up; `path` has the bound after each step."""
 
     def __init__(
         self,
@@ -175,22 +135,18 @@ class Ascent:
         self.objective = objective
         self.settings = settings
         self.table = table
-        self._soft = copy.deepcopy(
-            answers.soft
-        )  # it keeps a table, and several ascents run side by side
+        # it keeps a table, and several ascents run side by side
+        self.soft = copy.deepcopy(answers.soft)
         self.W = W
         self.q = np.exp(objective.log_p(W))
         self.path: list[float] = []
 
     @property
     def bound(self) -> float:
-        """The bound, in nats; at another temperature than 1.
-
-        With the entropy of the labels multiplied by it.
-        """
+        """The bound, in nats, the entropy of the labels multiplied by the temperature."""
         value = self.objective.value_and_gradient(self.W, self.q)[0]
         value -= self.settings.temperature * float(xlogy(self.q, self.q).sum())
-        return value + self.answers.value(self.q, self.table)
+        return value + self.soft.value(self.soft.counts(self.q), self.table)
 
     def turn_to(self, objective: WeightObjective, table: FloatArray | None) -> None:
         """Go on from here under another objective or another log table; the path starts anew."""
@@ -200,17 +156,16 @@ class Ascent:
 
     def expect(self) -> None:
         """The E-step: sweeps in colour classes (Table II, Eq. 13), noise optimal before each."""
-        if self._soft is not None:
-            log_p = self.objective.log_p(self.W)
-            for _ in range(SWEEPS):
-                before = self.q.copy()
-                self._soft.use_table(
-                    self.answers.expected_table(self.q) if self.table is None else self.table
-                )
-                for step in self._soft.steps:
-                    self.q[step.items] = self._respond(log_p[step.items], step.messages(self.q))
-                if np.abs(self.q - before).max() < SETTLED:
-                    break
+        soft = self.soft
+        log_p = self.objective.log_p(self.W)
+        for _ in range(SWEEPS):
+            before = self.q.copy()
+            counts = soft.counts(self.q) if self.table is None else []
+            soft.use_table(soft.expected_table(counts) if self.table is None else self.table)
+            for step in soft.steps:
+                self.q[step.items] = self._respond(log_p[step.items], step.messages(self.q))
+            if np.abs(self.q - before).max(initial=0.0) < SETTLED:
+                break
         self.path.append(self.bound)
 
     def maximise(self, steps: int = STEPS) -> None:
@@ -220,10 +175,7 @@ class Ascent:
         self.path.append(before + raised)
 
     def run(self, most: int, steps: int = STEPS) -> bool:
-        """Alternate until an iteration adds less than the tolerance.
-
-        False if the last one allowed still added more.
-        """
+        """Alternate until an iteration adds less than the tolerance; False if none allowed did."""
         least = self.settings.tolerance * max(self.answers.n_answers, 1)
         for _ in range(most):
             before = self.path[-1] if self.path else -np.inf
@@ -245,17 +197,12 @@ class Ascent:
 
 
 def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatArray:
-    """0 where an answer agrees with a pattern and `wrong` where it does not.
-
-    For all constraints.
-    """
-    tables = [np.zeros((0, N_PATTERNS))]
-    for view in constraints:
-        agrees = np.arange(view.n_answers)[:, None] == view.truth[None, :]
-        table = np.zeros((view.n_answers, N_PATTERNS))
-        table[:, : view.n_patterns] = np.where(agrees, 0.0, wrong)
-        tables.append(np.tile(table, (view.n_sources, 1)))
-    return np.concatenate(tables)
+    """0 where an answer agrees with a pattern and `wrong` where it does not, (codes, 5)."""
+    tables = []
+    for one in constraints:
+        agrees = np.arange(one.n_answers)[:, None] == one.truth[None, :]
+        tables.append(np.tile(np.where(agrees, 0.0, wrong), (one.n_sources, 1)))
+    return stack_padded(tables)
 
 
 def max_compatible(F: FloatArray, log_p: FloatArray) -> FloatArray:
@@ -347,9 +294,11 @@ def fit_em(
     q = np.empty((len(points), n_clusters))
     q[order] = np.exp(log_softmax(best.W @ features.T)).T
     q[answers.items] = best.q
-    counts = (
-        answers.counts(best.q) if constraints and answers.n_answers else _no_counts(constraints)
-    )
+    counts: list[Counts] = [
+        np.zeros((one.n_sources * one.n_answers, one.n_patterns)) for one in constraints
+    ]
+    if answers.n_answers:
+        counts = answers.soft.counts(best.q)
     return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)
 
 
@@ -393,7 +342,8 @@ def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatAr
         return [None]
     if not binding:
         learned = any(view.noise.free for view in answers.constraints)
-        return [answers.trusted_table, None] if learned else [answers.trusted_table]
+        known = answers.soft.table_of_means
+        return [known, None] if learned else [known]
     steps = () if literal else FALLING_EPS
     falling: list[FloatArray | None] = [
         agreement_table(answers.constraints, float(np.log(eps / 2))) for eps in steps
@@ -406,10 +356,6 @@ def _shares(q: FloatArray) -> FloatArray:
     sizes = q.sum(axis=0) + 1.0
     shares: FloatArray = sizes / sizes.sum()
     return shares
-
-
-def _no_counts(constraints: Sequence[Constraints]) -> list[Counts]:
-    return [np.zeros((view.n_sources * view.n_answers, view.n_patterns)) for view in constraints]
 
 
 def _highest(ascents: Sequence[Ascent], number: int) -> list[Ascent]:
@@ -457,35 +403,11 @@ def _kmeans(points: FloatArray, number: int, rng: Generator) -> IntArray:
 # --- settings chosen by constraints held out
 
 
-def mean_confusion(view: Constraints, counts: Counts) -> FloatArray:
-    """The posterior mean of p(answer | truth) given expected counts."""
-    S = view.n_sources
-    A = view.n_answers
-    one_more = np.zeros((S, A, A, S * A, view.n_patterns))
-    first = [int(np.flatnonzero(view.truth == truth)[0]) for truth in range(A)]
-    for s in range(S):
-        for truth in range(A):
-            for answer in range(A):
-                one_more[s, truth, answer, s * A + answer, first[truth]] = 1.0
-    # m(counts and one more answer) / m(counts) is the probability of that answer
-    ratio: FloatArray = np.exp(
-        view.noise.log_marginal(counts + one_more) - view.noise.log_marginal(counts)
-    )
-    return ratio
-
-
-def log_predictive(view: Constraints, q: FloatArray, confusion: FloatArray) -> float:
-    """The sum of log p(answer) of a view's answers."""
-    rows = [q[view.items[:, t]] for t in range(view.items.shape[1])]
-    if len(rows) == 2:
-        same = np.minimum((rows[0] * rows[1]).sum(axis=1), 1.0)
-        patterns = np.stack([same, 1.0 - same])
-    else:
-        patterns = triplet_patterns(*rows)
-    given = confusion[view.source, :, view.answers][:, view.truth]  # (m, patterns)
-    return float(
-        np.log(np.maximum((given * patterns.T).sum(axis=1), np.finfo(np.float64).tiny)).sum()
-    )
+def log_predictive(one: Constraints, q: FloatArray, confusion: FloatArray) -> float:
+    """The sum of log p(answer) over the answers, given p(answer | truth) of each source."""
+    given = confusion[one.source, :, one.answers][:, one.truth]  # (m, patterns)
+    total = (given * pattern_probabilities(one, q).T).sum(axis=1)
+    return float(np.log(np.maximum(total, np.finfo(np.float64).tiny)).sum())
 
 
 def choose(
@@ -522,5 +444,5 @@ def choose(
                 binding=binding,
             )
             for view, counts in zip(held, fit.counts, strict=True):
-                scores[number] += log_predictive(view, fit.q, mean_confusion(view, counts))
+                scores[number] += log_predictive(view, fit.q, view.noise.predictive(counts))
     return tried[int(np.argmax(scores))]

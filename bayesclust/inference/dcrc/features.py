@@ -1,6 +1,6 @@
 """Features of DCRC's classifier, by scikit-learn: standardised columns, or coordinates of a kernel.
 
-In kernel features an inner product is a value of the centred kernel: exactly so by kernel PCA, or from
+An inner product of kernel features is a value of the centred kernel: exactly by kernel PCA, or from
 landmarks (Nystroem; Williams and Seeger 2001).
 """
 
@@ -17,8 +17,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesclust._io import check_memory
-from bayesclust.checks import check_choice
+from bayesclust.checks import check_choice, check_memory
 from bayesclust.typing import FloatArray
 
 KERNELS = {"rbf": "rbf", "polynomial": "poly", "precomputed": "precomputed"}
@@ -32,10 +31,7 @@ suits both."""
 
 @dataclass(frozen=True)
 class FeatureMap:
-    """From items (n, d) to features (n, r).
-
-    A fitted transformer, and what its values are multiplied by.
-    """
+    """From items (n, d) to features (n, r): a fitted transformer, its values times a factor."""
 
     transformer: Any
     factor: float = 1.0
@@ -58,10 +54,7 @@ def check_kernel(kernel: Any) -> None:
 
 
 def fit_features(X: FloatArray, kernel: Any, rng: Generator) -> FeatureMap:
-    """Learn features from the data.
-
-    Standardised columns, coordinates in which a kernel is an inner product, or one's own.
-    """
+    """Learn features: standardised columns, coordinates of a kernel, or those of a transformer."""
     if kernel is None:
         return FeatureMap(StandardScaler().fit(X))
     if not isinstance(kernel, str):

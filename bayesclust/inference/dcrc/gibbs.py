@@ -1,12 +1,9 @@
-"""DCRC's posterior by Gibbs sampling, one chain.
+"""DCRC's posterior by Gibbs sampling: labels of the named items, noise and, if asked, the weights.
 
-Labels of the named items, noise, and, if asked for, the weights.
-
-A sweep draws the label of every item that a constraint names, one by one in random order and then
-in the groups that links hold together; the weights W given these labels, unless W is held where it
-is, and the precision of their prior, where it is learned; and the noise of every source from its
-conjugate posterior. Items that no constraint names depend on nothing but W: their labels are summed
-out of the draw of W and are drawn from P(y | x; W) when the state is read.
+A sweep draws the labels of the items that constraints name, one by one in random order and then in
+the groups that links hold together; the weights W given these, unless W is held, and the precision
+of their prior, where it is learned; and the noise of every source. Labels of other items depend on
+W alone: they are summed out of the draw of W and drawn from P(y | x; W) when the state is read.
 
 For item i, with log P(y_i = k | x_i; W) given (Pei et al., Eq. 6) and the constraints under Table I
 or any other noise:
@@ -22,7 +19,6 @@ With W held the target is p(z, noise | constraints, X, W). With W drawn it is th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,13 +76,14 @@ class DCRCChain:
         self.noise: list[dict[str, Any]] = [
             view.noise.initial(view.n_sources) for view in problem.constraints
         ]
-        self.hear(problem.constraints)
+        self.sites = compile_sites(problem.constraints, len(problem.points))
+        self.table = stack_tables(problem.constraints, self.noise)
         self.sampler = (
             None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
         )
         self.precision = np.nan if problem.prior is None else problem.prior.first_precision
-        self._weigh(problem.W)
-        # starts are dispersed: they have not heard the answers
+        self._use_weights(problem.W)
+        # starts are dispersed: answers have no part in them
         self.z = _draw_each(self.log_p, rng)
         self.moved = np.zeros(1, np.int64)
         self.blocks_moved = self.accepted = np.nan
@@ -94,21 +91,28 @@ class DCRCChain:
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown.
 
-        `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean. Both
-        belong to the warm-up: labels that have not yet heard the answers contradict many of them,
-        and would have them dismissed as noise.
+        `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean: at
+        first, labels contradict many answers, which would be taken for noise.
         """
         self.moved[0] = 0
         order = self.rng.permutation(self.named)
         scan_classes(self.z, self.log_p, self.sites, self.table, order, self.moved, self.rng)
-        self._move_blocks()
+        moved = np.zeros(1, np.int64)
+        number = move_class_blocks(self.z, self.log_p, self.sites, self.table, moved, self.rng)
+        self.blocks_moved = moved[0] / number if number else np.nan
         if self.sampler is not None:
             labels = np.eye(len(self.W))[self.z[self.named]]
             W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
-            self._weigh(W)
-            self._update_precision()
+            self._use_weights(W)
+            if self._learns_precision and self.problem.prior is not None:
+                self._penalise(self.problem.prior.draw_precision(self.W, self.rng))
         if not freeze_noise:
-            self._update_noise()
+            constraints = self.problem.constraints
+            self.noise = [
+                view.noise.draw(view.counts(self.z), noise, self.rng)
+                for view, noise in zip(constraints, self.noise, strict=True)
+            ]
+            self.table = stack_tables(constraints, self.noise)
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         """(variables of the posterior, sample statistics) of the present state."""
@@ -129,10 +133,7 @@ class DCRCChain:
         return variables, statistics
 
     def log_joint(self) -> float:
-        """log p(z, answers, noise | X, W), with log p(W) of the prior, its normaliser left out.
-
-        Where W is drawn.
-        """
+        """log p(z, answers, noise | X, W), where W is drawn with its unnormalised prior."""
         problem = self.problem
         if problem.prior is not None:
             return dcrc_log_joint(
@@ -150,7 +151,7 @@ class DCRCChain:
         return value
 
     def snapshot(self) -> dict[str, Any]:
-        """Where the chain is, to the last bit."""
+        """Everything that `restore` needs."""
         return {
             "z": self.z,
             "W": self.W,
@@ -161,7 +162,7 @@ class DCRCChain:
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from a snapshot of a chain of the same problem."""
+        """Return to a snapshot of a chain of the same problem, bit for bit."""
         self.z = snapshot["z"]
         self.noise = snapshot["noise"]
         if self.sampler is not None:
@@ -169,15 +170,9 @@ class DCRCChain:
             self._penalise(snapshot["precision"])
         self.rng.bit_generator.state = snapshot["generator"]
         self.table = stack_tables(self.problem.constraints, self.noise)
-        self._weigh(snapshot["W"])
+        self._use_weights(snapshot["W"])
 
-    def hear(self, constraints: Sequence[Constraints]) -> None:
-        """Take over other answers to the same questions."""
-        self.problem = replace(self.problem, constraints=tuple(constraints))
-        self.sites = compile_sites(constraints, len(self.problem.points))
-        self.table = stack_tables(constraints, self.noise)
-
-    def _weigh(self, W: FloatArray) -> None:
+    def _use_weights(self, W: FloatArray) -> None:
         self.W = W
         logits = W[:, :-1] @ self.problem.points.T + W[:, -1:]
         self.log_p: FloatArray = np.ascontiguousarray(log_softmax(logits).T)
@@ -186,27 +181,10 @@ class DCRCChain:
     def _learns_precision(self) -> bool:
         return self.problem.prior is not None and isinstance(self.problem.prior.precision, tuple)
 
-    def _update_precision(self) -> None:
-        if self._learns_precision and self.problem.prior is not None:
-            self._penalise(self.problem.prior.draw_precision(self.W, self.rng))
-
     def _penalise(self, precision: float) -> None:
         assert self.sampler is not None
         self.precision = precision
         self.sampler.objective = replace(self.sampler.objective, ridge=precision / 2)
-
-    def _move_blocks(self) -> None:
-        moved = np.zeros(1, np.int64)
-        number = move_class_blocks(self.z, self.log_p, self.sites, self.table, moved, self.rng)
-        self.blocks_moved = moved[0] / number if number else np.nan
-
-    def _update_noise(self) -> None:
-        constraints = self.problem.constraints
-        self.noise = [
-            view.noise.draw(view.counts(self.z), noise, self.rng)
-            for view, noise in zip(constraints, self.noise, strict=True)
-        ]
-        self.table = stack_tables(constraints, self.noise)
 
 
 def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
@@ -236,11 +214,9 @@ def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
 
 
 def match_classes(z: IntArray, reference: IntArray, number: int) -> IntArray:
-    """Number the classes of every draw alike, where they are known up to their order alone.
+    """Number the classes of every draw alike: those of a reference with which most labels agree.
 
-    Each draw's classes are assigned to those of a reference so that most labels agree, and the
-    reference becomes every item's commonest class, until it stays: a partition from which the draws
-    differ in few labels, on average, under the best numbering of each.
+    The reference becomes every item's commonest class, until it stays.
     """
     for _ in range(MATCHING_ROUNDS):
         cells = [
@@ -257,7 +233,7 @@ def match_classes(z: IntArray, reference: IntArray, number: int) -> IntArray:
 
 
 def class_shares(z: IntArray, matched: IntArray) -> FloatArray:
-    """In which share of the draws each item is in each class, shape (n, K)."""
+    """Share of the draws in which each item is in each class, shape (n, K)."""
     shares = np.zeros((z.shape[1], matched.shape[1]))
     items = np.arange(z.shape[1])
     for labels, names in zip(z, matched, strict=True):
@@ -304,12 +280,7 @@ def move_class_blocks(
     moved: NDArray[np.int64],
     rng: Generator,
 ) -> int:
-    """Draw bonds, and one label for every block that they make, one after another.
-
-    Returns how many there were.
-
-    log_p is (n, K).
-    """
+    """Draw bonds, and one label for every block that they make; the number of blocks."""
     blocks = draw_blocks(sites, table, z, rng)
     logits = np.empty(log_p.shape[1])
     for block in range(len(blocks.begin)):

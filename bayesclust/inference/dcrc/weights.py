@@ -1,9 +1,7 @@
-"""The weights of DCRC's classifier.
+"""The weights of DCRC's classifier: the M-step's objective, and Hamiltonian draws under it.
 
-The function that the M-step climbs, and draws under it by Hamiltonian steps.
-
-Plain NumPy with the gradient written out: two matrix products and a few passes over a K x n array,
-nothing to compile. Items are columns here, so that sums over classes run along contiguous memory.
+Plain NumPy with the gradient written out. Items are columns, so that sums over classes run along
+contiguous memory.
 
 Given the labels z_i of the items that constraints name, the others' summed out,
 
@@ -62,10 +60,7 @@ class WeightObjective:
         return self.value_and_gradient(W, q)[0]
 
     def value_and_gradient(self, W: FloatArray, q: FloatArray) -> tuple[float, FloatArray]:
-        """Value in nats and gradient (K, D) at W (K, D), given q (n_named, K).
-
-        Whose rows sum to one or zero.
-        """
+        """Value in nats and gradient (K, D) at W (K, D), given q (n_named, K)."""
         X = self.features
         m = self.n_named
         log_p = W @ X.T
@@ -100,10 +95,7 @@ class WeightObjective:
         ), gradient
 
     def climb(self, W: FloatArray, q: FloatArray, steps: int) -> tuple[FloatArray, float]:
-        """Raise the objective by at most so many iterations of L-BFGS from W.
-
-        Returns the weights and by how much.
-        """
+        """Raise the objective by at most so many iterations of L-BFGS; the weights and the rise."""
         scale = max(self.n_named, 1)
         values: list[float] = []
 
@@ -158,10 +150,6 @@ class WeightSampler:
         self.error = 0.0
         self.tuned = 0
 
-    def density(self, W: FloatArray, q: FloatArray) -> float:
-        """log p(W, z | X) up to a constant, for labels in one-hot form q (n_named, K)."""
-        return self.objective.value_and_gradient(W, q)[0]
-
     def draw(
         self, W: FloatArray, q: FloatArray, rng: Generator, *, adapt: bool
     ) -> tuple[FloatArray, float]:
@@ -195,13 +183,13 @@ class WeightSampler:
         self.mean_log_step += weight * (self.log_step - self.mean_log_step)
 
     def snapshot(self) -> dict[str, Any]:
-        """What was learned."""
+        """The step and its adaptation."""
         return {
             name: float(getattr(self, name))
             for name in ("log_step", "mean_log_step", "error", "tuned")
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Take it up again."""
+        """Return to a snapshot."""
         for name, value in snapshot.items():
             setattr(self, name, value)

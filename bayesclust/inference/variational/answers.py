@@ -1,4 +1,4 @@
-"""Answers under uncertain labels: what they say to each item, and their expected counts.
+"""Answers under uncertain labels: the terms of each item's logits, and expected counts.
 
 With responsibilities r, the expected log probability of the answers is linear in each r_i alone.
 For a pair (i, j) with table row t it is t_different + (t_same - t_different) r_i . r_j; for a
@@ -15,12 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.factor_graph import compile_sites, greedy_coloring
+from bayesclust.constraints.factor_graph import compile_sites, greedy_coloring, stack_tables
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 # rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its
@@ -39,7 +41,7 @@ ROLES = ((0, 1, 2, 1, 2), (1, 0, 2, 1, 3), (2, 0, 1, 2, 3))
 
 @dataclass(frozen=True)
 class ColorStep:
-    """The items of one colour, and what answers say to them."""
+    """The items of one colour, and the terms of their logits."""
 
     items: IntArray  # (m,)
     linear: csr_array  # (m, n)
@@ -50,7 +52,7 @@ class ColorStep:
     product_cell: IntArray  # (F,)
 
     def messages(self, r: FloatArray) -> FloatArray:
-        """What the answers add to the logits of the items, shape (m, K)."""
+        """Terms that the answers add to the logits of the items, shape (m, K)."""
         logits: FloatArray = self.linear @ r
         if len(self.first):
             logits = logits + self.product @ (r[self.first] * r[self.second])
@@ -58,7 +60,7 @@ class ColorStep:
 
 
 class SoftAnswers:
-    """All views as one factor graph under uncertain labels."""
+    """All constraints as one factor graph under uncertain labels."""
 
     def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
         self.constraints = tuple(constraints)
@@ -66,51 +68,52 @@ class SoftAnswers:
         self._is_pair = sites.member[:, 2] < 0
         self._member = sites.member
         self._code = sites.code
-        self.n_codes = sum(view.n_sources * view.n_answers for view in constraints)
-        self.steps = self._steps(greedy_coloring(constraints, n_items), n_items)
+        colors = greedy_coloring(constraints, n_items) if n_items else np.zeros(0, np.int64)
+        self.steps = self._steps(colors, n_items)
+
+    @cached_property
+    def table_of_means(self) -> FloatArray:
+        """The log table with noise at its prior mean, shape (codes, 5)."""
+        noises = [one.noise.initial(one.n_sources) for one in self.constraints]
+        return stack_tables(self.constraints, noises)
+
+    def expected_table(self, counts: Sequence[Counts]) -> FloatArray:
+        """E log p(answer | pattern), noise at its optimum given expected counts, (codes, 5)."""
+        each = zip(self.constraints, counts, strict=True)
+        return stack_padded(
+            [one.noise.expected_log_table(count, one.n_sources) for one, count in each]
+        )
+
+    def value(self, counts: Sequence[Counts], table: FloatArray | None) -> float:
+        """Part of the bound: under a known log table, or with noise integrated out."""
+        if table is not None:
+            return float((stack_padded(counts) * table).sum())
+        each = zip(self.constraints, counts, strict=True)
+        return float(sum(one.noise.log_marginal(count) for one, count in each))
 
     def use_table(self, table: FloatArray) -> None:
-        """Take over the expected log table of all views, shape (codes, 5).
-
-        As `stack_tables` lays it out.
-        """
+        """Take over the expected log table of all constraints, shape (codes, 5)."""
         coefficients = (table @ KINDS.T).ravel()
         for step in self.steps:
             step.linear.data[:] = coefficients[step.linear_cell]
             step.product.data[:] = coefficients[step.product_cell]
 
     def counts(self, r: FloatArray) -> list[Counts]:
-        """Expected counts of each view's answers by code and pattern.
-
-        For responsibilities r (n, K).
-        """
-        found = np.zeros((self.n_codes, N_PATTERNS))
-        pairs = self._is_pair
-        triplets = ~self._is_pair
-        left = r[self._member[pairs, 0]]
-        right = r[self._member[pairs, 1]]
-        same = np.minimum(np.einsum("fk,fk->f", left, right), 1.0)
-        for pattern, probability in enumerate((same, 1.0 - same)):
-            found[:, pattern] += np.bincount(self._code[pairs], probability, minlength=self.n_codes)
-        if triplets.any():
-            of_patterns = triplet_patterns(*(r[self._member[triplets, t]] for t in range(3)))
-            for pattern, probability in enumerate(of_patterns):
-                found[:, pattern] += np.bincount(
-                    self._code[triplets], probability, minlength=self.n_codes
-                )
-        parts = []
-        begin = 0
-        for view in self.constraints:
-            end = begin + view.n_sources * view.n_answers
-            parts.append(found[begin:end, : view.n_patterns])
-            begin = end
-        return list(parts)
+        """Expected counts of each one's answers by code and pattern, given r (n, K)."""
+        found = []
+        for one in self.constraints:
+            number = one.n_sources * one.n_answers
+            patterns = pattern_probabilities(one, r)
+            found.append(
+                np.stack([np.bincount(one.codes, p, minlength=number) for p in patterns], axis=1)
+            )
+        return list(found)
 
     def _steps(self, color: IntArray, n_items: int) -> list[ColorStep]:
         target, other, cell = self._half_edges()
         goal, first, second, product_cell = self._products()
         steps = []
-        for c in range(int(color.max()) + 1):
+        for c in range(int(color.max(initial=-1)) + 1):
             items = np.flatnonzero(color == c)
             row = np.full(n_items, -1)
             row[items] = np.arange(len(items))
@@ -162,17 +165,19 @@ class SoftAnswers:
 
 
 def _matrix(row: IntArray, column: IntArray, shape: tuple[int, int]) -> tuple[csr_array, IntArray]:
-    """A matrix of zeros stored at these places, repeated ones apart.
-
-    And the order in which they are stored.
-    """
+    """A matrix of zeros stored at these places, repeated ones apart, and the order of storage."""
     order = np.argsort(row, kind="stable")
     start = np.searchsorted(row[order], np.arange(shape[0] + 1))
     return csr_array((np.zeros(len(order)), column[order], start), shape=shape), order
 
 
-def triplet_patterns(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
-    """The probability of each equality pattern of triplets of independent labels."""
+def pattern_probabilities(one: Constraints, r: FloatArray) -> FloatArray:
+    """Probability of each equality pattern of its items, shape (patterns, m), given r (n, K)."""
+    rows = [r[one.items[:, t]] for t in range(one.items.shape[1])]
+    if len(rows) == 2:
+        same = np.minimum(np.einsum("fk,fk->f", *rows), 1.0)
+        return np.stack([same, 1.0 - same])
+    a, b, c = rows
     ab, ac, bc = (np.einsum("fk,fk->f", left, right) for left, right in ((a, b), (a, c), (b, c)))
     all_same = np.einsum("fk,fk,fk->f", a, b, c)
     apart = 1.0 - ab - ac - bc + 2.0 * all_same
@@ -180,3 +185,10 @@ def triplet_patterns(a: FloatArray, b: FloatArray, c: FloatArray) -> FloatArray:
         np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart]), 0.0
     )
     return found
+
+
+def stack_padded(tables: Sequence[Any]) -> FloatArray:
+    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros."""
+    width = ((0, 0), (0, N_PATTERNS))
+    padded = [np.pad(table, width)[:, :N_PATTERNS] for table in tables]
+    return np.concatenate([np.zeros((0, N_PATTERNS)), *padded])

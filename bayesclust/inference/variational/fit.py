@@ -1,10 +1,8 @@
 """The search for the highest bound: dispersed starts, moves on the best of them, and a last ascent.
 
-Merges, deletions and splits are moves that coordinate ascent cannot make: each proposes other
-responsibilities, sweeps them a few times and is accepted only if the bound is higher than before,
-so the path of the bound never falls. Hyper-parameters of the base measure are point values
-(empirical Bayes under the hyper-prior): a pattern search along each coordinate raises the bound
-plus the log density of their logarithms.
+Merges, deletions and splits propose other responsibilities, sweep them a few times and are accepted
+only if the bound is higher than before. Hyper-parameters of the base measure are point values
+(empirical Bayes under the hyper-prior), raised by a pattern search along each coordinate.
 """
 
 from __future__ import annotations
@@ -33,8 +31,9 @@ class VariationalSettings:
     Parameters
     ----------
     truncation : int, default 50
-        Most components. Those that the data do not need are removed, so more cost little; the bound
-        is one of the untruncated process in any case.
+        Most components, of a known number of clusters at most that number. Those that the data do
+        not need are removed, so more cost little; the bound is one of the untruncated process in
+        any case.
     n_init : int, default 8
         Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again).
     n_refined : int, default 3
@@ -91,10 +90,7 @@ SHRINK = 0.4
 
 @dataclass
 class HyperAscent:
-    """Pattern search on the logarithms of the learned hyper-parameters.
-
-    Its steps adapt from call to call.
-    """
+    """Pattern search on the logarithms of the learned hyper-parameters, with adaptive steps."""
 
     free: NDArray[np.intp]
     step: FloatArray = field(init=False)
@@ -118,7 +114,7 @@ class HyperAscent:
 
 
 def share(state: MeanField) -> None:
-    """Give what all clusters share, if anything, the value that makes the bound largest."""
+    """Give parameters that all clusters share, if any, the values of the largest bound."""
     if state.task.problem.family.n_shared:
         hyper = state.task.components.likeliest_shared(state.statistics, state.hyper)
         state.set_hyper(hyper, state.data_bound_at(hyper))
@@ -138,10 +134,7 @@ SMALLEST = 4
 
 
 def merge(state: MeanField) -> MeanField | None:
-    """Join the two components whose union promises most.
-
-    None where nothing tried raises the bound.
-    """
+    """Join the two components of the largest gain; None where none tried raises the bound."""
     if state.n_components < 2:
         return None
     gain = merge_gains(state)
@@ -157,10 +150,7 @@ def merge(state: MeanField) -> MeanField | None:
 
 
 def merge_gains(state: MeanField) -> FloatArray:
-    """Change of the bound by merging each two components.
-
-    The sticks and products of triplets left out, shape (K, K).
-    """
+    """Change of the bound by merging each two components, (K, K), but for weights and triplets."""
     components = state.task.components
     r = state.r
     first, second = np.triu_indices(state.n_components, 1)
@@ -170,19 +160,15 @@ def merge_gains(state: MeanField) -> FloatArray:
     )
     gain = np.zeros((state.n_components,) * 2)
     gain[first, second] = union - alone[first] - alone[second]
-    lost = np.array(
-        [
-            (xlogy(r[:, k] + r[:, j], r[:, k] + r[:, j])).sum()
-            for k, j in zip(first, second, strict=True)
-        ]
-    )
+    pairs = zip(first, second, strict=True)
+    lost = np.array([xlogy(both := r[:, k] + r[:, j], both).sum() for k, j in pairs])
     own = xlogy(r, r).sum(axis=0)
     gain[first, second] += own[first] + own[second] - lost
     return gain + np.triu(r.T @ state.messages(), 1)
 
 
 def delete(state: MeanField) -> MeanField | None:
-    """Give up the smallest component, its items going where they fit best."""
+    """Delete the smallest component, its items going where they fit best."""
     if state.n_components < 2:
         return None
     logits = (state.expected_logits() + state.messages())[:, :-1]
@@ -193,10 +179,7 @@ def delete(state: MeanField) -> MeanField | None:
 
 
 def splits(state: MeanField, most: int, rng: Generator) -> Iterator[MeanField]:
-    """Split the components in turn, each by two seeds among its items.
-
-    Yields a state whenever the bound has risen.
-    """
+    """Split the components in turn by two seeds among their items; each state of a higher bound."""
     points = state.task.problem.family.embedding()
     for column in list(state.r.T):
         items = np.flatnonzero(column > 0.5)
@@ -230,7 +213,7 @@ START_SWEEPS = 50
 ROUND_SWEEPS = 20
 ROUNDS = 10
 ROUGH = 1e-4
-"""Nats per item and sweep below which a start or a round is rather given up to the next moves."""
+"""Nats per item and sweep below which a start or a round ends."""
 
 
 @dataclass(frozen=True)
@@ -254,14 +237,11 @@ class Ascent:
         self.note()
 
     def note(self) -> None:
-        """Write down the bound."""
+        """Append the bound to the path."""
         self.path.append(self.state.bound)
 
     def sweeps(self, most: int, tolerance: float) -> bool:
-        """Sweep until the bound rises by less than `tolerance`.
-
-        False if it still rose after the last sweep allowed.
-        """
+        """Sweep until the bound rises by less than `tolerance`; False if it never did."""
         for _ in range(most):
             self.state.sweep()
             self.hyper.climb(self.state)
@@ -290,21 +270,20 @@ def fit_variational(
     """Maximise the bound."""
     task = Task(problem)
     rough = ROUGH * problem.n_items
+    most = min(settings.truncation, problem.partition_prior.most_clusters or settings.truncation)
     if init is not None:
+        problem.check_start(init)
         starts = [init]
     else:
         points = problem.family.embedding()
-        numbers = (
-            min(dispersed_number(c, problem.n_items), settings.truncation)
-            for c in range(settings.n_init)
-        )
+        numbers = (min(dispersed_number(c, problem.n_items), most) for c in range(settings.n_init))
         starts = [seeded_partition(points, number, rng) for number in numbers]
     ascents = [_begin(task, z, settings, rough) for z in starts]
     ascents.sort(key=lambda ascent: -ascent.state.bound)
     for ascent in ascents[: settings.n_refined]:
         for _ in range(ROUNDS):
             before = ascent.path[-1]
-            ascent.move(rng, settings.truncation)
+            ascent.move(rng, most)
             ascent.sweeps(ROUND_SWEEPS, rough)
             if ascent.path[-1] - before < 10 * rough:
                 break
@@ -314,7 +293,7 @@ def fit_variational(
 
 
 def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float) -> Ascent:
-    """A start, swept with the noise held, and then with it learned."""
+    """A start, swept with the noise fixed, and then with it learned."""
     state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), freeze_noise=True)
     share(state)
     held = Ascent(state)

@@ -1,4 +1,4 @@
-"""The same draws from one device, from four of one host, and from two processes that talk over loopback."""
+"""The same draws from one device, from four of one host, and from two processes over loopback."""
 
 import os
 import socket

@@ -1,13 +1,14 @@
-"""The search."""
+"""The search, and the choice of settings by answers held out."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
 import bayesclust as bc
 from bayesclust.inference.dcrc import em as search
-from bayesclust.inference.dcrc.em import EMSettings, fit_em
+from bayesclust.inference.dcrc.em import EMSettings, choose, fit_em, log_predictive
 
 SETTINGS = EMSettings(penalty=0.02, starts=4)
 
@@ -26,9 +27,14 @@ def problem():
     return X, y, views
 
 
-def test_the_best_of_several_starts(problem):
+@pytest.fixture(scope="module")
+def fit(problem):
+    X, _, views = problem
+    return fit_em(X, views, 3, SETTINGS, np.random.default_rng(0))
+
+
+def test_the_best_of_several_starts(problem, fit):
     X, y, views = problem
-    fit = fit_em(X, views, 3, SETTINGS, np.random.default_rng(0))
     assert bc.metrics.adjusted_rand(fit.q.argmax(axis=1), y) > 0.9
     assert fit.converged
     assert (np.diff(fit.path) >= -1e-9).all()
@@ -38,16 +44,14 @@ def test_the_best_of_several_starts(problem):
     assert fit.path[-1] >= single.path[-1] - 1e-6
 
 
-def test_threads_do_not_change_the_result(problem):
+def test_threads_do_not_change_the_result(problem, fit):
     X, _, views = problem
-    alone, many = (
-        fit_em(X, views, 3, replace(SETTINGS, n_jobs=j), np.random.default_rng(0)) for j in (1, 4)
-    )
-    np.testing.assert_array_equal(alone.W, many.W)
-    np.testing.assert_array_equal(alone.path, many.path)
+    many = fit_em(X, views, 3, replace(SETTINGS, n_jobs=4), np.random.default_rng(0))
+    np.testing.assert_array_equal(fit.W, many.W)
+    np.testing.assert_array_equal(fit.path, many.path)
 
 
-def test_starts_may_hear_a_part_of_the_answers(problem, monkeypatch):
+def test_starts_may_use_a_part_of_the_answers(problem, monkeypatch):
     X, y, views = problem
     monkeypatch.setattr(search, "ROUGH_ANSWERS", 40)
     monkeypatch.setattr(search, "ROUGH_FREE", 5)
@@ -57,9 +61,8 @@ def test_starts_may_hear_a_part_of_the_answers(problem, monkeypatch):
     assert (np.diff(fit.path) >= -1e-9).all()
 
 
-def test_free_items_follow_the_classifier(problem):
+def test_free_items_follow_the_classifier(problem, fit):
     X, _, views = problem
-    fit = fit_em(X, views, 3, SETTINGS, np.random.default_rng(0))
     named = np.unique(np.concatenate([view.items.ravel() for view in views]))
     free = np.setdiff1d(np.arange(len(X)), named)
     logits = X @ fit.W[:, :-1].T + fit.W[:, -1]
@@ -96,3 +99,40 @@ def test_without_answers_clusters_are_separated(problem):
     fit = fit_em(X, [], 3, SETTINGS, np.random.default_rng(0))
     assert bc.metrics.adjusted_rand(fit.q.argmax(axis=1), y) > 0.8
     assert fit.counts == []
+
+
+def test_log_predictive_is_the_sum_over_labels(rng):
+    q = rng.dirichlet(np.ones(3), size=4)
+    triplets = bc.RelativeConstraints(
+        [(0, 1, 2), (3, 2, 0)], ["yes", "dnk"], n_items=4, source=[1, 0]
+    )
+    links = bc.PairwiseConstraints([(0, 3), (1, 2)], [True, False], n_items=4)
+    for view in (triplets, links):
+        A = view.n_answers
+        confusion = rng.dirichlet(np.ones(A), size=(view.n_sources, A))
+        expected = 0.0
+        for t in range(len(view)):
+            probability = 0.0
+            for z in product(range(3), repeat=4):
+                truth = view.truths(np.array(z))[t]
+                probability += (
+                    q[np.arange(4), z].prod() * confusion[view.source[t], truth, view.answers[t]]
+                )
+            expected += np.log(probability)
+        assert log_predictive(view, q, confusion) == pytest.approx(expected)
+
+
+def test_the_better_penalty_is_chosen(rng):
+    y = np.repeat([0, 1], 60)
+    X = rng.normal(size=(120, 2))
+    X[:, 0] += 3 * y
+    view = bc.RelativeConstraints.sample(y, size=80, error_rate=0.0, seed=1).with_noise(
+        bc.UniformNoise(0.05)
+    )
+    good, bad = (
+        EMSettings(penalty=1e-3),
+        EMSettings(penalty=1e3),
+    )  # under the second W is 0, and every item even
+    assert choose(X, [view], 2, [bad, good], rng) is good
+    few = bc.RelativeConstraints([(0, 1, 80)], ["yes"], n_items=120)
+    assert choose(X, [few], 2, [bad, good], rng) is bad  # nothing to hold out: the first

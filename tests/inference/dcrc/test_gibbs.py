@@ -72,7 +72,7 @@ def test_log_joint_is_that_of_the_model():
 
 
 def test_weights_are_drawn_from_the_density_of_the_model(rng):
-    """Free items' labels summed out, differences of the log joint and of the function that trajectories follow are equal."""
+    """Differences of the log joint, free labels summed out, are those of the objective."""
     posed = problem(PRIOR)
     chain = DCRCChain(posed, rng)
     chain.sweep()

@@ -1,15 +1,16 @@
-"""The mean field once more in plain loops: no shared algebra with the fast version but the families' expected densities."""
+"""The mean field once more in plain loops, of which families give the expected densities alone."""
 
 from itertools import product
 
 import numpy as np
-from scipy.special import digamma, gammaln
+from scipy.integrate import nquad
+from scipy.special import betaln
 
 from bayesclust.constraints.base import equality_patterns
 
 
 def pattern_probabilities(view, r):
-    """Probability of each pattern of each answer, by going through all labels of its items; item, pattern by loops."""
+    """Probability of each pattern of each answer, by going through all labels of its items."""
     found = np.zeros((len(view), view.n_patterns))
     for f, items in enumerate(view.items):
         for labels in product(range(r.shape[1]), repeat=len(items)):
@@ -40,7 +41,7 @@ def surrogate(views, tables, logits, r):
 
 
 def sweep(views, tables, logits, r, order):
-    """One round of coordinate ascent, item after item: the logits of each by putting it wholly in every component."""
+    """One round of coordinate ascent, item after item, by putting each wholly in every component."""
     r = r.copy()
     for i in order:
         values = []
@@ -52,29 +53,24 @@ def sweep(views, tables, logits, r, order):
     return r
 
 
-def log_weights(first, second):
-    """E log pi_k under q(V_k) = Beta(first, second)."""
-    found = []
-    for k in range(len(first)):
-        value = digamma(first[k]) - digamma(first[k] + second[k])
-        for j in range(k):
-            value += digamma(second[j]) - digamma(first[j] + second[j])
-        found.append(value)
-    return np.array(found)
+def log_moment(size, discount, concentration):
+    """log E prod_k pi_k^N_k, stick after stick; the last of a known number takes what is left."""
+    value = 0.0
+    for k, own in enumerate(size, start=1):
+        after = concentration + k * discount
+        if after > 0:
+            value += betaln(1 - discount + own, after + sum(size[k:]))
+            value -= betaln(1 - discount, after)
+    return value
 
 
-def stick_bound(size, prior, first, second, shape=None, rate=None):
-    """E log p(z | V) p(V | alpha) p(alpha) - E log q(V) q(alpha), term by term; alpha fixed where shape is None."""
-    alpha = prior.fixed if shape is None else shape / rate
-    log_alpha = np.log(alpha) if shape is None else digamma(shape) - np.log(rate)
-    value = float((np.asarray(size) * log_weights(first, second)).sum())
-    for a, b in zip(first, second, strict=True):
-        log_v, log_rest = digamma(a) - digamma(a + b), digamma(b) - digamma(a + b)
-        value += log_alpha + (alpha - 1) * log_rest
-        value -= (a - 1) * log_v + (b - 1) * log_rest + gammaln(a + b) - gammaln(a) - gammaln(b)
-    if shape is None:
-        return value
-    value += (
-        prior.a * np.log(prior.b) - gammaln(prior.a) + (prior.a - 1) * log_alpha - prior.b * alpha
-    )
-    return value - (shape * np.log(rate) - gammaln(shape) + (shape - 1) * log_alpha - rate * alpha)
+def weight_bound(size, prior):
+    """The same with the prior's learned parameters integrated out."""
+    names = list(prior.learned)
+
+    def density(*point):
+        values = prior.initial() | dict(zip(names, point, strict=True))
+        return np.exp(log_moment(size, *prior.stick_parameters(values)) + prior.log_prior(values))
+
+    limits = [(0, 1) if prior.learned[name].unit else (0, 40) for name in names]
+    return np.log(nquad(density, limits)[0] if names else density())
