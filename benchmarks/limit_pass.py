@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.families.squared_distance import SquaredEuclidean
-from bayesclust.inference.limits.links import LinkGraph, link_graph
-from bayesclust.inference.limits.rdp_means import Problem, means, new_slots, visit
+from bayesclust.inference.limits.answers import LinkGraph, link_graph
+from bayesclust.inference.limits.rdp_means import Problem, means, new_state, visit
 from benchmarks.data import mixture
 from benchmarks.records import Record, Target
 from benchmarks.timing import Entry, Run, Scale, grow, race
@@ -42,13 +42,13 @@ def problem(X: NDArray[np.float64], links: PairwiseConstraints) -> Problem:
 
 def one_pass(posed: Problem, labels: NDArray[np.int64], centers: NDArray[np.float64]) -> Any:
     """Every item chooses in turn, then the means: what `descend` repeats."""
-    slots, _ = visit(posed, new_slots(posed, labels, centers), XI, XI[0] / 2)
-    return means(posed.points, slots.z)
+    state, _ = visit(posed, new_state(posed, labels, centers), XI, XI[0] / 2)
+    return means(posed.points, state.z)
 
 
 def plain_pass(posed: Problem, labels: NDArray[np.int64], centers: NDArray[np.float64]) -> Any:
     """The same pass as one would write it first, item by item and link by link."""
-    points, _, _, graph, penalty = posed
+    points, graph, penalty = posed.points, posed.graph, posed.penalty
     assert isinstance(graph, LinkGraph)
     z, rows, sizes = labels.copy(), list(centers), np.bincount(labels).tolist()
     for i, x in enumerate(points):

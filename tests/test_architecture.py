@@ -25,7 +25,7 @@ MODULES = {
     for path in sorted(PACKAGE.rglob("*.py"))
 }
 LAYERS = [
-    {"typing", "_io", "_lazy", "_numba", "_prefetch"},
+    {"typing", "_io", "_lazy", "_numba"},
     {"_jax", "_numpyro", "checks"},
     {"constraints"},
     {"families"},

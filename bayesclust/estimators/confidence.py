@@ -1,6 +1,6 @@
-"""The parameter xi of `RDPMeans`, how much constraints count.
+"""What constraints and clusters cost in the limits: the parameters xi and penalty.
 
-Read, shown, and taken from a posterior.
+They are checked, shown, chosen from the data, and taken from a posterior.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import math
 import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import gammaln
 
-from bayesclust.checks import number_between
+from bayesclust.checks import check_items, check_n_clusters, check_positive, number_between
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.estimators.base import start_labels
 from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
@@ -24,18 +26,33 @@ from bayesclust.families.gaussian import Mahalanobis
 from bayesclust.inference.limits.answers import (
     Graph,
     Xi,
-    answer_graph,
     cost_table,
+    link_graph,
     pose,
     times,
 )
-from bayesclust.inference.limits.rdp_means import means
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, means
+from bayesclust.inference.limits.tuning import (
+    candidates,
+    choose,
+    enough,
+    first_xi,
+    penalties,
+    penalty_from_data,
+)
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
+from bayesclust.posterior.tree import (
+    group,
+    process_draws,
+    stacked_partitions,
+    stored_constraints,
+)
 from bayesclust.typing import FloatArray, IntArray
 
 GROWS = "grows"
+NO_LINKS = Schedule((0.0, 0.0))
 FORMS = "a number, a pair (xi1, xi2), a dict by the names of the constraints, or None"
+SOURCE_FORMS = "a number, a pair (xi1, xi2), (3, 3) costs of triplet answers, or a dict by source"
 RIDGE = 1e-3
 """Share of the total covariance added to the pooled one, so that a direction without scatter within
 clusters stays finite."""
@@ -44,19 +61,26 @@ clusters stays finite."""
 # --- read and shown
 
 
-def check_xi(xi: Any) -> Any:
-    """Return xi with its numbers checked, as far as they can be without the answers.
-
-    Infinity becomes `GROWS`.
-    """
+def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
+    """The parameter xi, its numbers checked; infinity becomes `GROWS`."""
+    if xi0 is not None:
+        check_positive(xi0, "xi0")
+    number_between(rate, "xi_rate", "[1, inf)")
     if xi is None:
         return None
     if isinstance(xi, Real):
         value = number_between(xi, "xi", "[0, inf]")
         return value if math.isfinite(value) else GROWS
-    if isinstance(xi, Mapping):
-        return {name: _check_view(value, f"xi[{name!r}]") for name, value in xi.items()}
-    return _check_pair(xi, "xi", FORMS)
+    if not isinstance(xi, Mapping):
+        return _check_pair(xi, "xi", FORMS)
+    return {
+        name: {
+            source: _check_source(each, f"xi[{name!r}][{source!r}]") for source, each in one.items()
+        }
+        if isinstance(one, Mapping)
+        else _check_source(one, f"xi[{name!r}]")
+        for name, one in xi.items()
+    }
 
 
 def _check_pair(value: Any, what: str, forms: str) -> tuple[float, float]:
@@ -68,85 +92,71 @@ def _check_pair(value: Any, what: str, forms: str) -> tuple[float, float]:
     return may, may_not
 
 
-def _check_view(value: Any, what: str) -> Any:
-    if isinstance(value, Mapping):
-        return {source: _check_source(one, f"{what}[{source!r}]") for source, one in value.items()}
-    return _check_source(value, what)
-
-
 def _check_source(value: Any, what: str) -> Any:
     if isinstance(value, Real):
         return number_between(value, what, "[0, inf)")
     table = np.asarray(value, dtype=object)
-    if table.shape == (3, 3):
-        costs = [
-            [number_between(cost, f"{what}[{t}][{a}]", "[0, inf)") for a, cost in enumerate(row)]
-            for t, row in enumerate(table.tolist())
-        ]
-        return np.array(costs)
-    return _check_pair(
-        value,
-        what,
-        "a number, a pair (xi1, xi2), (3, 3) costs of triplet answers, or a dict by source",
-    )
+    if table.shape != (3, 3):
+        return _check_pair(value, what, SOURCE_FORMS)
+    for (t, a), cost in np.ndenumerate(table):
+        number_between(cost, f"{what}[{t}][{a}]", "[0, inf)")
+    return table.astype(np.float64)
 
 
 def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
-    """The constraints as a graph, and what each of them weighs; xi as `check_xi` returns it."""
+    """The constraints as a graph, and their costs; xi as `check_confidence` returns it."""
     if not isinstance(xi, dict):
         graph, unit = pose(constraints, n_items)
         if isinstance(xi, float):
             return graph, times(unit, xi)
         if isinstance(unit, tuple):
             return graph, xi
-        names = ", ".join(f"{view.name!r}: ..." for view in constraints)
+        names = ", ".join(f"{one.name!r}: ..." for one in constraints)
         raise ValueError(
             f"xi={xi} says nothing about triplets: give a dict by the names of the constraints, "
             f"{{{names}}}."
         )
     for name in xi:
-        if name not in {view.name for view in constraints}:
-            there = " and ".join(repr(view.name) for view in constraints) or "none"
+        if name not in {one.name for one in constraints}:
+            there = " and ".join(repr(one.name) for one in constraints) or "none"
             raise ValueError(
                 f"xi names the constraints {name!r}, but there are {there}: use these names."
             )
     confidence = {}
-    for view in constraints:
-        if view.name not in xi:
+    for one in constraints:
+        if one.name not in xi:
             raise ValueError(
-                f"xi has no entry for the constraints {view.name!r}: "
+                f"xi has no entry for the constraints {one.name!r}: "
                 "give one to each, 0 to leave it aside."
             )
-        confidence[view.name] = _of_view(xi[view.name], view)
-    return answer_graph(constraints, n_items), cost_table(constraints, confidence)
+        confidence[one.name] = _by_source(xi[one.name], one)
+    return compile_sites(constraints, n_items), cost_table(constraints, confidence)
 
 
-def _of_view(value: Any, view: Constraints) -> FloatArray:
-    by_source = value if isinstance(value, dict) else dict.fromkeys(range(view.n_sources), value)
-    if set(by_source) != set(range(view.n_sources)):
+def _by_source(value: Any, given: Constraints) -> FloatArray:
+    by_source = value if isinstance(value, dict) else dict.fromkeys(range(given.n_sources), value)
+    if set(by_source) != set(range(given.n_sources)):
         raise ValueError(
-            f"xi[{view.name!r}] is for the sources {sorted(by_source)}, but the answers come from "
-            f"{view.n_sources} numbered from 0: give each an entry."
+            f"xi[{given.name!r}] is for the sources {sorted(by_source)}, but the answers come from "
+            f"{given.n_sources} numbered from 0: give each an entry."
         )
-    rows = view.unit_confidence()
+    rows = given.unit_confidence()
     for source, one in by_source.items():
         if isinstance(one, float):
             rows[source] *= one
         elif np.shape(one) == rows[source].shape:
             rows[source] = one
         else:
-            table = "a pair (xi1, xi2)" if view.is_links else f"{rows[source].shape} costs"
+            table = "a pair (xi1, xi2)" if given.is_links else f"{rows[source].shape} costs"
             raise ValueError(
-                f"xi[{view.name!r}] must be a number or {table} for each source of {view.kind} "
+                f"xi[{given.name!r}] must be a number or {table} for each source of {given.kind} "
                 f"answers; got {one!r}."
             )
     return rows
 
 
-def by_view(xi: Xi, constraints: Sequence[Constraints]) -> Any:
-    """A confidence as users see it.
-
-    (xi1, xi2) as it is, a table as a dict by the names of the constraints.
+def shown_confidence(xi: Xi, constraints: Sequence[Constraints]) -> Any:
+    """A confidence as users see it: (xi1, xi2) as it is, a table as a dict by name.
 
     For links an array (S, 2) of xi1 and xi2, for triplets (S, 3, 3), the costs of answers (columns)
     under each truth (rows).
@@ -155,46 +165,120 @@ def by_view(xi: Xi, constraints: Sequence[Constraints]) -> Any:
         return xi
     found = {}
     begin = 0
-    for view in constraints:
-        end = begin + view.n_sources * view.n_answers
-        table = xi[begin:end].reshape(view.n_sources, view.n_answers, -1)
-        found[view.name] = view.confidence_of(table)
+    for one in constraints:
+        end = begin + one.n_sources * one.n_answers
+        table = xi[begin:end].reshape(one.n_sources, one.n_answers, -1)
+        found[one.name] = one.confidence_of(table)
         begin = end
     return found
+
+
+# --- chosen where they are not given
+
+
+def cost_of_centre(
+    given: float | None,
+    n_clusters: int | None,
+    points: FloatArray,
+    divergence: Divergence,
+    name: str = "penalty",
+    what: str = "cluster",
+) -> float | None:
+    """The cost of a centre: given, or from a guess of the number; None where it is to be chosen."""
+    if given is not None and n_clusters is not None:
+        raise ValueError(
+            f"{name} and n_clusters both set what a {what} costs: leave one of them out."
+        )
+    if given is not None:
+        return check_positive(given, name)
+    if n_clusters is None:
+        return None
+    return float(penalties(points, divergence, check_n_clusters(n_clusters, len(points)))[-1])
+
+
+def plan(
+    points: FloatArray,
+    divergence: Divergence,
+    constraints: list[Constraints],
+    cost: float | None,
+    xi: Any,
+    xi0: float | None,
+    rate: float,
+    rng: Generator,
+    *model: Any,
+) -> tuple[Problem, Schedule]:
+    """The problem and how confidence grows, the cost of a centre chosen where it is None.
+
+    `model` is what a `Problem` has beside: whether clusters have several centres, and lambda then.
+    """
+    n = len(points)
+    rate = float(rate)
+    if xi is None and rate > 1 and enough(constraints):
+        tried = candidates(points, divergence) if cost is None else np.array([cost])
+        graph, unit = pose(constraints, n)
+        problem = Problem.of(points, divergence, graph, float(tried[0]), *model)
+        return choose(constraints, problem, unit, tried, xi0, rate, rng)
+    fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, constraints, n)
+    if cost is None:
+        cost = penalty_from_data(points, divergence)
+    if not any(map(len, constraints)):
+        return Problem.of(points, divergence, link_graph([], n), cost, *model), NO_LINKS
+    graph, unit = pose(constraints, n) if fixed is None else fixed
+    problem = Problem.of(points, divergence, graph, cost, *model)
+    if fixed is not None:
+        return problem, Schedule(unit)
+    start = first_xi(problem) if xi0 is None else float(xi0)
+    return problem, Schedule(times(unit, start), rate)
 
 
 # --- taken from a posterior; the formulas stand at `RDPMeans.from_posterior`
 
 
-def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dict[str, Any]:
-    """Divergence, penalty, xi and starting labels for `RDPMeans`."""
+class Stand(NamedTuple):
+    """Where a posterior stands, on data that fit to it."""
+
+    draws: Any
+    labels: IntArray  # (n,) point estimate
+    constraints: Sequence[StoredConstraints]
+
+
+def stand_of(posterior: Any, loss: Any) -> Stand:
+    """Draws, point estimate and constraints of a fitted estimator or its posterior_."""
     draws = group(posterior, "posterior")
     n_items = stacked_partitions(posterior).shape[1]
     given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
     labels = start_labels(given, n_items)
     assert labels is not None
-    chosen = as_divergence(_family(posterior) if divergence is None else divergence)
-    if divergence is None and isinstance(chosen, Mahalanobis):
-        items = chosen.bind(X).points(X)  # X is checked before the covariance is taken
-        _check_length(len(items), n_items)
-        chosen = Mahalanobis(_pooled_covariance(np.asarray(X, dtype=np.float64), labels))
-    bound = chosen.bind(X)
-    points = bound.points(X)
-    _check_length(len(points), n_items)
-    alpha = float(draws["concentration"].mean()) if "concentration" in draws else 1.0
-    gamma, penalty = _scale(points, bound, labels, alpha)
     tree = getattr(posterior, "posterior_", posterior)
     constraints = stored_constraints(tree) if "constant_data" in tree.children else []
-    xi = {view.name: confidence_by_source(draws, view, gamma) for view in constraints}
-    return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": labels}
+    return Stand(draws, labels, constraints)
 
 
-def _check_length(found: int, n_items: int) -> None:
-    if found != n_items:
+def check_same_items(found: int, stand: Stand) -> None:
+    """Refuse data of another number of items than the posterior is about."""
+    if found != len(stand.labels):
         raise ValueError(
-            f"X has {found} items, but the posterior is about {n_items}: "
+            f"X has {found} items, but the posterior is about {len(stand.labels)}: "
             "pass the data that was clustered."
         )
+
+
+def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dict[str, Any]:
+    """Divergence, penalty, xi and starting labels for `RDPMeans`."""
+    stand = stand_of(posterior, loss)
+    chosen = as_divergence(_family(posterior) if divergence is None else divergence)
+    if divergence is None and isinstance(chosen, Mahalanobis):
+        items = check_items(X)
+        check_same_items(len(items), stand)
+        chosen = Mahalanobis(_pooled_covariance(items, stand.labels))
+    bound = chosen.bind(X)
+    points = bound.points(X)
+    check_same_items(len(points), stand)
+    drawn = process_draws(posterior)
+    discount, concentration = (0.0, 1.0) if drawn is None else map(np.mean, drawn)
+    gamma, penalty = _scale(points, bound, stand.labels, float(discount), float(concentration))
+    xi = {one.name: confidence_by_source(stand.draws, one, gamma) for one in stand.constraints}
+    return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": stand.labels}
 
 
 def _family(posterior: Any) -> str | Family:
@@ -223,9 +307,13 @@ def _pooled_covariance(X: FloatArray, labels: IntArray) -> FloatArray:
 
 
 def _scale(
-    points: FloatArray, divergence: Divergence, labels: IntArray, alpha: float
+    points: FloatArray,
+    divergence: Divergence,
+    labels: IntArray,
+    discount: float,
+    concentration: float,
 ) -> tuple[float, float]:
-    """gamma and the penalty."""
+    """gamma and the penalty, under a Pitman-Yor process (Dirichlet at discount 0)."""
     numbers, centers = means(points, labels)
     n = len(points)
     count = len(centers)
@@ -240,32 +328,35 @@ def _scale(
         )
     gamma = f / (2.0 * within)
     size = np.bincount(numbers)[numbers].astype(np.float64)
-    halves = gammaln(size) - 2.0 * gammaln(size / 2.0) - np.log(alpha)
+    # W(m) = Gamma(m - s) / Gamma(1 - s); a cluster beside K others has the weight t + s K
+    half = np.maximum(size / 2.0 - discount, (1.0 - discount) / 2.0)
+    halves = gammaln(size - discount) - 2.0 * gammaln(half)
+    halves += gammaln(1.0 - discount) - np.log(concentration + discount * count)
     fit = f / 2.0 * np.log(np.maximum(size * total / (4.0 * within), 1.0))
     # under a large concentration small clusters may cost nothing, but the limit needs a price
     return gamma, max(float((halves + fit).mean()) / gamma, 1e-3 * within)
 
 
-def confidence_by_source(draws: Any, view: StoredConstraints, gamma: float) -> dict[int, Any]:
-    """xi of each source of a view."""
-    if view.is_links:
-        p = _noise_mean(draws, view, "p")
-        q = _noise_mean(draws, view, "q")
+def confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> dict[int, Any]:
+    """xi of each source of a given."""
+    if given.is_links:
+        p = _noise_mean(draws, given, "p")
+        q = _noise_mean(draws, given, "q")
         odds = np.log(np.stack([p / (1.0 - q), q / (1.0 - p)], axis=1))
     else:
-        confusion = _noise_mean(draws, view, "confusion")
+        confusion = _noise_mean(draws, given, "confusion")
         if confusion is not None:
             return {
                 source: -np.log(np.maximum(table, 1e-12)) / gamma
                 for source, table in enumerate(confusion)
             }
-        eps = _noise_mean(draws, view, "noise")
+        eps = _noise_mean(draws, given, "noise")
         odds = np.log((1.0 - eps) / (eps / 2.0))[:, None]
     found: dict[int, Any] = {}
     for source, row in enumerate(odds / gamma):
         if (row <= 0).any():
             warnings.warn(
-                f"source {source} of {view.name!r} is as likely wrong as right in this posterior: "
+                f"source {source} of {given.name!r} is as likely wrong as right in this posterior: "
                 "it is left aside (xi = 0); correct its answers if they mean their opposite.",
                 UserWarning,
                 stacklevel=4,
@@ -275,11 +366,13 @@ def confidence_by_source(draws: Any, view: StoredConstraints, gamma: float) -> d
     return found
 
 
-def _noise_mean(draws: Any, view: StoredConstraints, name: str) -> Any:
-    """Posterior mean of a noise parameter of a view, the axis of sources first.
+def _noise_mean(draws: Any, given: StoredConstraints, name: str) -> Any:
+    """Posterior mean of a noise parameter of constraints, the axis of sources first.
 
-    None if the view has none.
+    None if they have none.
     """
-    if name not in view.parameters:
+    if name not in given.parameters:
         return None
-    return np.asarray(draws[view.parameters[name]].mean(("chain", "draw")).values, dtype=np.float64)
+    return np.asarray(
+        draws[given.parameters[name]].mean(("chain", "draw")).values, dtype=np.float64
+    )

@@ -1,7 +1,4 @@
-"""The way from TVClust to its small-variance limit.
-
-The model at one gamma, and the path over many.
-"""
+"""The way from TVClust to its small-variance limit: the model at one gamma, the path over many."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ from bayesclust.families import as_divergence
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves
 from bayesclust.inference.limits.answers import Xi
-from bayesclust.inference.limits.bridge import (
+from bayesclust.inference.limits.path_model import (
     EQUAL,
     PathModel,
     first_gamma,
@@ -122,10 +119,7 @@ def takes_missing(limit: MeansClusterer) -> bool:
 def fitted_limit(
     limit: MeansClusterer, X: ArrayLike, constraints: list[Constraints], items: FloatArray
 ) -> MeansClusterer:
-    """The limit if it is fitted, else a copy fitted to X, the data as the user gave them.
-
-    `items` is X, checked.
-    """
+    """The limit if it is fitted, else a copy fitted to X; `items` is X, checked."""
     path_divergence(as_divergence(limit.divergence).bind(items))
     if not hasattr(limit, "labels_"):
         fresh: MeansClusterer = clone(limit)
@@ -144,16 +138,20 @@ def limit_problem(
 ) -> tuple[Problem, Xi]:
     """What J depends on, and xi as the problem's graph reads it."""
     graph, xi = pose_answers(limit.xi_, constraints, len(items))
-    points = limit._divergence.points(items)
-    return Problem.of(points, limit._divergence, graph, limit.penalty_), xi
+    points = limit._problem.divergence.points(items)
+    return Problem.of(points, limit._problem.divergence, graph, limit.penalty_), xi
+
+
+def is_mixture(limit: MeansClusterer) -> bool:
+    """Whether the clusters of a limit have several centres."""
+    return isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE
 
 
 def model_at(
     gamma: float, limit: MeansClusterer, problem: Problem, constraints: list[Constraints]
 ) -> PathModel:
     """The model at gamma whose limit a fitted RDPMeans is."""
-    mixture = isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE
-    within = limit.within_penalty_ if mixture else None
+    within = getattr(limit, "within_penalty_", None) if is_mixture(limit) else None
     return PathModel.at(
         gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, constraints, within
     )
@@ -167,8 +165,8 @@ def limit_in_words(limit: MeansClusterer) -> dict[str, Any]:
         "penalty": limit.penalty_,
         "xi": {name: xi.tolist() for name, xi in limit.xi_.items()} if by_name else limit.xi_,
     }
-    if isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE:
-        words["within_penalty"] = limit.within_penalty_
+    if is_mixture(limit):
+        words["within_penalty"] = getattr(limit, "within_penalty_", None)
     return words
 
 
@@ -189,9 +187,7 @@ def limit_path(
     progress: bool = True,
     random_state: int | Generator | None = None,
 ) -> xr.Dataset:
-    """Sample TVClust at growing gamma.
-
-    And compare the posterior with the RDP-means that it tends to.
+    """Sample TVClust at growing gamma, and compare it with the RDP-means that it tends to.
 
     At gamma an item weighs gamma, answers weigh gamma xi, and a cluster costs gamma lambda, so that
     minus the log joint density over gamma tends to RDP-means' objective J. What is compared is the
@@ -208,7 +204,7 @@ def limit_path(
         and of D / n decide.
     limit : RDPMeans, DPMeans or None, default None
         Gives lambda, xi and D; it is fitted first if it is not yet. None is `RDPMeans` with its
-        defaults.
+        defaults. Clusters of several centres are not followed.
     sampler : {"collapsed", "gibbs"}, default "collapsed"
     start : {"previous", "dispersed"}, default "previous"
         Where the chains of a gamma start: where they were at the gamma before (at the first, from
@@ -283,6 +279,11 @@ def limit_path(
     given = None if gammas is None else _check_gammas(gammas)
     check_limit(limit)
     unfitted = RDPMeans(random_state=random_state) if limit is None else limit
+    if is_mixture(unfitted):
+        raise ValueError(
+            'limit has cluster_model="mixture", and the path is of single clusters: fit '
+            "TVClust(cluster_model=AtGamma(gamma, limit)) at each gamma, or pass another limit."
+        )
     items = check_items(X, missing=takes_missing(unfitted))
     constraints = check_constraints(constraints, len(items))
     check_draws_fit_in_memory(len(items), num_chains, num_samples)
@@ -347,19 +348,16 @@ def _dispersed(model: PathModel, rngs: list[Generator]) -> list[IntArray]:
 
 
 def entropy(z: IntArray) -> FloatArray:
-    """Return the entropy of the cluster sizes of each partition, in bits, shape (m,)."""
+    """The entropy of the cluster sizes of each partition, in bits, (m,)."""
     n = z.shape[1]
     bits: FloatArray = np.log2(n) - VI().potential(partition_sizes(z)).sum(axis=1) / n
     return np.maximum(bits, 0.0)  # what is negative is rounding
 
 
 def adjusted_rand(z: IntArray, labels: IntArray) -> FloatArray:
-    """Return the adjusted Rand index (Hubert and Arabie 1985) of each partition with one.
+    """The adjusted Rand index (Hubert and Arabie 1985) of each partition with one, (m,).
 
-    Shape (m,).
-
-    From Binder's loss and the sizes, so that thousands of partitions cost one pass of compiled
-    code.
+    From Binder's loss and the sizes: thousands of partitions cost one pass of compiled code.
     """
     n = z.shape[1]
     reference = labels[None]
@@ -380,7 +378,7 @@ def adjusted_rand(z: IntArray, labels: IntArray) -> FloatArray:
 
 
 def objectives(problem: Problem, z: IntArray, xi: Xi) -> FloatArray:
-    """Return J of each partition, centres at their best, shape (m,)."""
+    """J of each partition, centres at their best, (m,)."""
     distinct, which = np.unique(z, axis=0, return_inverse=True)
     values = np.array([value(problem, labels.astype(np.int64), xi) for labels in distinct])
     return np.asarray(values[which.reshape(-1)])
@@ -454,13 +452,10 @@ def _mean(values: FloatArray) -> float:
 def _best(
     problem: Problem, xi: Xi, drawn: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
 ) -> IntArray:
-    """The partition of least J known.
-
-    The limit's, or where RDP-means' own descent leads from the best draw.
-    """
+    """The partition of least J known: the limit's, or where descent from the best draw ends."""
     at = int(np.argmin([each.min() for each in J]))
     best = drawn[at].reshape(-1, len(problem.points))[int(J[at].argmin())]
-    found = improve(problem, best.astype(np.int64), xi)
+    found = improve(problem, best.astype(np.int64), None, xi)
     final = value(problem, limit, xi)
     if not found.objective < final - EQUAL * abs(final):
         return limit

@@ -53,27 +53,25 @@ class ConflictError(ValueError):
 class MinimalModification(ConstrainedClusterer):
     """The least change of a partition, by whole groups of items, that satisfies constraints.
 
-    It corrects a clustering step by step. Of all partitions P' that satisfy the constraints and keep
-    the super-instances whole, it finds the one that minimises
+    It corrects a clustering step by step. Of all partitions P' that satisfy the constraints and
+    keep the super-instances whole, it finds the one that minimises
 
         sum_i 1[P'(i) != P(i)] D[i, P'(i)],
 
-    where P is the given partition and D[i, c] the distance of item i to the nearest anchor of cluster
-    c. Items that no constraint names move only together with one that does, with which they form a
-    super-instance. The minimum among such partitions is proven, unless time runs out; with
-    ``super_instances=1`` every item is its own, and no smaller change of the named items satisfies
-    the constraints. The solver is OR-tools CP-SAT, of the extra `solver`.
+    where P is the given partition and D[i, c] the distance of item i to the nearest anchor of
+    cluster c. Items that no constraint names move only together with one that does, with which they
+    form a super-instance. The minimum among such partitions is proven, unless time runs out. The
+    solver is OR-tools CP-SAT, of the extra `solver`.
 
     Parameters
     ----------
     anchors : float in [0, 1], default 0.2
         alpha, anchors per item of a cluster. Each cluster is cut in so many parts by single
-        linkage, and the item nearest the mean of a part is an anchor; with 0 a cluster has one. The
-        default is that of the published comparisons.
+        linkage, and the item nearest the mean of a part is an anchor; with 0 a cluster has one.
     super_instances : float in [0, 1], default 0.3
         beta, super-instances per item of a cluster: groups cut by complete linkage, with at most
-        one named item in each. With 1 only named items move. The default is that of the published
-        comparisons.
+        one named item in each. With 1 every item is its own, and only named items move. Both
+        defaults are those of the published comparisons.
     min_satisfied : float in (0, 1], default 1
         delta, the share of the hard constraints that must hold at least, rounded up. 1 allows none
         to be violated.
@@ -124,8 +122,8 @@ class MinimalModification(ConstrainedClusterer):
     ValueError, TypeError
         From `fit`, before any computing, in one sentence: what was got, where, and what to do.
     ConflictError
-        A ValueError: from `fit`, if the constraints cannot hold. It names an irreducible set of
-        them that cannot.
+        A ValueError: from `fit`, if the constraints cannot hold; it names an irreducible set of
+        them.
     ModuleNotFoundError
         From `fit`, if OR-tools (extra `solver`) is not installed.
     TimeoutError
@@ -138,14 +136,13 @@ class MinimalModification(ConstrainedClusterer):
         p(P' | P) ~ exp(-gamma sum_i 1[P'(i) != P(i)] D[i, P'(i)]),
 
     and let answer c be right with probability p_c: its likelihood is p_c where P' satisfies it and
-    1 - p_c where not. Then
+    1 - p_c where not. Then -ln p(P' | P, answers) / gamma is, up to a constant,
 
-        -ln p(P' | P, answers) / gamma = sum_i 1[P'(i) != P(i)] D[i, P'(i)] + sum_{c violated} w_c +
-        constant, w_c = ln(p_c / (1 - p_c)) / gamma,
+        sum_i 1[P'(i) != P(i)] D[i, P'(i)] + sum_{c violated} w_c,
 
-    which is what `fit` minimises with ``credibility=p``. A constraint is hard as p_c goes to 1. One
-    with p_c <= 1/2 says nothing or its opposite: it weighs 0. Super-instances restrict the prior to
-    partitions in which they stay whole.
+    with w_c = ln(p_c / (1 - p_c)) / gamma, which is what `fit` minimises with ``credibility=p``. A
+    constraint is hard as p_c goes to 1. One with p_c <= 1/2 says nothing or its opposite: it weighs
+    0.
 
     References
     ----------
@@ -158,7 +155,8 @@ class MinimalModification(ConstrainedClusterer):
     >>> X = [[0.0], [1.0], [2.0], [10.0], [11.0]]
     >>> seen = [0, 0, 0, 1, 1]
     >>> links = bc.PairwiseConstraints([(2, 3)], [True], n_items=5)
-    >>> bc.MinimalModification(super_instances=1.0).fit(X, partition=seen, constraints=links).labels_
+    >>> est = bc.MinimalModification(super_instances=1.0)
+    >>> est.fit(X, partition=seen, constraints=links).labels_
     array([0, 0, 1, 1, 1])
     """
 
@@ -200,7 +198,7 @@ class MinimalModification(ConstrainedClusterer):
         ----------
         X : array-like of shape (n, d)
         y : ignored
-        partition : array-like of int of shape (n,), fitted estimator, posterior or None, default None
+        partition : array-like of shape (n,), fitted estimator, posterior or None, default None
             The given partition: labels from 0, an estimator fitted to the same items, or a
             posterior, of which the point estimate is taken. None is what `DPMeans` finds with its
             defaults.
@@ -244,15 +242,16 @@ class MinimalModification(ConstrainedClusterer):
             raise self._conflict(stated, used[error.rows]) from None
         except OutOfTime:
             raise TimeoutError(
-                f"no partition that satisfies the constraints was found within time_limit={self.time_limit} seconds: allow "
-                "more time, or let some constraints be violated (min_satisfied below 1, or credibility)."
+                "no partition that satisfies the constraints was found within "
+                f"time_limit={self.time_limit} seconds: allow more time, or let some constraints "
+                "be violated (min_satisfied below 1, or credibility)."
             ) from None
         self._keep(seen, found, stated, weights)
         self.fit_seconds_ = perf_counter() - clock
         return self
 
     def check_settings(self) -> tuple[Settings, float, int]:
-        """Refuse settings out of range, as `fit` does; returns them, the seconds that there are, and the threads."""
+        """Refuse settings out of range; returns them, the seconds and the threads."""
         number_between(self.dnk_weight, "dnk_weight", "[0, inf)")
         if self.precision is not None:
             check_positive(self.precision, "precision")
@@ -275,29 +274,32 @@ class MinimalModification(ConstrainedClusterer):
         return 1 / typical if typical > 0 else 1.0
 
     def _conflict(self, stated: Stated, rows: IntArray) -> ConflictError:
-        conflict = [stated.origin[row] for row in rows.tolist()]
+        origin = [stated.origin[row] for row in rows.tolist()]
         listed = ", ".join(
-            f"{stated.origin[at][0]}[{stated.origin[at][1]}] ({stated.statements[at]})"
-            for at in rows
+            f"{name}[{row}] ({stated.statements[at]})"
+            for at, (name, row) in zip(rows, origin, strict=True)
         )
-        number = len(conflict)
-        subject = (
-            "this constraint cannot hold"
-            if number == 1
-            else f"these {number} constraints cannot all hold"
-        )
+        subject = f"these {len(origin)} constraints cannot all hold"
+        if len(origin) == 1:
+            subject = "this constraint cannot hold"
         if self.min_satisfied < 1:
-            subject = f"fewer than the share min_satisfied={self.min_satisfied} of the constraints can hold, since {subject}"
-        sentence = f"{subject}: {listed}: leave one out, allow new_clusters, or require less by min_satisfied or credibility."
-        return ConflictError(sentence, conflict)
+            subject = (
+                f"fewer than the share min_satisfied={self.min_satisfied} of the constraints can "
+                f"hold, since {subject}"
+            )
+        sentence = (
+            f"{subject}: {listed}: leave one out, allow new_clusters, or require less by "
+            "min_satisfied or credibility."
+        )
+        return ConflictError(sentence, origin)
 
     def _keep(
         self, seen: IntArray, found: Modification, stated: Stated, weights: FloatArray
     ) -> None:
         if not found.optimal:
             warnings.warn(
-                f"time is up: the objective is {found.objective:.6g}, and none below {found.bound:.6g} is possible; allow a "
-                "longer time_limit to close the gap.",
+                f"time is up: the objective is {found.objective:.6g}, and none below "
+                f"{found.bound:.6g} is possible; allow a longer time_limit to close the gap.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -311,7 +313,7 @@ class MinimalModification(ConstrainedClusterer):
 
 
 def start_partition(partition: Any, points: FloatArray) -> IntArray:
-    """Return the given partition: labels as they are, those of an estimator (or of a fitted copy), or of a posterior."""
+    """The given partition: labels, or those of an estimator (or a fitted copy) or a posterior."""
     n = len(points)
     if isinstance(partition, BaseEstimator) and not hasattr(partition, "labels_"):
         partition = clone(partition).fit(points)
@@ -322,8 +324,8 @@ def start_partition(partition: Any, points: FloatArray) -> IntArray:
     array = plain_array(partition, "partition", "pass one label per item")
     if array.shape != (n,):
         raise ValueError(
-            f"partition has shape {array.shape}, but X has {n} items: pass one label per item, an estimator fitted to these "
-            "items, or its posterior_."
+            f"partition has shape {array.shape}, but X has {n} items: pass one label per item, an "
+            "estimator fitted to these items, or its posterior_."
         )
     if array.dtype.kind not in "iu":
         raise TypeError(
@@ -332,7 +334,8 @@ def start_partition(partition: Any, points: FloatArray) -> IntArray:
     if array.min() < 0 or array.max() >= n:
         at = int(np.argmax((array < 0) | (array >= n)))
         raise ValueError(
-            f"partition[{at}] is {array[at]}: number the clusters 0, 1, 2, ..., and give noise one of its own."
+            f"partition[{at}] is {array[at]}: number the clusters 0, 1, 2, ..., and give noise one "
+            "of its own."
         )
     return array.astype(np.int64)
 
@@ -356,16 +359,17 @@ class Stated(NamedTuple):
                 rows = np.flatnonzero(names == name)
                 if len(values) not in (0, len(rows)):
                     raise ValueError(
-                        f"credibility has {len(values)} rows about {name!r}, but there are {len(rows)} constraints of that "
-                        "name: pass the table of a fit to these constraints."
+                        f"credibility has {len(values)} rows about {name!r}, but there are "
+                        f"{len(rows)} constraints of that name: pass the table of a fit to these "
+                        "constraints."
                     )
                 found[rows] = values if len(values) else 1.0
         else:
             found = np.asarray(credibility, dtype=np.float64)
             if found.shape != (len(self.statements),):
                 raise ValueError(
-                    f"credibility has shape {found.shape}, but there are {len(self.statements)} constraints: pass one "
-                    "probability for each, in order."
+                    f"credibility has shape {found.shape}, but there are {len(self.statements)} "
+                    "constraints: pass one probability for each, in order."
                 )
         outside = ~((found >= 0) & (found <= 1))
         if outside.any():
@@ -399,7 +403,8 @@ def _column(credibility: pd.DataFrame, name: str) -> FloatArray:
     for column in ("view", "credibility"):
         if column not in credibility.columns:
             raise ValueError(
-                f"credibility has no column {column!r}: pass a table from bayesclust.constraint_credibility."
+                f"credibility has no column {column!r}: pass a table from "
+                "bayesclust.constraint_credibility."
             )
     own = credibility["view"] == name
     values: FloatArray = credibility.loc[own, "credibility"].to_numpy(dtype=np.float64)
@@ -414,8 +419,9 @@ def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:
             largest = max(statement.clusters, default=0)
             if largest >= n_clusters:
                 raise ValueError(
-                    f"{constraints.name}[{row}] names cluster {largest}, but clusters are numbered 0 to {n_clusters - 1}, "
-                    "new ones included: correct the number or allow more new_clusters."
+                    f"{constraints.name}[{row}] names cluster {largest}, but clusters are numbered "
+                    f"0 to {n_clusters - 1}, new ones included: correct the number or allow more "
+                    "new_clusters."
                 )
             statements.append(statement)
             origin.append((constraints.name, row))

@@ -1,4 +1,4 @@
-"""MPCK-Means as a scikit-learn estimator; PCK-Means, MK-Means and Supervised-Means are its settings."""
+"""MPCK-Means as a scikit-learn estimator; PCK, MK and Supervised-Means are its settings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ from bayesclust.estimators.base import (
     read_input,
     start_labels,
 )
-from bayesclust.estimators.confidence import confidence_by_source
+from bayesclust.estimators.confidence import (
+    check_same_items,
+    confidence_by_source,
+    stand_of,
+)
 from bayesclust.inference.limits.mpck.descend import (
     Metrics,
     Problem,
@@ -41,8 +45,6 @@ from bayesclust.inference.limits.mpck.descend import (
 )
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
-from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions, stored_constraints
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 METRICS = ("diagonal", "full", "euclidean")
@@ -55,7 +57,7 @@ COST_FORMS = (
 
 
 class MPCKMeans(ConstrainedClusterer):
-    """Metric pairwise constrained k-means: K clusters, noisy constraints on pairs, and metrics learned from both.
+    """Metric pairwise constrained k-means: noisy constraints on pairs, and metrics learned.
 
     With A_h the metric of cluster h (or one for all), and C the covariance of all items, it lowers
 
@@ -80,7 +82,7 @@ class MPCKMeans(ConstrainedClusterer):
     Parameters
     ----------
     n_clusters : int, default 3
-        K. A cluster may be left without items; `n_clusters_` is the number of those that have some.
+        K. A cluster may be left without items; `n_clusters_` counts those that have some.
     metric : {"diagonal", "full", "euclidean"}, default "diagonal"
         Weights of features, or a full matrix, whose axes are any directions. "euclidean" learns
         none: J is sum_i |x_i - m_{z_i}|^2 + sum w over the violated constraints (Eq. 1), in squared
@@ -90,13 +92,12 @@ class MPCKMeans(ConstrainedClusterer):
     cost : float, (float, float), array or dict, default 1
         w, the cost of violating a constraint: a number; (of must-links, of cannot-links); one
         number per constraint, shape (m,); or a dict of these by the names of the constraints, in
-        which a dict by number tells sources apart. `from_posterior` derives it from how often
-        constraints are right.
+        which a dict by number tells sources apart. `from_posterior` derives it.
     closure : bool or None, default None
         Whether constraints that follow count as well, as in the paper: all items joined by
         must-links are together, and apart from those of another such set that one cannot-link
         separates. One wrong constraint then entails many. None does so where no constraint
-        contradicts others (`closure_` tells) and less than 20 million pairs follow.
+        contradicts others and less than 20 million pairs follow.
     strict : bool, default False
         Whether constraints that contradict others are an error. Otherwise they are counted, and
         some of them violated at their cost.
@@ -111,15 +112,16 @@ class MPCKMeans(ConstrainedClusterer):
         How many items' worth of the prior that each metric is C^(-1); positive for the exact step.
     growth : int, default 5
         Stages in which `cost` grows from a hundredth to its full size, each starting from the
-        labels of the one before; J is lowered within the last one. 1 starts at the full cost, as
-        the paper does, and ends in far worse local minima.
-    init : {"neighbourhoods", "paper", "k-means++"}, labels, estimator or posterior, default "neighbourhoods"
-        Centres to start from: of the sets that must-links join, the largest farthest from each
-        other, and, where these are fewer than K, of items drawn as in k-means++; "paper" draws the
-        latter around the mean of all; "k-means++" ignores the constraints. Or labels (n,) of at
-        most K clusters, those of a fitted estimator, or the point estimate of a posterior.
+        labels of the one before. 1 starts at the full cost, as the paper does, and ends in far
+        worse local minima.
+    init : str, labels, fitted estimator or posterior, default "neighbourhoods"
+        Centres to start from. "neighbourhoods": of the sets that must-links join, the largest
+        farthest from each other, and, where these are fewer than K, of items drawn as in k-means++;
+        "paper" draws the latter around the mean of all; "k-means++" ignores the constraints. Or
+        labels (n,) of at most K clusters, those of a fitted estimator, or the point estimate of a
+        posterior.
     n_init : int, default 1
-        How many starts to try, the first as `init` has it and others drawn; the lowest J is taken.
+        Starts, the first as `init` has it and others drawn; the lowest J is taken.
     max_iter : int, default 300
         Most rounds of each start, each one placing all items in random order. 0 places every item
         at the nearest of the centres to start from, which stay as they are.
@@ -131,8 +133,8 @@ class MPCKMeans(ConstrainedClusterer):
         0 to n_clusters_ - 1.
     cluster_centers_ : (n_clusters_, d) array
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
-        A: weights or a matrix, one or one per cluster. Columns that are constant, and directions in
-        which no items differ, have no weight. Not set by ``metric="euclidean"``.
+        A: weights or a matrix, one or one per cluster. Constant columns, and directions in which no
+        items differ, have no weight. Not set by ``metric="euclidean"``.
     n_clusters_ : int
     objective_ : float
         J; log det of the features, or directions, that have weight.
@@ -212,7 +214,7 @@ class MPCKMeans(ConstrainedClusterer):
         loss: Any = "vi",
         **settings: Any,
     ) -> Self:
-        """Return an estimator whose costs follow from a posterior: from how often constraints are right.
+        """Return an estimator whose costs follow from how often a posterior has constraints right.
 
         J / 2 is minus the log density of Gaussians with covariances A^(-1). With p and q the
         posterior means of a source, violating a constraint costs it ln(p / (1 - q)) or ln(q / (1 -
@@ -222,10 +224,9 @@ class MPCKMeans(ConstrainedClusterer):
 
         f_M = |x_i - x_j|_A^2 over pairs of items that the point estimate puts apart, and f_C =
         diam^2 - |x_i - x_j|_A^2 over those it puts together, under the one metric A that fits its
-        clusters. Under ``metric="euclidean"`` w = 2 s^2 ln(p / (1 - q)) and w-bar = 2 s^2 ln(q / (1
-        - p)), s^2 being the variance within the clusters of the point estimate, per feature: the
-        confidence xi of `RDPMeans.from_posterior`. Entailed constraints are left out
-        (closure=False). A source with p + q <= 1 is left out, with a warning.
+        clusters. Under ``metric="euclidean"`` both f are 1 and 2 becomes 2 s^2, s^2 being the
+        variance within the clusters per feature: xi of `RDPMeans.from_posterior`. Entailed
+        constraints are left out (closure=False), and a source with p + q <= 1, with a warning.
 
         Parameters
         ----------
@@ -251,11 +252,6 @@ class MPCKMeans(ConstrainedClusterer):
             If there are no draws, X does not fit to them, constraints are not pairwise, or the
             point estimate leaves no scatter.
 
-        Warns
-        -----
-        UserWarning
-            If a source is left out.
-
         Examples
         --------
         >>> import numpy as np
@@ -270,27 +266,20 @@ class MPCKMeans(ConstrainedClusterer):
         (2, True)
         """
         check_choice(metric, "metric", METRICS)
-        draws = group(posterior, "posterior")
-        items, n_items = check_items(X), stacked_partitions(posterior).shape[1]
-        if len(items) != n_items:
-            raise ValueError(
-                f"X has {len(items)} items, but the posterior is about {n_items}: pass the data "
-                "that was clustered."
-            )
-        given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
-        labels = start_labels(given, n_items)
-        assert labels is not None
+        stand = stand_of(posterior, loss)
+        items = check_items(X)
+        labels = stand.labels
+        check_same_items(len(items), stand)
         k = int(labels.max()) + 1
         must, cannot = _costs_of_a_nat(items, labels, metric)
-        tree = getattr(posterior, "posterior_", posterior)
         cost: dict[str, Any] = {}
-        for stored in stored_constraints(tree) if "constant_data" in tree.children else []:
+        for stored in stand.constraints:
             if stored.kind != "pairwise":
                 raise TypeError(
                     f"the posterior is of {stored.kind} constraints {stored.name!r} too: only "
                     "pairwise ones can be used."
                 )
-            nats = confidence_by_source(draws, stored, 1.0)
+            nats = confidence_by_source(stand.draws, stored, 1.0)
             cost[stored.name] = {
                 s: (must * same, cannot * diff) for s, (same, diff) in nats.items()
             }
@@ -338,8 +327,8 @@ class MPCKMeans(ConstrainedClusterer):
         """Refuse settings out of range; returns those of the descent."""
         check_choice(self.metric, "metric", METRICS)
         check_choice(self.metric_step, "metric_step", STEPS)
-        switches = (("per_cluster", self.per_cluster), ("strict", self.strict))
-        for name, value in (*switches, ("closure", self.closure)):
+        for name in ("per_cluster", "strict", "closure"):
+            value = getattr(self, name)
             optional = name == "closure" and value is None
             if not optional and not isinstance(value, (bool, np.bool_)):
                 raise TypeError(f"{name} must be True or False; got {value!r}.")
@@ -494,7 +483,7 @@ def _check_cost(cost: Any, what: str) -> None:
 
 
 def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
-    """Return the cost of violating each constraint, those given first to last, shape (m,)."""
+    """The cost of violating each constraint, those given first to last, (m,)."""
     if not isinstance(cost, Mapping):
         if _one_each(cost) and len(given) > 1:
             raise ValueError(
@@ -519,35 +508,33 @@ def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
 
 
 def _one_each(cost: Any) -> bool:
-    """Whether a cost, no dict, has one number for each constraint: an array, or a list of not two."""
+    """Whether a cost has one number for each constraint: it is an array, or a list of not two."""
     return np.ndim(cost) > 0 and (isinstance(cost, np.ndarray) or len(cost) != 2)
 
 
 def _cost_within(cost: Any, given: Constraints, what: str) -> FloatArray:
-    """Return the cost of violating each constraint of one object."""
-    if isinstance(cost, Mapping):
-        if set(cost) != set(range(given.n_sources)):
-            raise ValueError(
-                f"{what} is for the sources {sorted(cost)}, but the answers come from "
-                f"{given.n_sources} numbered from 0: give each an entry."
-            )
-        found = np.empty(len(given))
-        for source, value in cost.items():
-            mine = given.source == source
-            if np.ndim(value) > 0 and len(value) != 2:
-                raise TypeError(f"{what}[{source!r}] must be a number or a pair; got {value!r}.")
-            found[mine] = np.where(given.answers == 1, *np.broadcast_to(value, 2))[mine]
-        return found
-    if _one_each(cost):
-        if len(cost) != len(given):
-            raise ValueError(
-                f"{what} has {len(cost)} numbers, but there are {len(given)} constraints: give one "
-                "for each."
-            )
-        return np.asarray(cost, dtype=np.float64)
-    must, cannot = np.broadcast_to(cost, 2)
-    each: FloatArray = np.where(given.answers == 1, must, cannot).astype(np.float64)
-    return each
+    """The cost of violating each constraint of one object."""
+    if not isinstance(cost, Mapping):
+        if _one_each(cost):
+            if len(cost) != len(given):
+                raise ValueError(
+                    f"{what} has {len(cost)} numbers, but there are {len(given)} constraints: "
+                    "give one for each."
+                )
+            return np.asarray(cost, dtype=np.float64)
+        cost = dict.fromkeys(range(given.n_sources), cost)
+    if set(cost) != set(range(given.n_sources)):
+        raise ValueError(
+            f"{what} is for the sources {sorted(cost)}, but the answers come from "
+            f"{given.n_sources} numbered from 0: give each an entry."
+        )
+    found = np.empty(len(given))
+    for source, value in cost.items():
+        if np.ndim(value) > 0 and len(value) != 2:
+            raise TypeError(f"{what}[{source!r}] must be a number or a pair; got {value!r}.")
+        own = given.source == source
+        found[own] = np.where(given.answers == 1, *np.broadcast_to(value, 2))[own]
+    return found
 
 
 __all__ = ["MPCKMeans"]

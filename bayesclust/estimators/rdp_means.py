@@ -7,7 +7,6 @@ from contextlib import suppress
 from time import perf_counter
 from typing import Any, Self
 
-import numpy as np
 from numpy.random import Generator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -15,12 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from bayesclust.checks import (
     check_choice,
     check_int,
-    check_n_clusters,
     check_positive,
     check_random_state,
     number_between,
 )
-from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
     MIXTURE,
     SINGLE,
@@ -31,62 +28,47 @@ from bayesclust.estimators.base import (
     start_labels,
 )
 from bayesclust.estimators.confidence import (
-    GROWS,
-    by_view,
-    check_xi,
+    check_confidence,
+    cost_of_centre,
     credible_settings,
-    fixed_confidence,
+    plan,
+    shown_confidence,
 )
 from bayesclust.families import Divergence, Family, as_divergence
-from bayesclust.inference.limits import confidence
-from bayesclust.inference.limits.answers import Graph, Xi, pose, times
-from bayesclust.inference.limits.links import link_graph
-from bayesclust.inference.limits.penalty import candidates, penalties, penalty_from_data
+from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, means, objective
-from bayesclust.inference.limits.search import PLAIN, Steps, search
-from bayesclust.inference.limits.two_level.descent import price_of, steps, value
-from bayesclust.inference.limits.two_level.moves import compact
+from bayesclust.inference.limits.search import compact, search
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
-NO_LINKS = Schedule((0.0, 0.0))
 ORDERS = ("given", "random")
 
 
 class MeansClusterer(ConstrainedClusterer):
-    """What RDP-means and DP-means have learned.
+    """What the limits have in common: centres, J, and the nearest centre of new items."""
 
-    Clusters with centres, J, and the nearest centre of new items.
-    """
-
-    penalty: float | None
-    n_clusters: int | None
     divergence: str | Divergence | Family
     init: Any
     order: str
     n_init: int
     max_iter: int
-    random_state: int | Generator | None
     xi_: Any
     _problem: Problem
     _xi: Xi
-    _divergence: Divergence
     _centers: FloatArray
-    _owner: IntArray | None = None
-    """The cluster of each centre, where clusters may have several."""
+    _owner: IntArray
+    """The cluster of each centre: itself, unless clusters may have several."""
+
+    def _check_search(self) -> Divergence:
+        """Refuse settings of the search that do not exist; the divergence, not bound to data."""
+        check_choice(self.order, "order", ORDERS)
+        check_int(self.n_init, "n_init")
+        check_int(self.max_iter, "max_iter")
+        return as_divergence(self.divergence)
 
     def _search(
-        self,
-        problem: Problem,
-        schedule: Schedule,
-        start: IntArray | None,
-        rng: Generator,
-        steps: Steps = PLAIN,
+        self, problem: Problem, schedule: Schedule, start: IntArray | None, rng: Generator
     ) -> Solution:
-        """Descend to a solution, warn if it has not converged.
-
-        And set the attributes that follow from it.
-        """
-        shuffle = self.order == "random"
+        """Descend to a solution, and warn if it has not converged."""
         solution = search(
             problem,
             schedule,
@@ -94,8 +76,7 @@ class MeansClusterer(ConstrainedClusterer):
             self.max_iter,
             rng,
             start=start,
-            shuffle=shuffle,
-            steps=steps,
+            shuffle=self.order == "random",
         )
         if not solution.converged:
             warnings.warn(
@@ -103,31 +84,31 @@ class MeansClusterer(ConstrainedClusterer):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        points = problem.points
-        divergence = problem.divergence
-        self.labels_: IntArray = solution.clusters
-        self.cluster_centers_: FloatArray = divergence.shown(means(points, solution.clusters)[1])
-        self.n_clusters_ = len(self.cluster_centers_)
-        self.objective_ = solution.objective
         self.objective_path_: FloatArray = solution.path
-        self.penalty_ = problem.penalty
         self.n_iter_ = len(solution.path)
-        self._problem = problem
-        self._xi = solution.xi
-        self._divergence = divergence
-        self._centers = solution.centers
-        self._owner = solution.owner
+        self._keep(problem, solution)
         return solution
 
-    def objective(self, labels: ArrayLike, components: ArrayLike | None = None) -> float:
-        """Return J of any partition of the items.
+    def _keep(self, problem: Problem, solution: Solution) -> None:
+        """Set the attributes that follow from a solution."""
+        self.labels_: IntArray = solution.clusters
+        centers = means(problem.points, self.labels_)[1]
+        self.cluster_centers_: FloatArray = problem.divergence.shown(centers)
+        self.n_clusters_ = len(centers)
+        self.objective_ = solution.objective
+        self.penalty_ = problem.per_cluster if problem.several else problem.penalty
+        self._problem = problem
+        self._xi = solution.xi
+        self._centers = solution.centers
+        self._owner = solution.owner
 
-        At `penalty_` and `xi_` and with the best centres, the means.
+    def objective(self, labels: ArrayLike, components: ArrayLike | None = None) -> float:
+        """Return J of any partition of the items, at `penalty_`, `xi_` and the best centres.
 
         Parameters
         ----------
         labels : array-like of int, shape (n,)
-            Clusters: one label for each item that was clustered.
+            Clusters of the items that were clustered.
         components : array-like of int, shape (n,), or None, default None
             Only with ``cluster_model="mixture"``: components, each within one cluster. None makes
             one of every cluster.
@@ -158,20 +139,20 @@ class MeansClusterer(ConstrainedClusterer):
         check_is_fitted(self)
         points = self._problem.points
         clusters = check_partition(labels, len(points))
-        if self._owner is None:
-            if components is not None:
+        lower = clusters
+        if components is not None:
+            if not self._problem.several:
                 raise ValueError(
                     "components are of clusters that are mixtures: leave them out, or fit with "
                     'cluster_model="mixture".'
                 )
-            return objective(self._problem, *means(points, clusters), self._xi)
-        lower = clusters if components is None else check_partition(components, len(points))
+            lower = check_partition(components, len(points))
         numbers, owner = compact(lower, clusters)
         if (owner[numbers] != clusters).any():
             raise ValueError(
                 "a component has items in two clusters of labels: give every component one cluster."
             )
-        return value(self._problem, self.penalty_, *means(points, numbers), owner, self._xi)
+        return objective(self._problem, *means(points, numbers), self._xi, owner)
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Return the cluster of the nearest centre to each item; constraints are not used.
@@ -187,10 +168,11 @@ class MeansClusterer(ConstrainedClusterer):
             the data.
         """
         check_is_fitted(self)
-        points = self._divergence.points(X, least=1)
+        divergence = self._problem.divergence
+        points = divergence.points(X, least=1)
         describe_columns_of_new(self, X)
-        labels: IntArray = self._divergence.between(points, self._centers).argmin(axis=1)
-        return labels if self._owner is None else self._owner[labels]
+        labels: IntArray = self._owner[divergence.between(points, self._centers).argmin(axis=1)]
+        return labels
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -220,8 +202,8 @@ class RDPMeans(MeansClusterer):
         lambda, the cost of a cluster: an item farther than this from all centres opens one, answers
         aside. With cluster_model="mixture" it is what a cluster costs beside its components, by
         default a thousandth of `within_penalty`: answers then decide which components are one
-        cluster, and where they do not, fewer clusters are better. Below zero, as by default
-        without any answers, and above -`within_penalty`, components that no answer joins are clusters of their own.
+        cluster, and where they do not, fewer are better. Below zero, as by default without any
+        answers, and above -`within_penalty`, components that no answer joins are clusters.
     n_clusters : int or None, default None
         A guess of the number of clusters, from which the penalty is set by furthest-first (Kulis
         and Jordan 2012); more or fewer may be found. With neither this nor `penalty`, the penalties
@@ -237,10 +219,10 @@ class RDPMeans(MeansClusterer):
         what it turns into when its variance goes to zero. "standardized", "poisson", "bernoulli"
         and "categorical" leave missing cells (NaN) out.
     cluster_model : {"single", "mixture"}, default "single"
-        What a cluster is: one centre, or ("mixture") several, each with its items, a component. It
-        is the limit of ``TVClust(cluster_model="mixture")``: J has `within_penalty` times the
-        number of components besides, D is from the centre of an item's component, and answers
-        are about clusters. Components that answers leave free go to the nearest cluster.
+        What a cluster is: one centre, or ("mixture") several, each with its items, a component: the
+        limit of ``TVClust(cluster_model="mixture")``. J has `within_penalty` times the number of
+        components besides, D is from the centre of an item's component, and answers are about
+        clusters. Components that answers leave free go to the nearest cluster.
     within_penalty : float or None, default None
         Only "mixture": the cost of a component; an item farther than this from all centres opens
         one. It is guessed from `n_clusters`, there a number of components, or chosen, as `penalty`
@@ -248,13 +230,12 @@ class RDPMeans(MeansClusterer):
     xi : float, (float, float), dict or None, default None
         Confidence in answers, in units of D, kept fixed: a number for all; (xi1, xi2) for may-links
         and may-not-links; or a dict by the names of the constraints,
-        ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells sources apart,
-        ``{"links": {0: 2.0, 1: (0.5, 0.1)}}``. Of triplets, a number is what a true answer lowers J
-        by, and (3, 3) numbers what each answer (column: yes, no, dnk) costs under each truth (row).
-        None lets confidence in all answers grow from `xi0` to where answers held out in five parts
-        are predicted best, so that doubtful answers do not overrule the data. infinity lets it grow
-        without end, as in the paper: right where answers are never wrong. Fewer than ten answers
-        are too few to hold some out, and None then means infinity.
+        ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells sources apart.
+        Of triplets, a number is what a true answer lowers J by, and (3, 3) numbers what each answer
+        (column: yes, no, dnk) costs under each truth (row). None lets confidence in all answers
+        grow from `xi0` to where answers held out in five parts are predicted best, so that wrong
+        answers do not overrule the data; fewer than ten are too few for that. infinity, and None
+        then, lets it grow without end, as in the paper: right where answers are never wrong.
     xi0 : float or None, default None
         Where growth starts. None is a thousandth of the mean divergence of items from their overall
         mean. The paper has 0.001, in units of its data.
@@ -269,9 +250,8 @@ class RDPMeans(MeansClusterer):
         order.
     n_init : int, default 1
         Starts. Those after the first are random, or disturb the best one so far, and the smallest J
-        is kept. With 20, the best of all partitions was found in more than 95 of 100 random
-        problems of up to ten items. J is lower with more, but under growing xi and many wrong
-        answers the single start often gave better partitions.
+        is kept. J is lower with more, but under growing xi and many wrong answers the single start
+        often gave better partitions.
     max_iter : int, default 300
         Most passes in one descent.
     random_state : int, Generator or None, default None
@@ -281,21 +261,19 @@ class RDPMeans(MeansClusterer):
     ----------
     labels_ : ndarray of shape (n,)
         Clusters, numbered by their first items.
-    components_ : ndarray of shape (n,)
-        Only "mixture": components, numbered by their first items.
-    component_centers_ : ndarray of shape (n_components, d)
-        Only "mixture": as `cluster_centers_`, of the components.
-    component_clusters_ : ndarray of shape (n_components,)
-        Only "mixture": the cluster of each component.
     n_clusters_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
         Means of the items, over the cells seen (for "kl": of their distributions, smoothed); for
         "categorical", shares of each column's codes side by side; for products, the parts' centres
         side by side.
+    components_, component_clusters_ : ndarray of shape (n,) and (n_components,)
+        Only "mixture": components, numbered by their first items, and the cluster of each.
+    component_centers_ : ndarray of shape (n_components, d)
+        Only "mixture": as `cluster_centers_`.
     objective_ : float
         J at `xi_`.
     objective_path_ : ndarray of shape (n_iter_,)
-        J after each pass, at the xi of that pass; it never rises where xi is fixed.
+        J after each pass of the best start, at its xi; it never rises where xi is fixed.
     penalty_ : float
     within_penalty_ : float
         Only "mixture".
@@ -303,7 +281,6 @@ class RDPMeans(MeansClusterer):
         xi1 and xi2 of the last pass; where constraints differ, by their names: of links an array
         (sources, 2), of triplets (sources, 3, 3), the cost of each answer under each truth.
     n_iter_ : int
-        Passes of the best start.
     n_features_in_ : int
 
     Raises
@@ -374,9 +351,7 @@ class RDPMeans(MeansClusterer):
         loss: Any = "vi",
         **settings: Any,
     ) -> Self:
-        """Return an estimator at the credibility that a sampler found.
-
-        Its limit where the sampler stands, not beyond.
+        """Return an estimator whose limit is where a sampler stands, not beyond.
 
         With D and f, the free coordinates of a centre, the posterior's point estimate z and its K
         clusters, and W the sum of D(x_i, m_{z_i}) / (n - K),
@@ -389,19 +364,19 @@ class RDPMeans(MeansClusterer):
             (4 W))] / gamma,
 
         p and q the posterior means of a source, G the gamma function and T the mean D from the mean
-        of all. gamma is what the scatter within
-        clusters says of exp(-gamma D), exactly so for spherical Gaussians. The penalty is what it
-        costs the sampler to make two halves of a cluster, on average over the items: the first
-        terms come from the Chinese restaurant process, the last from one more centre under a base
-        measure as wide as the data (Laplace's approximation). About n ln 2 of it is the number of
-        ways in which items fall in halves, which J does not know, as it goes away with gamma: at
-        the price of a single item that leaves, about ln n - ln alpha, J would split what the
-        sampler holds together.
+        of all. gamma is what the scatter within clusters says of exp(-gamma D), exactly so for
+        spherical Gaussians. The penalty is what two halves of a cluster cost the sampler, on
+        average over the items: the first terms come from the Chinese restaurant process, the last
+        from one more centre under a base measure as wide as the data (Laplace's approximation).
+        About n ln 2 of it is the number of ways in which items fall in halves, which J does not
+        know, as it goes away with gamma: at the cost of a single item that leaves, about ln n - ln
+        alpha, J would split what the sampler holds together.
+
+        Under a Pitman-Yor process ln G(m) is ln G(m - s) - ln G(1 - s), and alpha is t + s K.
 
         Where p + q <= 1, or eps >= 2/3, answers tell the sampler nothing or their opposite. The
-        limit then leaves the source aside, xi = 0, with a warning. (Under negative xi J would fall
-        as well, but may-links would act as may-not-links: that is for the user to decide, by
-        correcting such answers.)
+        limit then leaves the source aside, xi = 0, with a warning: under negative xi may-links
+        would act as may-not-links, which is for the user to decide, by correcting such answers.
 
         Parameters
         ----------
@@ -427,11 +402,6 @@ class RDPMeans(MeansClusterer):
         ValueError, TypeError
             If there are no draws, X does not fit to them, or the point estimate leaves no scatter
             within clusters.
-
-        Warns
-        -----
-        UserWarning
-            If a source is left aside.
 
         Examples
         --------
@@ -463,33 +433,29 @@ class RDPMeans(MeansClusterer):
         self
         """
         clock = perf_counter()
-        check_search(self.order, self.n_init, self.max_iter)
+        unbound = self._check_search()
         self._check_costs()
-        unbound = as_divergence(self.divergence)
         rng = check_random_state(self.random_state)
         xi = check_confidence(self.xi, self.xi0, self.xi_rate)
 
         divergence = unbound.bind(X)
         points, constraints = read_input(self, X, y, constraints, read=divergence.points)
         start = start_labels(self.init, len(points))
-        mixture = self.cluster_model == MIXTURE
-        name, what = ("within_penalty", "component") if mixture else ("penalty", "cluster")
-        given = self.within_penalty if mixture else self.penalty
-        cost = cost_of_center(given, self.n_clusters, points, divergence, name, what)
-        descent = steps(self.penalty) if mixture else PLAIN
-
-        graph, cost, schedule = plan_confidence(
-            points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, descent
+        several = self.cluster_model == MIXTURE
+        name, what = ("within_penalty", "component") if several else ("penalty", "cluster")
+        given = self.within_penalty if several else self.penalty
+        cost = cost_of_centre(given, self.n_clusters, points, divergence, name, what)
+        model = (several, self.penalty if several else None)
+        problem, schedule = plan(
+            points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, *model
         )
-        problem = Problem.of(points, divergence, graph, cost)
-        solution = self._search(problem, schedule, start, rng, descent)
-        if solution.owner is not None:
-            self.within_penalty_ = cost
-            self.penalty_ = price_of(problem, self.penalty)
+        solution = self._search(problem, schedule, start, rng)
+        if several:
+            self.within_penalty_ = problem.penalty
             self.components_: IntArray = solution.labels
             self.component_centers_: FloatArray = divergence.shown(solution.centers)
             self.component_clusters_: IntArray = solution.owner
-        self.xi_ = by_view(self._xi, constraints)
+        self.xi_ = shown_confidence(self._xi, constraints)
         self.fit_seconds_ = perf_counter() - clock
         return self
 
@@ -591,93 +557,16 @@ class DPMeans(MeansClusterer):
         self
         """
         clock = perf_counter()
-        check_search(self.order, self.n_init, self.max_iter)
-        unbound = as_divergence(self.divergence)
+        unbound = self._check_search()
         rng = check_random_state(self.random_state)
         if constraints is not None:
             raise TypeError("DPMeans takes no constraints: use RDPMeans.")
         divergence = unbound.bind(X)
         points, _ = read_input(self, X, y, None, read=divergence.points)
         start = start_labels(self.init, len(points))
-        cost = cost_of_center(self.penalty, self.n_clusters, points, divergence)
-        if cost is None:
-            cost = penalty_from_data(points, divergence)
-        problem = Problem.of(points, divergence, link_graph([], len(points)), cost)
-        self._search(problem, NO_LINKS, start, rng)
-        self.xi_ = NO_LINKS.xi
+        cost = cost_of_centre(self.penalty, self.n_clusters, points, divergence)
+        problem, schedule = plan(points, divergence, [], cost, None, None, 1.0, rng)
+        self._search(problem, schedule, start, rng)
+        self.xi_ = schedule.xi
         self.fit_seconds_ = perf_counter() - clock
         return self
-
-
-# --- the steps of a fit
-
-
-def check_search(order: Any, n_init: Any, max_iter: Any) -> None:
-    """Refuse settings of the search that do not exist."""
-    check_choice(order, "order", ORDERS)
-    check_int(n_init, "n_init")
-    check_int(max_iter, "max_iter")
-
-
-def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
-    """The parameter xi, its numbers checked; infinity becomes `GROWS`."""
-    if xi0 is not None:
-        check_positive(xi0, "xi0")
-    number_between(rate, "xi_rate", "[1, inf)")
-    return check_xi(xi)
-
-
-def cost_of_center(
-    given: float | None,
-    n_clusters: int | None,
-    points: FloatArray,
-    divergence: Divergence,
-    name: str = "penalty",
-    what: str = "cluster",
-) -> float | None:
-    """The cost of a centre: given, or from a guess of the number; None where it is to be chosen."""
-    if given is not None and n_clusters is not None:
-        raise ValueError(
-            f"{name} and n_clusters both set what a {what} costs: leave one of them out."
-        )
-    if given is not None:
-        return check_positive(given, name)
-    if n_clusters is None:
-        return None
-    return float(penalties(points, divergence, check_n_clusters(n_clusters, len(points)))[-1])
-
-
-def plan_confidence(
-    points: FloatArray,
-    divergence: Divergence,
-    constraints: list[Constraints],
-    cost: float | None,
-    xi: Any,
-    xi0: float | None,
-    rate: float,
-    rng: Generator,
-    descent: Steps = PLAIN,
-) -> tuple[Graph, float, Schedule]:
-    """The constraints as a graph, the cost of a centre, and how confidence grows.
-
-    Both chosen where not given.
-    """
-    n = len(points)
-    rate = float(rate)
-    if xi is None and rate > 1 and confidence.enough(constraints):
-        tried = candidates(points, divergence) if cost is None else np.array([cost])
-        cost, schedule = confidence.choose(
-            constraints, points, divergence, tried, xi0, rate, rng, descent
-        )
-        return pose(constraints, n)[0], cost, schedule
-    fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, constraints, n)
-    if cost is None:
-        cost = penalty_from_data(points, divergence)
-    if not any(map(len, constraints)):
-        return link_graph([], n), cost, NO_LINKS
-    if fixed is not None:
-        return fixed[0], cost, Schedule(fixed[1])
-    graph, unit = pose(constraints, n)
-    if xi0 is None:
-        xi0 = confidence.first_xi(Problem.of(points, divergence, graph, cost))
-    return graph, cost, Schedule(times(unit, float(xi0)), rate)

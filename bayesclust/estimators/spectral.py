@@ -11,20 +11,19 @@ from numpy.random import Generator
 from bayesclust._io import check_memory
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.estimators.base import read_input
-from bayesclust.estimators.confidence import by_view
-from bayesclust.estimators.rdp_means import (
-    MeansClusterer,
+from bayesclust.estimators.confidence import (
     check_confidence,
-    cost_of_center,
-    plan_confidence,
+    cost_of_centre,
+    plan,
+    shown_confidence,
 )
+from bayesclust.estimators.rdp_means import MeansClusterer
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import Xi, largest, times
-from bayesclust.inference.limits.confidence import LARGEST_SHARE, first_xi
-from bayesclust.inference.limits.penalty import MOST_CLUSTERS
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve
-from bayesclust.typing import ArrayLike, FloatArray, IntArray
+from bayesclust.inference.limits.tuning import LARGEST_SHARE, MOST_CLUSTERS, first_xi
+from bayesclust.typing import ArrayLike, FloatArray
 
 
 class SpectralRDPMeans(MeansClusterer):
@@ -147,11 +146,10 @@ class SpectralRDPMeans(MeansClusterer):
         points, constraints = read_input(
             self, X, y, constraints, read=squared.points, needs="links"
         )
-        cost = cost_of_center(self.penalty, self.n_clusters, points, squared)
-        graph, penalty, schedule = plan_confidence(
+        cost = cost_of_centre(self.penalty, self.n_clusters, points, squared)
+        problem, schedule = plan(
             points, squared, constraints, cost, asked, self.xi0, self.xi_rate, rng
         )
-        problem = Problem.of(points, squared, graph, penalty)
         xi = last_xi(schedule, problem)
         check_memory(
             32 * len(points) * min(most, len(points)),
@@ -159,20 +157,11 @@ class SpectralRDPMeans(MeansClusterer):
             "lower max_clusters",
         )
         relaxation = relax(problem, xi, most)
-        solution = solve(problem, relaxation, xi)
-        self.labels_: IntArray = solution.labels
-        self.cluster_centers_: FloatArray = solution.centers
-        self.n_clusters_ = len(solution.centers)
+        self._keep(problem, solve(problem, relaxation, xi))
         self.eigenvalues_: FloatArray = relaxation.eigenvalues
         self.bound_ = relaxation.bound
-        self.relaxed_objective_ = relaxed_objective(problem, solution.labels, xi)
-        self.objective_ = solution.objective
-        self.penalty_ = penalty
-        self.xi_: Any = by_view(xi, constraints)
-        self._divergence = squared
-        self._centers = solution.centers
-        self._problem = problem
-        self._xi = xi
+        self.relaxed_objective_ = relaxed_objective(problem, self.labels_, xi)
+        self.xi_: Any = shown_confidence(xi, constraints)
         self.fit_seconds_ = perf_counter() - clock
         return self
 
@@ -181,9 +170,7 @@ def last_xi(schedule: Schedule, problem: Problem) -> Xi:
     """The confidence at which a schedule ends."""
     if schedule.rate == 1:
         return schedule.xi
-    most = (
-        schedule.most
-        if math.isfinite(schedule.most)
-        else LARGEST_SHARE * first_xi(problem, share=1.0)
-    )
+    most = schedule.most
+    if not math.isfinite(most):
+        most = LARGEST_SHARE * first_xi(problem, share=1.0)
     return times(schedule.xi, max(most / largest(schedule.xi), 1.0))

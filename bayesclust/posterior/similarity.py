@@ -22,7 +22,7 @@ TILE = 32
 """Items compared with each other while their labels stay in the processor's cache."""
 BLOCK = 1024
 """Draws compared at a time."""
-ROWS = 256
+ROWS = 64
 """Items whose similarities to others are in memory at a time, for each thread."""
 
 

@@ -246,10 +246,3 @@ def test_triplets_are_suggested_where_none_were_asked():
     table = bc.active.suggest_queries(Z, "triplet", size=3, target="n_clusters")
     assert list(table.columns) == ["kind", "i", "j", "k", "gain", "yes", "no", "dnk", "adds"]
     assert table[["yes", "no", "dnk"]].sum(axis=1).to_numpy() == pytest.approx(np.ones(3))
-
-
-def test_bad_questions_are_refused():
-    with pytest.raises(ValueError, match=r"^pairs\[0\] names item 5"):
-        bc.active.suggest_queries(Z, queries=[(0, 5)])
-    with pytest.raises(ValueError, match=r'^kind must be "pair" or "triplet"'):
-        bc.active.suggest_queries(Z, "quartet")

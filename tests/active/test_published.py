@@ -229,21 +229,6 @@ def test_npu_with_one_cluster_draws_among_equals(rng):
     } == {1, 2, 3, 4}
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: NPU(n_trees=0), r"^n_trees must be .*got 0"),
-        (lambda: NPU(seed=-1), r"^seed must be .*got -1"),
-        (lambda: NPU(n_jobs=0), r"^n_jobs must be .*got 0"),
-        (lambda: ExploreConsolidate(0), r"^n_clusters must be .*got 0"),
-        (lambda: RandomQueries("quartet"), r'^kind must be "pair" or "triplet"; got'),
-    ],
-)
-def test_settings_out_of_range(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
-
-
 # --- random queries
 
 PAIRS = list(combinations(range(5), 2))

@@ -53,6 +53,19 @@ def test_penalty_is_what_two_halves_of_a_cluster_cost(X):
     assert est.init.tolist() == Y.tolist()
 
 
+def test_a_discount_changes_what_halves_cost(X):
+    """Pitman-Yor: W(m) = Gamma(m - s) / Gamma(1 - s); a cluster beside K others weighs t + s K."""
+    posterior = tree(settings={"partition_prior": "PitmanYor()"})
+    draws = posterior["posterior"].to_dataset()
+    posterior["posterior"] = draws.assign(discount=(("chain", "draw"), [[0.2, 0.4]]))
+    est = bc.RDPMeans.from_posterior(posterior, X, divergence="euclidean")
+    gamma, W, T = scale(X)
+    n = np.bincount(Y)[Y]
+    cost = gammaln(n - 0.3) - 2 * gammaln(n / 2 - 0.3) + gammaln(0.7) - np.log(1.5 + 0.3 * 3)
+    cost += 1.5 * np.log(n * T / (4 * W))
+    assert est.penalty == pytest.approx(cost.mean() / gamma)
+
+
 def test_gamma_of_spherical_clusters_is_that_of_their_variance(rng):
     """exp(-gamma |x - m|^2) has variance 1 / (2 gamma), so a link worth p and q is worth ln(p / (1 - q)) 2 sigma^2."""
     y = np.repeat([0, 1], 2000)

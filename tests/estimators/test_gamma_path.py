@@ -12,7 +12,7 @@ import bayesclust as bc
 from bayesclust.estimators import AtGamma
 from bayesclust.estimators.gamma_path import adjusted_rand, default_gammas, entropy
 from bayesclust.families.squared_distance import SquaredEuclidean
-from bayesclust.inference.limits.links import link_graph
+from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import Problem
 
 SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False, "random_state": 0}
@@ -173,14 +173,11 @@ def test_answers_of_all_kinds_and_sources(data, links):
     np.testing.assert_allclose(draws["costs"][0, 0, 0], -6.0 * np.eye(3))
 
 
-@pytest.mark.parametrize(
-    "name", ["euclidean", "kl", "mahalanobis", "bernoulli", "categorical", "poisson"]
-)
+@pytest.mark.parametrize("name", ["euclidean", "kl", "categorical"])
 def test_a_fit_survives_pickling(name, rng):
     X = rng.integers(0, 2, size=(20, 3)).astype(float) + (name == "kl")
-    est = bc.TVClust(
-        cluster_model=AtGamma(2.0, limit=bc.DPMeans(n_clusters=2, divergence=name)), **SHORT
-    ).fit(X)
+    model = AtGamma(2.0, limit=bc.DPMeans(n_clusters=2, divergence=name))
+    est = bc.TVClust(cluster_model=model, **SHORT).fit(X)
     again = pickle.loads(pickle.dumps(est))
     np.testing.assert_array_equal(again.predict_proba(X[:4]), est.predict_proba(X[:4]))
     np.testing.assert_array_equal(again.limit_.labels_, est.limit_.labels_)
@@ -200,20 +197,6 @@ def test_every_divergence_has_its_path(name, rng):
     assert bc.plots.limit_path(path)[4].get_ylabel() == (
         "squared standard units" if name == "mahalanobis" else "nats"
     )
-
-
-@pytest.mark.slow
-def test_iris_with_links_arrives():
-    iris = bc.datasets.load("iris")
-    links = bc.PairwiseConstraints.sample(iris.y, fraction=0.02, seed=0)
-    limit = bc.RDPMeans(random_state=0)
-    path = bc.limit_path(iris.X, constraints=links, limit=limit, random_state=0, progress=False)
-    mean = path.sel(statistic="mean")
-    assert float(mean["vi"][0]) > 0.3
-    for name, arrived in (("vi", 0.0), ("ari", 1.0), ("n_clusters", 3.0)):
-        np.testing.assert_allclose(mean[name][-5:], arrived, atol=1e-9)
-    assert float(mean["energy"][-1]) == pytest.approx(path.attrs["limit_objective"], rel=1e-3)
-    assert (path["share_below"][-5:] == 0).all()
 
 
 def test_functionals_against_scikit_learn(rng):
@@ -239,58 +222,60 @@ def test_gammas_go_from_one_cluster_to_far_beyond(rng):
 
 X = np.arange(12.0).reshape(6, 2)
 OTHER = bc.RDPMeans(penalty=3.0).fit(np.arange(10.0).reshape(5, 2))
+
+
+def at_gamma(gamma=1.0, limit=None, X=X, sampler="collapsed", constraints=None, **settings):
+    est = bc.TVClust(sampler, cluster_model=AtGamma(gamma, limit=limit), **settings)
+    return est.fit(X, constraints=constraints)
+
+
 BAD = {
-    "gamma zero": (
-        lambda: bc.TVClust(cluster_model=AtGamma(0.0)).fit(X),
-        ValueError,
-        "gamma must lie in (0, inf); got 0.0.",
-    ),
+    "gamma zero": (lambda: at_gamma(0.0), "gamma must lie in (0, inf); got 0.0."),
     "sampler without gamma": (
-        lambda: bc.TVClust("blocked", cluster_model=AtGamma(1.0)).fit(X),
-        ValueError,
+        lambda: at_gamma(sampler="blocked"),
         'sampler=\'blocked\' does not sample the model at a gamma: choose "collapsed" or "gibbs".',
     ),
     "family too": (
-        lambda: bc.TVClust(cluster_model=AtGamma(1.0), family="multinomial").fit(X),
-        ValueError,
+        lambda: at_gamma(family="multinomial"),
         "family is given, and at a gamma it follows from the limit: leave it out.",
     ),
     "partition prior too": (
-        lambda: bc.TVClust(cluster_model=AtGamma(1.0), partition_prior="pitman_yor").fit(X),
-        ValueError,
+        lambda: at_gamma(partition_prior="pitman_yor"),
         "partition_prior is given, and at a gamma it follows from the limit: leave it out.",
     ),
     "limit of other data": (
-        lambda: bc.TVClust(cluster_model=AtGamma(1.0, limit=OTHER)).fit(X),
-        ValueError,
-        "limit was fitted to 5 items with 2 columns, but X has shape (6, 2): fit it to the same X, or pass it unfitted.",
+        lambda: at_gamma(limit=OTHER),
+        "limit was fitted to 5 items with 2 columns, but X has shape (6, 2): fit it to the same X, "
+        "or pass it unfitted.",
     ),
     "triplets that the limit was not fitted to": (
-        lambda: bc.TVClust(cluster_model=AtGamma(1.0, limit=bc.RDPMeans(penalty=3.0).fit(X))).fit(
-            X, constraints=bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
+        lambda: at_gamma(
+            limit=bc.RDPMeans(penalty=3.0).fit(X),
+            constraints=bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6),
         ),
-        ValueError,
-        "the limit was fitted to other constraints than these, 'triplets' of 1 sources: fit it with the same, or pass it "
-        "unfitted.",
+        "the limit was fitted to other constraints than these, 'triplets' of 1 sources: fit it "
+        "with the same, or pass it unfitted.",
     ),
     "divergence without a model": (
-        lambda: bc.TVClust(cluster_model=AtGamma(1.0, limit=bc.RDPMeans(divergence="poisson"))).fit(
-            [[1, np.nan], [2, 2], [3, 3]]
-        ),
-        ValueError,
-        "no model at gamma is known for the divergence SeenCells, only for those of whole data by mahalanobis, "
-        "standardized, euclidean, kl, bernoulli, poisson, categorical: choose one of these.",
+        lambda: at_gamma(limit=bc.RDPMeans(divergence="poisson"), X=[[1, np.nan], [2, 2], [3, 3]]),
+        "no model at gamma is known for the divergence SeenCells, only for those of whole data by "
+        "mahalanobis, standardized, euclidean, kl, bernoulli, poisson, categorical: choose one of "
+        "these.",
     ),
     "no gammas": (
         lambda: bc.limit_path(X, gammas=[]),
-        ValueError,
         "gammas must be a list of positive numbers; got []: pass at least one, or None.",
+    ),
+    "a path of mixtures": (
+        lambda: bc.limit_path(X, limit=bc.RDPMeans(cluster_model="mixture")),
+        'limit has cluster_model="mixture", and the path is of single clusters: fit '
+        "TVClust(cluster_model=AtGamma(gamma, limit)) at each gamma, or pass another limit.",
     ),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_refused_in_a_sentence(case):
-    call, kind, sentence = BAD[case]
-    with pytest.raises(kind, match=f"^{re.escape(sentence)}$"):
+    call, sentence = BAD[case]
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
         call()

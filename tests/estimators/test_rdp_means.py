@@ -1,20 +1,26 @@
-"""RDPMeans and DPMeans as users call them."""
+"""RDPMeans and DPMeans as users call them, with one centre a cluster or several."""
+
+import re
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import make_circles, make_moons
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayesclust as bc
+from bayesclust.families import as_divergence
+from bayesclust.families.gaussian import Mahalanobis
+from tests.inference.limits.reference import KINDS
+
+SHORT = {"num_chains": 2, "num_warmup": 60, "num_samples": 20, "progress": False, "random_state": 0}
+CORNERS = np.array([[0.0, 0.0], [8.0, 8.0], [0.0, 8.0], [8.0, 0.0]])
 
 
 @parametrize_with_checks(
     [
-        bc.RDPMeans(),
-        bc.RDPMeans(n_clusters=3, n_init=2, order="random"),
         bc.RDPMeans(divergence="mahalanobis"),
-        bc.DPMeans(),
-        bc.DPMeans(n_clusters=3),
+        bc.RDPMeans(cluster_model="mixture", n_clusters=3, n_init=2),
         bc.DPMeans(n_clusters=3, divergence="standardized"),
     ],
     expected_failed_checks=None,
@@ -34,7 +40,19 @@ def groups(labels):
     return (np.asarray(labels)[:, None] == labels).tolist()
 
 
-def test_attributes(blobs):
+def link_terms(links, z, xi1, xi2):
+    """The links' share of J."""
+    together = z[links.items[:, 0]] == z[links.items[:, 1]]
+    may = links.answers == 1
+    return xi2 * (together & ~may).sum() - xi1 * (together & may).sum()
+
+
+def plain_objective(est, X, terms):
+    data = np.square(X - est.cluster_centers_[est.labels_]).sum()
+    return data + est.penalty_ * est.n_clusters_ + terms
+
+
+def test_attributes_fit_together(blobs):
     X, y = blobs
     links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
     est = bc.RDPMeans(n_clusters=3, random_state=0).fit(X, constraints=links)
@@ -44,13 +62,11 @@ def test_attributes(blobs):
     assert est.n_iter_ == len(est.objective_path_)
     assert est.objective_ == est.objective_path_[-1]
     assert est.n_features_in_ == 2
-    together = est.labels_[links.items[:, 0]] == est.labels_[links.items[:, 1]]
-    terms = np.square(X - est.cluster_centers_[est.labels_]).sum() + est.penalty_ * est.n_clusters_
-    terms += (
-        est.xi_[1] * (together & (links.answers == 0)).sum()
-        - est.xi_[0] * (together & (links.answers == 1)).sum()
-    )
-    assert est.objective_ == pytest.approx(terms)
+    terms = link_terms(links, est.labels_, *est.xi_)
+    assert est.objective_ == pytest.approx(plain_objective(est, X, terms))
+    fixed = bc.RDPMeans(n_clusters=3, xi=(2.0, 0.5)).fit(X, constraints=links)
+    assert fixed.xi_ == (2.0, 0.5)
+    assert (np.diff(fixed.objective_path_) <= 1e-9 * np.abs(fixed.objective_path_[:-1])).all()
 
 
 def test_predict_is_the_nearest_centre(blobs, rng):
@@ -75,14 +91,6 @@ def test_without_answers_it_is_dp_means(blobs):
             assert est.objective_ == plain.objective_
 
 
-def test_a_fixed_xi_never_raises_the_objective(blobs):
-    X, y = blobs
-    links = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.2, seed=0)
-    est = bc.RDPMeans(n_clusters=3, xi=(2.0, 0.5)).fit(X, constraints=links)
-    assert est.xi_ == (2.0, 0.5)
-    assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
-
-
 def test_xi_between_data_and_answers(blobs):
     """xi = 0 leaves answers aside; growth without end follows right answers to the letter."""
     X, y = blobs
@@ -99,17 +107,15 @@ def test_xi_between_data_and_answers(blobs):
 
 
 def test_wrong_answers_do_not_overrule_the_data(blobs):
-    """With one answer in five wrong, confidence chosen by held-out answers beats confidence without end."""
+    """With one answer in five wrong, confidence by held-out answers beats one without end."""
     X, y = blobs
     right = {}
     for xi in (None, float("inf")):
         scores = []
-        for seed in range(5):
+        for seed in range(3):
             links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.2, seed=seed)
-            labels = (
-                bc.RDPMeans(n_clusters=3, xi=xi, random_state=0).fit(X, constraints=links).labels_
-            )
-            scores.append(bc.metrics.pairwise_f(y, labels))
+            est = bc.RDPMeans(n_clusters=3, xi=xi, random_state=0).fit(X, constraints=links)
+            scores.append(bc.metrics.pairwise_f(y, est.labels_))
         right[xi] = np.mean(scores)
     assert right[None] > 0.95
     assert right[None] > right[float("inf")] + 0.1
@@ -147,3 +153,314 @@ def test_few_different_items(X, estimator):
     labels = clone(estimator).set_params(random_state=0).fit(X).labels_
     distinct = np.unique(X, axis=0)
     assert len(set(labels)) <= len(distinct)
+
+
+def separated(name, rng):
+    """Two clusters that every divergence can tell apart, with empty cells where the name says so."""
+    y = np.repeat([0, 1], 30)
+    real = rng.normal(size=(60, 2)) + 8.0 * y[:, None]
+    ones = (rng.random((60, 8)) < np.where(y[:, None] == 1, 0.9, 0.1)).astype(float)
+    if name in ("euclidean", "mahalanobis", "standardized"):
+        X = real
+    elif name == "kl" or name.startswith("poisson"):
+        X = rng.poisson(np.where(y[:, None] == 1, [1.0, 20.0, 5.0], [20.0, 1.0, 5.0])).astype(float)
+    elif name == "bernoulli":
+        X = ones
+    elif name.startswith("categorical"):
+        X = ones + (rng.random((60, 8)) < 0.05)
+    else:
+        X = np.column_stack([real, ones[:, 0], ones[:, 1] + (rng.random(60) < 0.1)])
+    if name.endswith("holes"):
+        X[rng.random(X.shape) < 0.15] = np.nan
+    return X, y
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_every_divergence_finds_what_is_there(rng, name):
+    X, y = separated(name, rng)
+    links = bc.PairwiseConstraints.sample(y, size=40, seed=0)
+    divergence = as_divergence(KINDS[name]).bind(X)
+    points = divergence.points(X)
+    penalty = 0.25 * divergence.between(points, points.mean(axis=0)[None]).sum()
+    for constraints in (None, links):
+        est = bc.RDPMeans(penalty, divergence=KINDS[name], n_init=8, random_state=0).fit(
+            X, constraints=constraints
+        )
+        assert bc.metrics.adjusted_rand(y, est.labels_) > 0.9
+        assert np.isfinite(est.cluster_centers_).all()
+        assert np.isfinite(est.objective_path_).all()
+        assert (est.predict(X) == est.labels_).mean() > 0.9
+    assert bc.DPMeans(divergence=KINDS[name]).fit(X).n_clusters_ >= 2  # a penalty from the data
+
+
+def test_centres_are_in_the_units_of_the_data(rng):
+    X, _ = separated("poisson with holes", rng)
+    est = bc.DPMeans(n_clusters=2, divergence="poisson").fit(X)
+    for k, center in enumerate(est.cluster_centers_):
+        np.testing.assert_allclose(center, np.nanmean(X[est.labels_ == k], axis=0))
+    real = rng.normal(size=(40, 3)) * [1.0, 1e3, 1e-2] + 7.0
+    for divergence in ("mahalanobis", "standardized"):
+        est = bc.DPMeans(n_clusters=3, divergence=divergence).fit(real)
+        for k, center in enumerate(est.cluster_centers_):
+            np.testing.assert_allclose(center, real[est.labels_ == k].mean(axis=0))
+
+
+def test_every_source_has_its_own_confidence(blobs):
+    X, y = blobs
+    first = bc.PairwiseConstraints.sample(
+        y, size=80, error_rate=0.1, n_sources=2, seed=0, name="first"
+    )
+    second = bc.PairwiseConstraints.sample(y, size=60, error_rate=0.3, seed=1, name="second")
+    triplets = bc.RelativeConstraints.sample(y, size=90, error_rate=0.2, seed=2)
+    costs = np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 1.0], [0.7, 0.7, 0.0]])
+    xi = {"first": {0: 2.0, 1: (1.0, 0.5)}, "second": (0.3, 0.1), "triplets": costs}
+    est = bc.RDPMeans(penalty=12.0, xi=xi).fit(X, constraints=[first, second, triplets])
+    z = est.labels_
+    terms = costs[triplets.truths(z), triplets.answers].sum()
+    terms += link_terms(second, z, 0.3, 0.1)
+    xi1, xi2 = np.array([2.0, 1.0])[first.source], np.array([2.0, 0.5])[first.source]
+    terms += np.sum(
+        (z[first.items[:, 0]] == z[first.items[:, 1]]) * np.where(first.answers == 1, -xi1, xi2)
+    )
+    assert est.objective_ == pytest.approx(plain_objective(est, X, terms))
+    assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
+    assert est.xi_["first"].tolist() == [[2.0, 2.0], [1.0, 0.5]]
+    assert est.xi_["second"].tolist() == [[0.3, 0.1]]
+    np.testing.assert_array_equal(est.xi_["triplets"], [costs])
+
+
+def test_one_number_counts_true_triplet_answers(blobs):
+    X, y = blobs
+    triplets = bc.RelativeConstraints.sample(y, size=90, error_rate=0.2, seed=2)
+    est = bc.RDPMeans(penalty=12.0, xi=1.5).fit(X, constraints=triplets)
+    true = int((triplets.truths(est.labels_) == triplets.answers).sum())
+    assert est.objective_ == pytest.approx(plain_objective(est, X, -1.5 * true))
+
+
+def test_triplets_alone_join_and_part(rng):
+    """Data without clusters: what the answers say decides."""
+    y = np.repeat([0, 1], 20)
+    X = rng.normal(size=(40, 2))
+    triplets = bc.RelativeConstraints.sample(y, size=800, error_rate=0.0, seed=0)
+    for xi in (float("inf"), None):
+        est = bc.RDPMeans(n_clusters=2, xi=xi, n_init=5, random_state=0).fit(
+            X, constraints=triplets
+        )
+        assert groups(est.labels_) == groups(y)
+        assert set(est.xi_) == {"triplets"}
+
+
+def test_a_warm_start_is_where_passes_begin(blobs, rng):
+    X, y = blobs
+    for init in (y, [f"cluster {k}" for k in y], bc.DPMeans(n_clusters=3).fit(X)):
+        est = bc.RDPMeans(penalty=30.0, xi=0.0, init=init).fit(X)
+        labels = np.asarray(init.labels_ if isinstance(init, bc.DPMeans) else init)
+        centers = np.stack([X[labels == name].mean(axis=0) for name in np.unique(labels)])
+        inside = np.square(X - centers[np.unique(labels, return_inverse=True)[1]]).sum()
+        assert est.objective_path_[0] <= inside + 90.0 + 1e-9
+    far = bc.DPMeans(penalty=1e-6, init=rng.permutation(120)).fit(X)
+    assert far.n_clusters_ == 120
+
+
+def test_the_seed_decides_a_random_order(blobs):
+    X, _ = blobs
+    settings = {"penalty": 1.5, "order": "random"}
+    first = [
+        bc.DPMeans(**settings, random_state=seed).fit(X).objective_ for seed in (0, 0, 1, 2, 3)
+    ]
+    assert first[0] == first[1]
+    assert len(set(first)) > 1
+
+
+def test_a_covariance_can_be_given(blobs):
+    X, _ = blobs
+    wide = np.diag([1e6, 1.0])
+    est = bc.DPMeans(penalty=6.0, divergence=Mahalanobis(wide)).fit(X)
+    assert groups(est.labels_) == groups(bc.DPMeans(penalty=6.0).fit(X[:, 1:]).labels_)
+
+
+# --- clusters of several centres
+
+
+@pytest.fixture
+def corners(rng):
+    """Two classes of two opposite corners each, and answers, one of ten wrong."""
+    y = np.repeat([0, 0, 1, 1], 15)
+    X = np.repeat(CORNERS, 15, axis=0) + rng.normal(size=(60, 2))
+    return X, y, bc.PairwiseConstraints.sample(y, size=80, error_rate=0.1, seed=1)
+
+
+@pytest.fixture
+def fitted(corners):
+    X, _, answers = corners
+    return bc.RDPMeans(cluster_model="mixture", within_penalty=40.0, xi=2.0).fit(
+        X, constraints=answers
+    )
+
+
+@pytest.mark.parametrize(("shape", "within"), [("moons", 0.3), ("rings", 0.2)])
+def test_shapes_that_are_no_balls_with_a_few_answers(shape, within):
+    """Plain clusters fail, at this penalty or their own choice; several centres do not."""
+    if shape == "moons":
+        X, y = make_moons(200, noise=0.06, random_state=0)
+    else:
+        X, y = make_circles(200, factor=0.4, noise=0.04, random_state=0)
+    few = bc.PairwiseConstraints.sample(y, size=20, seed=0)
+    several = bc.RDPMeans(cluster_model="mixture", within_penalty=within, xi=1.0).fit(
+        X, constraints=few
+    )
+    assert bc.metrics.adjusted_rand(y, several.labels_) > 0.95
+    for plain in (bc.RDPMeans(penalty=within, xi=1.0), bc.RDPMeans(random_state=0)):
+        assert bc.metrics.adjusted_rand(y, plain.fit(X, constraints=few).labels_) < 0.5
+
+
+def test_attributes_of_several_centres(corners, fitted):
+    X, y, answers = corners
+    assert (fitted.labels_ == y).all()
+    assert (fitted.components_ == np.repeat([0, 1, 2, 3], 15)).all()
+    assert fitted.component_clusters_.tolist() == [0, 0, 1, 1]
+    assert (fitted.component_clusters_[fitted.components_] == fitted.labels_).all()
+    assert fitted.n_clusters_ == 2
+    assert (fitted.within_penalty_, fitted.penalty_) == (40.0, 0.04)
+    for k, center in enumerate(fitted.component_centers_):
+        np.testing.assert_allclose(center, X[fitted.components_ == k].mean(axis=0))
+    for k, center in enumerate(fitted.cluster_centers_):
+        np.testing.assert_allclose(center, X[y == k].mean(axis=0))
+    terms = np.square(X - fitted.component_centers_[fitted.components_]).sum() + 40.0 * 4 + 0.04 * 2
+    terms += link_terms(answers, y, 2.0, 2.0)
+    assert fitted.objective_ == pytest.approx(terms)
+    assert fitted.objective_path_[-1] == fitted.objective_
+    assert (np.diff(fitted.objective_path_) <= 1e-9).all()
+
+
+def test_objective_of_any_clusters_and_components(corners, fitted):
+    X, y, _ = corners
+    assert fitted.objective(fitted.labels_, fitted.components_) == pytest.approx(fitted.objective_)
+    # clusters of one component: two wide balls in the place of four
+    data = sum(np.square(X[y == k] - X[y == k].mean(axis=0)).sum() for k in (0, 1))
+    own = sum(
+        np.square(X[fitted.components_ == k] - c).sum()
+        for k, c in enumerate(fitted.component_centers_)
+    )
+    assert fitted.objective(y) == pytest.approx(fitted.objective_ + data - own - 2 * 40.0)
+
+
+def test_new_items_go_to_the_cluster_of_the_nearest_centre(fitted):
+    assert fitted.predict(CORNERS + np.array([0.5, -0.5])).tolist() == [0, 0, 1, 1]
+
+
+def test_penalties_are_chosen_by_answers_held_out(corners):
+    X, y, answers = corners
+    est = bc.RDPMeans(cluster_model="mixture", random_state=0).fit(X, constraints=answers)
+    assert bc.metrics.adjusted_rand(est.labels_, y) > 0.9
+    assert est.penalty_ == pytest.approx(est.within_penalty_ / 1000)
+    again = bc.RDPMeans(cluster_model="mixture", random_state=0).fit(X, constraints=answers)
+    assert (again.components_ == est.components_).all()
+
+
+def test_the_penalty_decides_where_nothing_is_answered(corners):
+    """Above zero all is one cluster of four centres; below, as by default, each is one: DP-means."""
+    X, _, _ = corners
+    one = bc.RDPMeans(cluster_model="mixture", within_penalty=40.0, penalty=1.0).fit(X)
+    assert (one.n_clusters_, len(one.component_centers_)) == (1, 4)
+    four = bc.RDPMeans(cluster_model="mixture", within_penalty=40.0, penalty=-1.0).fit(X)
+    assert (four.labels_ == bc.DPMeans(penalty=39.0).fit(X).labels_).all()
+    assert four.n_clusters_ == 4
+    default = bc.RDPMeans(cluster_model="mixture", n_clusters=4).fit(X)
+    assert (default.labels_ == four.labels_).all()
+    assert default.penalty_ == pytest.approx(-default.within_penalty_ / 1000)
+
+
+def test_triplets_other_divergences_and_given_starts(rng):
+    counts = bc.datasets.make_counts(60, 12, 4, seed=0)
+    y = counts.y // 2
+    triplets = bc.RelativeConstraints.sample(y, size=200, seed=1)
+    settings = {
+        "cluster_model": "mixture",
+        "divergence": "kl",
+        "xi": {"triplets": 2.0},
+        "within_penalty": 1.5,
+        "random_state": 0,
+    }
+    est = bc.RDPMeans(**settings, n_init=3).fit(counts.X, constraints=triplets)
+    assert bc.metrics.adjusted_rand(est.labels_, y) > 0.9
+    start = bc.RDPMeans(**settings, init=est.components_).fit(counts.X, constraints=triplets)
+    assert start.objective_ <= est.objective_ + 1e-9
+
+
+def test_the_sampler_at_large_gamma_stays_at_the_limit(corners, fitted):
+    X, y, answers = corners
+    model = bc.estimators.AtGamma(1e4, limit=fitted)
+    est = bc.TVClust(cluster_model=model, **SHORT).fit(X, constraints=answers, init=y)
+    draws = est.posterior_["posterior"]
+    assert (draws["z"].values == fitted.labels_).all()
+    assert (draws["n_components"].values[:, -1] == 4).all()
+    energy = -est.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4
+    other = bc.TVClust(cluster_model=model, **SHORT).fit(X, constraints=answers, init=np.zeros(60))
+    assert (other.labels_ == fitted.labels_).all()
+    assert energy == pytest.approx(
+        -other.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4, rel=1e-6
+    )
+    assert (est.predict(CORNERS) == [0, 0, 1, 1]).all()
+
+
+X = np.arange(12.0).reshape(6, 2)
+LINKS = bc.PairwiseConstraints([(0, 1)], [True], n_items=6)
+TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
+
+
+def fit(X=X, constraints=None, **settings):
+    return bc.RDPMeans(**settings).fit(X, constraints=constraints)
+
+
+def fit_xi(xi):
+    return lambda: fit(xi=xi, constraints=[LINKS, TRIPLETS])
+
+
+BAD = {
+    "a pair beside triplets": (
+        fit_xi((1.0, 2.0)),
+        "xi=(1.0, 2.0) says nothing about triplets: give a dict by the names of the constraints, "
+        "{'links': ..., 'triplets': ...}.",
+    ),
+    "no entry": (
+        fit_xi({"links": 1.0}),
+        "xi has no entry for the constraints 'triplets': give one to each, 0 to leave it aside.",
+    ),
+    "an unknown name": (
+        fit_xi({"links": 1.0, "triplets": 1.0, "more": 1.0}),
+        "xi names the constraints 'more', but there are 'links' and 'triplets': use these names.",
+    ),
+    "a source too many": (
+        fit_xi({"links": {0: 1.0, 1: 2.0}, "triplets": 1.0}),
+        "xi['links'] is for the sources [0, 1], but the answers come from 1 numbered from 0: give "
+        "each an entry.",
+    ),
+    "a penalty of what there is not": (
+        lambda: fit(within_penalty=2.0),
+        "within_penalty=2.0 is the cost of a component, and single clusters have none: leave it "
+        'out, or set cluster_model="mixture".',
+    ),
+    "clusters below nothing": (
+        lambda: fit(cluster_model="mixture", penalty=-3.0, within_penalty=3.0),
+        "penalty must lie in (-3.0, inf); got -3.0.",
+    ),
+    "components in two clusters": (
+        lambda: fit(cluster_model="mixture", within_penalty=3.0).objective(
+            [0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 1, 1]
+        ),
+        "a component has items in two clusters of labels: give every component one cluster.",
+    ),
+    "components of single clusters": (
+        lambda: fit(penalty=3.0).objective([0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]),
+        "components are of clusters that are mixtures: leave them out, or fit with "
+        'cluster_model="mixture".',
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_refused_in_a_sentence(case):
+    call, sentence = BAD[case]
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        call()

@@ -5,12 +5,11 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayesclust as bc
-from bayesclust.inference.limits.confidence import LARGEST_SHARE
+from bayesclust.inference.limits.tuning import LARGEST_SHARE
 
 
 @parametrize_with_checks(
-    [bc.SpectralRDPMeans(), bc.SpectralRDPMeans(n_clusters=3, max_clusters=4)],
-    expected_failed_checks=None,
+    [bc.SpectralRDPMeans(n_clusters=3, max_clusters=4)], expected_failed_checks=None
 )
 def test_scikit_learn_contract(estimator, check):
     check(estimator)

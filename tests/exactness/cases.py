@@ -31,7 +31,7 @@ from bayesclust.families import (
 )
 from bayesclust.families.base import BoundFamily, Family
 from bayesclust.inference.chain import Chain, Move, Moves, TVClustProblem
-from bayesclust.inference.limits.bridge import family_at
+from bayesclust.inference.limits.path_model import family_at
 from bayesclust.inference.samplers import Sampler, collapsed_chain
 from bayesclust.partition_priors import DirichletProcess
 from tests.families.reference import DATA, binary_data, count_data, real_data
@@ -160,7 +160,7 @@ def triplets(
 ) -> RelativeConstraints:
     """Answers about random triplets, all words used."""
     items = np.array([rng.choice(n, 3, replace=False) for _ in range(size)])
-    return RelativeConstraints(items, np.arange(size) % 3, n, noise=noise, name=name)  # type: ignore[arg-type]
+    return RelativeConstraints(items, np.arange(size) % 3, n, noise=noise, name=name)
 
 
 def all_views(n: int, rng: Generator) -> tuple[Constraints, ...]:

@@ -17,7 +17,7 @@ from bayesclust.constraints import (
     UniformNoise,
     equality_patterns,
 )
-from bayesclust.inference.limits.evidence import KnownEvidence
+from bayesclust.inference.limits.path_model import KnownEvidence
 from bayesclust.models import constraint_sites
 from bayesclust.models.sites import noise_sites, patterns
 from docs.skeletons.constraint import OddNoise

@@ -183,8 +183,6 @@ def test_draws_of_other_packages_are_diagnosed(good):
     found, whole = diagnose(z), diagnose(to_datatree({"z": z}))
     pd.testing.assert_frame_equal(found.table, whole.table)
     assert found.verdict == whole.verdict
-    with pytest.raises(TypeError, match=r"a posterior is an xarray.DataTree or a fitted estimator"):
-        diagnose("labels")
 
 
 def test_a_mean_field_is_not_diagnosed(good, rng):

@@ -1,10 +1,7 @@
 """Work that needs more memory than there is says so in a sentence before it begins."""
 
 import os
-import subprocess
-import sys
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,7 +14,6 @@ from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.posterior.tree import stacked_partitions, to_datatree
 from tests.robustness import world
 
-ROOT = Path(__file__).resolve().parents[2]
 SENTENCE = r"^[^.]* needs [\d,.]+ GiB of memory, but only 0\.000 GiB are left: [^.]*\.$"
 DRAWS = np.tile(world.TRUTH, (3, 1))
 
@@ -122,20 +118,11 @@ except MemoryError as error:
 
 def test_a_limit_of_address_space_is_respected():
     """A matrix of 4.8 GB where a quarter of one is left: a sentence, no failed allocation."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environment,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(
+    said = world.in_process("-c", LIMITED)
+    assert said.startswith(
         "the matrix of similarities of 20,000 items needs 4.5 GiB of memory, but only 0.2"
     )
-    assert done.stdout.endswith("similar_items keeps the most similar ones only.\n")
+    assert said.endswith("similar_items keeps the most similar ones only.\n")
 
 
 class Labels:

@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic, log_softmax
-from bayesclust.inference.limits.confidence import FEWEST_ANSWERS, FOLDS, rows_of
+from bayesclust.inference.limits.tuning import FEWEST_ANSWERS, FOLDS, rows_of
 from bayesclust.inference.variational.answers import (
     SoftAnswers,
     pattern_probabilities,

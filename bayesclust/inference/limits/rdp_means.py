@@ -1,4 +1,4 @@
-"""RDP-means: coordinate descent on the small-variance limit of TVClust (Khashabi et al., section 4; Algorithm 1).
+"""RDP-means: descent on the small-variance limit of TVClust (Khashabi et al., section 4).
 
 The objective counts each link once,
 
@@ -8,6 +8,42 @@ The objective counts each link once,
 where the paper's Eq. 20 counts it from both ends although one update sees it once; only this J
 falls at every step. Two more slips of Algorithm 1 are mended: an item that opens a cluster is in it
 at once, and a cluster that loses its last item stops counting at once.
+
+Clusters of several centres are the limit of TVClust whose clusters are Dirichlet-process mixtures
+(`bayesclust.partition_priors.nested`): p(components, clusters) is
+
+    alpha^K Gamma(alpha) / Gamma(alpha + n) prod_g [ Gamma(n_g) beta^m_g Gamma(beta) / Gamma(beta +
+    n_g) prod_k Gamma(n_gk) ]
+  = alpha^(K - 1) beta^(M - K) prod_{gk} Gamma(n_gk) prod_g prod_{0 < j < n_g} j / (beta + j) /
+  prod_{0 < j < n} (alpha + j),
+
+with K clusters and M components in all. Let covariances go as 1 / gamma and the noise of answers
+with them (TVClust Lemma 3, Eq. 16 to 18; `bayesclust.inference.limits.path_model`), and
+
+    log beta  = -gamma lambda_within            - log kappa(gamma),
+    log alpha = -gamma (lambda + lambda_within) - log kappa(gamma),
+
+kappa being the factor by which the base measure disfavours a component, against the best centre.
+The prior times kappa^M is then kappa exp(-gamma [(K - 1) lambda + (M - 1) lambda_within]) times
+factors that neither vanish nor grow with gamma (the last product with alpha to 0; else it adds a
+constant). So, up to constants, -(1 / gamma) log p tends to
+
+    J = sum_i D(x_i, m_{c_i}) + sum_answers cost[code, pattern of the clusters] + lambda K +
+    lambda_within M.
+
+This has two penalties as the limit of the hierarchical Dirichlet process has (Kulis and Jordan
+2012, section 4), there of clusters that groups of data share, here of components that clusters own.
+With M = K it is the J above, at the penalty lambda + lambda_within (their section 3). An item
+compares (Eq. 19 on two levels), over components k, clusters g, and a component of its own,
+
+    D(x_i, m_k) + answers in the cluster of k,
+    lambda_within + answers in g,
+    lambda_within + lambda,
+
+and components change clusters as items without data: given the components, J depends on their
+owners through the answers and K alone, and an answer whose items lie in two components, or three,
+is an answer about those. lambda may be negative, above -lambda_within: the sampler's default prior
+makes components of which no answer says that they are together clusters of their own.
 """
 
 from __future__ import annotations
@@ -17,11 +53,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesclust.constraints.factor_graph import Sites
 from bayesclust.families import Divergence
-from bayesclust.inference.limits.answers import Graph, Xi, largest, smallest, times
+from bayesclust.families.squared_distance import SquaredEuclidean
+from bayesclust.inference.limits.answers import Graph, LinkGraph, Xi, largest, smallest, times
 from bayesclust.inference.limits.passes import (
     MOVED,
+    NEW,
     RESTLESS,
+    Pass,
     divergence_to_own,
     scan,
     sum_by_cluster,
@@ -29,23 +69,42 @@ from bayesclust.inference.limits.passes import (
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 CEILING = 1e6
+CLUSTER_SHARE = 1e-3
+"""lambda over lambda_within, if nothing is said: as small a share as that of the mean divergence
+where confidence in answers starts to grow, so that answers decide which components are one cluster,
+and where they do not, fewer are better. Without answers it is negative, and none are joined."""
+# of a triplet with two items in one component: those two, the third, and the pattern in which it is
+# elsewhere
+TWO_IN_ONE = ((0, 1, 2, 1), (0, 2, 1, 2), (1, 2, 0, 3))
+ALL_APART = 4
 
 
 class Problem(NamedTuple):
-    """Points, answers about them and the price of a cluster: everything J depends on but xi."""
+    """Points, answers about them and penalties: everything J depends on but xi."""
 
     points: FloatArray  # (n, d)
     phi: FloatArray  # (n,)
     divergence: Divergence
     graph: Graph
-    penalty: float
+    penalty: float  # of a centre: lambda, or lambda_within of several centres
+    several: bool = False  # whether a cluster may have several centres
+    given: float | None = None  # lambda of several centres; None follows from `penalty`
 
     @classmethod
     def of(
-        cls, points: FloatArray, divergence: Divergence, graph: Graph, penalty: float
+        cls, points: FloatArray, divergence: Divergence, graph: Graph, penalty: float, *more: Any
     ) -> Problem:
-        """Pose the problem."""
-        return cls(points, divergence.phi(points), divergence, graph, penalty)
+        """State the problem."""
+        return cls(points, divergence.phi(points), divergence, graph, penalty, *more)
+
+    @property
+    def per_cluster(self) -> float:
+        """The cost of a cluster beside its centres."""
+        if not self.several:
+            return 0.0
+        if self.given is not None:
+            return self.given
+        return CLUSTER_SHARE * self.penalty * (1.0 if self.graph.start[-1] > 0 else -1.0)
 
 
 class Schedule(NamedTuple):
@@ -57,209 +116,210 @@ class Schedule(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """A partition with its centres.
+    """A partition with its centres."""
 
-    Where clusters have several centres (`bayesclust.inference.limits.two_level`), `labels` are the
-    components, each with one centre, and `owner` says which cluster each belongs to.
-    """
-
-    labels: IntArray  # (n,)
-    centers: FloatArray  # (K, d)
+    labels: IntArray  # (n,) centre of each item
+    centers: FloatArray  # (M, d)
+    owner: IntArray  # (M,) cluster of each centre: itself, unless there are several
     objective: float  # J at `xi`
-    path: FloatArray  # J after each pass over the items and the means that follow it, at the xi of that pass
+    path: FloatArray  # J after each pass and the means that follow it, at the xi of that pass
     xi: Xi  # of the last pass
     converged: bool
-    owner: IntArray | None = None  # (K,), None where every centre is a cluster
 
     @property
     def clusters(self) -> IntArray:
-        """What answers speak of, shape (n,)."""
-        return self.labels if self.owner is None else self.owner[self.labels]
+        """The cluster of each item, (n,)."""
+        return self.owner[self.labels]
 
 
-class Slots(NamedTuple):
-    """Clusters during a pass; empty slots are free."""
+class State(NamedTuple):
+    """Centres and clusters during a pass; empty slots are free.
 
-    z: NDArray[np.int32]  # (n,)
-    size: IntArray  # (capacity,)
+    Where every centre is a cluster, `cluster` is `z` and `load` is `size`.
+    """
+
+    z: NDArray[np.int32]  # (n,) centre of each item
+    size: IntArray  # (capacity,) items of each centre
     natural: FloatArray  # (capacity, d)
     offset: FloatArray  # (capacity,)
+    cluster: NDArray[np.int32]  # (n,) cluster of each item
+    owner: IntArray  # (capacity,) cluster of each centre
+    load: IntArray  # (capacity,) items of each cluster
 
 
-def new_slots(problem: Problem, labels: IntArray, centers: FloatArray) -> Slots:
-    """Clusters numbered 0 to K - 1 with their centres, in slots with room for more."""
-    capacity = 2 * len(centers) + 8
-    natural, offset = np.zeros((capacity, centers.shape[1])), np.zeros(capacity)
-    natural[: len(centers)] = problem.divergence.natural(centers)
-    offset[: len(centers)] = problem.divergence.offset(centers)
-    return Slots(labels.astype(np.int32), np.bincount(labels, minlength=capacity), natural, offset)
+def new_state(
+    problem: Problem, labels: IntArray, centers: FloatArray, owner: IntArray | None = None
+) -> State:
+    """Centres 0 to M - 1 and their clusters, by default themselves, with room for more."""
+    count = len(centers)
+    capacity = 2 * count + 8
+    natural = np.zeros((capacity, centers.shape[1]))
+    natural[:count] = problem.divergence.natural(centers)
+    offset = np.zeros(capacity)
+    offset[:count] = problem.divergence.offset(centers)
+    z = labels.astype(np.int32)
+    size = np.bincount(labels, minlength=capacity)
+    slots = np.arange(capacity)
+    if owner is None or not problem.several:
+        return State(z, size, natural, offset, z, slots, size)
+    slots[:count] = owner
+    cluster = owner[labels].astype(np.int32)
+    load = np.bincount(cluster, minlength=capacity)
+    return State(z, size, natural, offset, cluster, slots, load)
 
 
 def visit(
-    problem: Problem, slots: Slots, xi: Xi, slack: float, first: int = 0, last: int | None = None
-) -> tuple[Slots, IntArray]:
-    """Let items choose their clusters one after the other, centres standing still.
+    problem: Problem, state: State, xi: Xi, slack: float, first: int = 0, last: int | None = None
+) -> tuple[State, IntArray]:
+    """Let items choose one after the other, centres standing still; the state changes in place.
 
-    Parameters
-    ----------
-    problem : Problem
-    slots : Slots
-        Changed in place while there is room.
-    xi : (float, float) or (codes, 5) array
-        Confidence in answers, as the graph of the problem reads it.
-    slack : float
-        By how much answers must be better served elsewhere for an item to count as restless.
-    first, last : int, optional
-        Items first to last - 1; all by default.
-
-    Returns
-    -------
-    slots : Slots
-    tally : (2,) array of int
-        How many items moved, and how many are restless.
+    Returns it with how many moved and how many are restless: answers would be served better
+    elsewhere, by more than `slack`.
     """
-    points, phi, divergence, graph, penalty = problem
-    tally, last = np.zeros(2, dtype=np.int64), len(points) if last is None else last
+    tally = np.zeros(2, dtype=np.int64)
+    last = len(problem.points) if last is None else last
+    task = Pass(
+        problem.points,
+        problem.phi,
+        problem.divergence.squared,
+        problem.several,
+        problem.penalty,
+        problem.per_cluster,
+        problem.graph,
+        xi,
+        slack,
+    )
     while True:
-        used = int(np.flatnonzero(slots.size)[-1]) + 1
-        first = scan(
-            points,
-            phi,
-            divergence.squared,
-            penalty,
-            graph,
-            xi,
-            slack,
-            first,
-            last,
-            used,
-            slots,
-            tally,
-        )
+        used = int(np.flatnonzero(state.size)[-1]) + 1
+        first, into = scan(task, first, last, used, state, tally)
         if first == last:
-            return slots, tally
-        slots = open_slot(problem, slots, first)
+            return state, tally
+        state = _open(problem, state, first, into)
         tally[MOVED] += 1
         first += 1
 
 
-def open_slot(problem: Problem, slots: Slots, item: int) -> Slots:
-    """Give an item a cluster of its own, with itself as the centre."""
-    if slots.size.all():
-        z, size, natural, offset = slots
-        more = len(size)
-        slots = Slots(
-            z,
-            np.pad(size, (0, more)),
-            np.pad(natural, ((0, more), (0, 0))),
-            np.pad(offset, (0, more)),
-        )
-    slot, point = int(np.argmin(slots.size)), problem.points[item : item + 1]
-    slots.natural[slot] = problem.divergence.natural(point)[0]
-    slots.offset[slot] = problem.divergence.offset(point)[0]
-    slots.size[slots.z[item]] -= 1
-    slots.size[slot] = 1
-    slots.z[item] = slot
-    return slots
+def _open(problem: Problem, state: State, item: int, into: int) -> State:
+    """Give an item a centre of its own, itself, in a cluster that there is or in a new one."""
+    if state.size.all():
+        state = _with_room(state)
+    z, size, natural, offset, cluster, owner, load = state
+    slot = int(np.argmin(size))
+    point = problem.points[item : item + 1]
+    natural[slot] = problem.divergence.natural(point)[0]
+    offset[slot] = problem.divergence.offset(point)[0]
+    size[z[item]] -= 1
+    size[slot] = 1
+    if problem.several:
+        load[cluster[item]] -= 1
+        chosen = int(np.argmin(load)) if into == NEW else into
+        load[chosen] += 1
+        owner[slot] = cluster[item] = chosen
+    z[item] = slot
+    return state
+
+
+def _with_room(state: State) -> State:
+    more = len(state.size)
+    size = np.pad(state.size, (0, more))
+    return State(
+        state.z,
+        size,
+        np.pad(state.natural, ((0, more), (0, 0))),
+        np.pad(state.offset, (0, more)),
+        state.cluster,
+        np.concatenate([state.owner, np.arange(more, 2 * more)]),
+        size if state.load is state.size else np.pad(state.load, (0, more)),
+    )
 
 
 def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArray, FloatArray]:
-    """Return labels without gaps, in the order they had, and the mean of each cluster, shape (K, d)."""
+    """Labels without gaps, in the order they had, and the mean of each cluster, (K, d)."""
     sums, sizes = sum_by_cluster(points, labels, int(labels.max()) + 1)
     kept = sizes > 0
     return (np.cumsum(kept) - 1)[labels], sums[kept] / sizes[kept, None]
 
 
-def objective(problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi) -> float:
-    """Return J at labels 0 to K - 1 and centres (K, d)."""
-    return (
-        scatter(problem, labels, centers)
-        + problem.graph.inside(labels, xi)
-        + problem.penalty * len(centers)
-    )
-
-
 def scatter(problem: Problem, labels: IntArray, centers: FloatArray) -> float:
-    """Return the sum of the items' divergences from their own centres."""
-    points, phi, divergence, _, _ = problem
-    natural, offset = divergence.natural(centers), divergence.offset(centers)
-    return float(divergence_to_own(points, phi, divergence.squared, labels, natural, offset))
+    """Sum of the items' divergences from their own centres."""
+    divergence = problem.divergence
+    natural = divergence.natural(centers)
+    offset = divergence.offset(centers)
+    squared = divergence.squared
+    return float(divergence_to_own(problem.points, problem.phi, squared, labels, natural, offset))
 
 
-def start_at(problem: Problem, labels: IntArray, xi: Xi) -> Solution:
-    """Return a partition as it is, with nothing done yet."""
-    labels, centers = means(problem.points, labels)
-    return Solution(labels, centers, objective(problem, labels, centers, xi), np.empty(0), xi, True)
+def objective(
+    problem: Problem,
+    labels: IntArray,
+    centers: FloatArray,
+    xi: Xi,
+    owner: IntArray | None = None,
+) -> float:
+    """J at labels 0 to M - 1, centres (M, d) and their clusters, by default themselves."""
+    clusters = labels if owner is None else owner[labels]
+    count = len(centers) if owner is None else int(owner.max()) + 1
+    penalties = problem.penalty * len(centers) + problem.per_cluster * count
+    return scatter(problem, labels, centers) + problem.graph.inside(clusters, xi) + penalties
 
 
 def descend(
-    problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int = 300
+    problem: Problem,
+    labels: IntArray,
+    schedule: Schedule,
+    max_iter: int = 300,
+    owner: IntArray | None = None,
 ) -> Solution:
-    """Alternate passes over the items and means until nothing moves and no growth of xi would move anything.
+    """Alternate passes over items, means, and passes over components, until nothing moves.
 
-    With fixed xi, J falls at every step and the end is a local minimum. With growing xi, J falls
-    between increases, and passes end when nothing moves and no item's answers would be served
-    better in another cluster, so that larger xi would change nothing. (TVClust waits for 20 passes
-    without a change; where divergences are large that is before xi has come to weigh anything.)
-
-    Parameters
-    ----------
-    problem : Problem
-    labels : (n,) array of int
-        Where to start.
-    schedule : Schedule
-    max_iter : int, default 300
-        Most passes.
-
-    Returns
-    -------
-    Solution
+    Algorithm 1. With fixed xi, J falls at every step and the end is a local minimum. With growing
+    xi, J falls between increases, and passes end when nothing moves and no item's answers would be
+    served better in another cluster, so that larger xi would change nothing. (TVClust waits for 20
+    passes without a change; where divergences are large that is before xi has come to weigh
+    anything.) By default every centre starts as a cluster.
     """
     labels, centers = means(problem.points, labels)
+    if not problem.several:
+        owner = None
+    elif owner is None:
+        owner = np.arange(len(centers))
 
     def turn(xi: Xi) -> tuple[float, IntArray]:
-        nonlocal labels, centers
-        slots, tally = visit(
-            problem, new_slots(problem, labels, centers), xi, slack=smallest(xi) / 2
-        )
+        nonlocal labels, centers, owner
+        state = new_state(problem, labels, centers, owner)
+        state, tally = visit(problem, state, xi, smallest(xi) / 2)
         if tally[MOVED]:
-            labels, centers = means(problem.points, slots.z)
-        return objective(problem, labels, centers, xi), tally
+            labels, centers = means(problem.points, state.z)
+            if owner is not None:
+                there = np.flatnonzero(state.size)
+                owner = np.unique(state.owner[there], return_inverse=True)[1]
+        if owner is not None:
+            above, costs = pose_components(problem, xi, labels, len(owner))
+            before = owner
+            owner = descend(above, owner, Schedule(costs)).labels
+            tally[MOVED] += int((before != owner).sum())
+        return objective(problem, labels, centers, xi, owner), tally
 
-    path, xi, converged = follow(problem, schedule, max_iter, turn)
-    return Solution(labels, centers, path[-1], path, xi, converged)
+    path, xi, converged = _follow(problem, schedule, max_iter, turn)
+    if owner is None:
+        owner = np.arange(len(centers))
+    return Solution(labels, centers, owner, path[-1], path, xi, converged)
 
 
-def follow(
+def _follow(
     problem: Problem,
     schedule: Schedule,
     max_iter: int,
     turn: Callable[[Xi], tuple[float, IntArray]],
 ) -> tuple[FloatArray, Xi, bool]:
-    """Take turns until nothing moves and no growth of xi would move anything.
-
-    Parameters
-    ----------
-    problem : Problem
-    schedule : Schedule
-    max_iter : int
-        Most turns.
-    turn : callable
-        From xi, a pass; returns J after it and the tally of what moved and of what is restless.
-
-    Returns
-    -------
-    path : (t,) array of float
-    xi : Xi
-        Of the last turn.
-    converged : bool
-    """
+    """Take turns until nothing moves and no growth of xi would move anything."""
     xi, rate, most = schedule
-    # far above all divergences and the penalty answers decide alone, and more would only round the
-    # divergences off
-    most = (
-        min(most, CEILING * (problem.penalty + spread(problem).max())) if rate > 1 else largest(xi)
-    )
+    if rate > 1:
+        # far above all divergences and the penalty answers decide alone, and more would only round
+        # the divergences off
+        most = min(most, CEILING * (problem.penalty + spread(problem).max()))
+    else:
+        most = largest(xi)
     path: list[float] = []
     while True:
         value, tally = turn(xi)
@@ -273,6 +333,55 @@ def follow(
 
 
 def spread(problem: Problem) -> FloatArray:
-    """Divergence of every item from the mean of all, shape (n,)."""
+    """Divergence of every item from the mean of all, (n,)."""
     middle = problem.points.mean(axis=0, keepdims=True)
     return problem.divergence.between(problem.points, middle)[:, 0]
+
+
+def pose_components(
+    problem: Problem, xi: Xi, labels: IntArray, count: int
+) -> tuple[Problem, FloatArray]:
+    """The problem of grouping components, as items without coordinates, and its table of costs.
+
+    Answers about the same two components are one.
+    """
+    member, rows = _factors(problem.graph, xi)
+    named = np.where(member >= 0, labels[member], -1)
+    pair = named[:, 2] < 0
+    two = [named[pair, :2]]
+    change = [rows[pair, 0] - rows[pair, 1]]
+    for first, second, third, apart in () if pair.all() else TWO_IN_ONE:
+        chosen = ~pair & (named[:, first] == named[:, second])
+        two.append(named[chosen][:, [first, third]])
+        change.append(rows[chosen, 0] - rows[chosen, apart])
+    ends = np.sort(np.concatenate(two), axis=1)
+    weight = np.concatenate(change)
+    apart_now = ends[:, 0] != ends[:, 1]
+    keys, place = np.unique(ends[apart_now] @ [count, 1], return_inverse=True)
+    pairs = np.stack([keys // count, keys % count, np.full(len(keys), -1)], axis=1)
+    first, second, third = named.T
+    three = ~pair & (first != second) & (first != third) & (second != third)
+    costs = np.zeros((len(keys), rows.shape[1]))
+    costs[:, 0] = np.bincount(place, weights=weight[apart_now], minlength=len(keys))
+    graph = _every_answer_a_source(np.concatenate([pairs, named[three]]).astype(np.int64), count)
+    above = Problem.of(np.zeros((count, 0)), SquaredEuclidean(), graph, problem.per_cluster)
+    return above, np.concatenate([costs, rows[three]])
+
+
+def _factors(graph: Graph, xi: Any) -> tuple[IntArray, FloatArray]:
+    """Items of each answer, (F, 3), and its cost under each pattern, (F, 5)."""
+    if isinstance(graph, LinkGraph):
+        member = np.full((len(graph.pairs), 3), -1)
+        member[:, :2] = graph.pairs
+        rows = np.zeros((len(member), ALL_APART + 1))
+        rows[:, 0] = np.where(graph.same, -xi[0], xi[1])
+        return member, rows
+    return graph.member, xi[graph.code]
+
+
+def _every_answer_a_source(member: IntArray, count: int) -> Sites:
+    factor, column = np.nonzero(member >= 0)
+    item = member[factor, column]
+    order = np.argsort(item, kind="stable")
+    start = np.searchsorted(item[order], np.arange(count + 1)).astype(np.int64)
+    return Sites(start, factor[order].astype(np.int64), member, np.arange(len(member)))

@@ -1,4 +1,4 @@
-"""Better local minima of the RDP-means objective: merges of clusters, and restarts.
+"""Better local minima of the RDP-means objective: merges, moves of single items, and restarts.
 
 Passes over single items rarely undo a cluster too many, since no member gains by leaving alone.
 Making one cluster of two changes J by
@@ -6,29 +6,53 @@ Making one cluster of two changes J by
     n_a D(m_a, m) + n_b D(m_b, m) - xi1 #{may-links between a and b} + xi2 #{may-not-links
     between} - lambda,
 
-m their common mean, so good merges are found without a look at the data.
+m their common mean, so good merges are found without a look at the data. Of clusters with several
+centres, making one component of a and b, where b is, changes J by
+
+    n_a D(m_a, m) + n_b D(m_b, m) - lambda_within + answers(a in the cluster of b) - answers(a where
+    it is),
+
+where a's cost includes lambda if it is alone in its cluster. J does not say where a component
+belongs that answers leave free: such ties go to the nearest cluster, at the same J; that is no part
+of the limit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
-from bayesclust.constraints.factor_graph import Sites
-from bayesclust.inference.limits.answers import Xi, largest
-from bayesclust.inference.limits.links import LinkGraph
-from bayesclust.inference.limits.passes import answer_costs
-from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, descend, means
+from bayesclust.inference.limits.answers import Xi, answer_costs, is_additive, largest
+from bayesclust.inference.limits.rdp_means import (
+    Problem,
+    Schedule,
+    Solution,
+    descend,
+    means,
+    pose_components,
+)
 from bayesclust.typing import FloatArray, IntArray
 
-# the table of all pairs of clusters is made up to this many clusters
 MOST_TO_MERGE = 2000
-# changes of J by less than this share of the penalty are rounding
+"""The table of all pairs of clusters is made up to this many clusters."""
 ROUNDING = 1e-9
-# items are moved with their means up to this many items: each move looks at all points
+"""Changes of J by less than this share of the penalty are rounding."""
 MOST_TO_REFINE = 1000
+"""Items are moved with their means up to this many items: each move looks at all points."""
+
+Grouped = tuple[IntArray, IntArray]
+"""Centres of the items without gaps, (n,), and clusters of the centres without gaps, (M,)."""
+
+
+def compact(labels: IntArray, clusters: IntArray) -> Grouped:
+    """Number centres and clusters without gaps."""
+    there = np.bincount(labels) > 0
+    owner = np.zeros(len(there), dtype=np.int64)
+    owner[labels] = clusters
+    return (np.cumsum(there) - 1)[labels], np.unique(owner[there], return_inverse=True)[1]
 
 
 def merge(
@@ -36,48 +60,30 @@ def merge(
 ) -> IntArray:
     """Merge the two clusters whose merging lowers J most, again and again while one does.
 
-    Parameters
-    ----------
-    problem : Problem
-    labels : (n,) array of int
-    centers : (K, d) array
-        The means of the clusters.
-    xi : (float, float) or (codes, 5) array
-    apart : (K, K) array, optional
-        How far clusters are from one another. Of merges that lower J alike, that of the nearest is
-        made; merged clusters are as near as their nearest parts.
-
-    Returns
-    -------
-    (n,) array of int
-        Labels, with gaps where clusters were merged; the labels given if no merge lowers J.
+    Labels get gaps. Of merges that lower J alike, that of the nearest by `apart` (K, K) is made,
+    merged clusters being as near as their nearest parts.
     """
     count = len(centers)
     if not 1 < count <= MOST_TO_MERGE:
         return labels
-    centers, into = centers.copy(), np.arange(count)
+    centers = centers.copy()
+    into = np.arange(count)
     sizes = np.bincount(labels, minlength=count).astype(np.float64)
     links = problem.graph.between(labels, count, xi)
     # what a triplet of three clusters costs after two merges is not the sum of what it costs after
     # either
-    additive = isinstance(problem.graph, LinkGraph)
-    if isinstance(problem.graph, Sites):
-        additive = bool((problem.graph.member[:, 2] < 0).all())
+    additive = is_additive(problem.graph)
+    rounding = ROUNDING * abs(problem.penalty)
     change = np.full((count, count), np.inf)
     for a in range(1, count):
         change[a, :a] = change[:a, a] = merge_with(problem, centers, sizes, a)[:a] + links[a, :a]
     while True:
         best = int(np.argmin(change))
         if apart is not None:
-            best = int(
-                np.argmin(
-                    np.where(
-                        change <= change.flat[best] + ROUNDING * abs(problem.penalty), apart, np.inf
-                    )
-                )
-            )
+            as_good = change <= change.flat[best] + rounding
+            best = int(np.argmin(np.where(as_good, apart, np.inf)))
         a, b = sorted(divmod(best, count))
-        if not change[a, b] < -ROUNDING * abs(problem.penalty):
+        if not change[a, b] < -rounding:
             return into[labels]
         if apart is not None:
             apart = apart.copy()
@@ -98,83 +104,240 @@ def merge(
 
 
 def merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: int) -> FloatArray:
-    """How a merge of cluster a with each other one changes J, links left out."""
-    divergence, both = problem.divergence, (sizes + sizes[a])[:, None]
+    """How a merge of centre a with each other one changes J, answers left out, (K,)."""
+    both = (sizes + sizes[a])[:, None]
     middle = (sizes[:, None] * centers + sizes[a] * centers[a]) / both
-    mine = divergence.paired(np.broadcast_to(centers[a], centers.shape), middle)
-    change: FloatArray = (
-        sizes[a] * mine + sizes * divergence.paired(centers, middle) - problem.penalty
-    )
+    own = problem.divergence.paired(np.broadcast_to(centers[a], centers.shape), middle)
+    theirs = problem.divergence.paired(centers, middle)
+    change: FloatArray = sizes[a] * own + sizes * theirs - problem.penalty
     return change
 
 
-def refine(problem: Problem, labels: IntArray, xi: Xi, max_iter: int = 300) -> IntArray:
+class Walls(NamedTuple):
+    """Stand for answers where merges within a cluster are free, and others are ruled out."""
+
+    clusters: IntArray  # (n,)
+
+    def between(self, labels: IntArray, n_components: int, xi: Any) -> FloatArray:
+        """0 for components of one cluster and infinity for others, (M, M)."""
+        of = np.full(n_components, -1)
+        of[labels] = self.clusters
+        return np.where(of[:, None] == of, 0.0, np.inf)
+
+
+def merge_centres(problem: Problem, solution: Solution, xi: Xi) -> Grouped:
+    """Merge clusters of one centre, or components of one cluster, while that lowers J."""
+    if not problem.several:
+        merged = merge(problem, solution.labels, solution.centers, xi)
+        return compact(merged, merged)
+    walls: Any = Walls(solution.clusters)
+    inside = problem._replace(graph=walls)
+    return compact(merge(inside, solution.labels, solution.centers, xi), solution.clusters)
+
+
+def regroup(problem: Problem, labels: IntArray, owner: IntArray, xi: Xi) -> IntArray:
+    """Move components between clusters and merge clusters until neither lowers J; their owners."""
+    above, costs = pose_components(problem, xi, labels, len(owner))
+    return improve(above, owner, np.arange(int(owner.max()) + 1), costs).labels
+
+
+def options(above: Problem, costs: FloatArray, owner: IntArray) -> FloatArray:
+    """What J has of each component in every cluster, and last in one of its own, (M, K + 1).
+
+    Of a component that is alone, the cost of its cluster counts where it is.
+    """
+    count = int(owner.max()) + 1
+    found = np.full((len(owner), count + 1), above.penalty)
+    for component in range(len(owner)):
+        found[component, :count] = answer_costs(above.graph, costs, owner, component, count)
+    alone = np.flatnonzero(np.bincount(owner)[owner] == 1)
+    found[alone, owner[alone]] = above.penalty
+    return found
+
+
+def join(problem: Problem, solution: Solution, xi: Xi) -> Grouped:
+    """Make one of the two components, of whatever clusters, for which J falls most, if it falls."""
+    labels, owner, centers = solution.labels, solution.owner, solution.centers
+    count = len(centers)
+    if not 1 < count <= MOST_TO_MERGE:
+        return labels, owner
+    sizes = np.bincount(labels).astype(np.float64)
+    costs = options(*pose_components(problem, xi, labels, count), owner)
+    change = costs[:, owner] - costs[np.arange(count), owner][:, None]
+    for a in range(count):
+        change[a] += merge_with(problem, centers, sizes, a)
+    np.fill_diagonal(change, np.inf)
+    a, b = divmod(int(np.argmin(change)), count)
+    if not change[a, b] < -ROUNDING * problem.penalty:
+        return labels, owner
+    joined = labels == a
+    return compact(np.where(joined, b, labels), np.where(joined, owner[b], solution.clusters))
+
+
+def refine(problem: Problem, solution: Solution, xi: Xi, max_iter: int = 300) -> Grouped:
     """Move single items where J falls most, all means at their best before and after.
 
     A pass compares D(x, m_k), and m_k is drawn towards the items of the cluster, so that it misses
     moves that lower J. Here an item is taken out, as a cluster of its own, and merged to where J
     falls most, as `merge` has it.
-
-    Parameters
-    ----------
-    problem : Problem
-    labels : (n,) array of int
-        Without gaps.
-    xi : (float, float) or (codes, 5) array
-    max_iter : int, default 300
-        Most passes over the items.
-
-    Returns
-    -------
-    (n,) array of int
-        Labels, with gaps where clusters were emptied.
     """
-    labels = labels.copy()
+    labels = solution.labels.copy()
+    clusters = solution.clusters.copy() if problem.several else labels
     for _ in range(max_iter):
-        _, labels = np.unique(labels, return_inverse=True)
         moved = False
         for item in range(len(labels)):
-            own, count = labels[item], int(labels.max()) + 1
-            labels[item] = count
+            # the item as a centre that comes last, in a cluster that comes last
+            was = labels[item]
+            here = clusters[item]
+            labels[item] = labels.max() + 1
+            if problem.several:
+                clusters[item] = clusters.max() + 1
             numbers, centers = means(problem.points, labels)
-            change = merge_with(
-                problem, centers, np.bincount(numbers).astype(np.float64), numbers[item]
-            )
-            change += answer_costs(problem.graph, xi, numbers, item, len(centers))
-            change[numbers[item]] = 0.0
-            # where the item was; alone, it was where it is now
-            was = numbers[item] if own not in labels else own
+            change = _choices(problem, numbers, clusters, centers, item, xi)
+            last = len(centers) - 1
+            there = np.flatnonzero(labels == was)
+            if len(there):
+                where = numbers[there[0]]
+            elif problem.several and (clusters == here).any():
+                where = last + here
+            else:
+                where = len(change) - 1
             best = int(np.argmin(change))
-            if change[best] < change[was] - ROUNDING * abs(problem.penalty):
-                was, moved = best, True
+            if change[best] < change[where] - ROUNDING * abs(problem.penalty):
+                where = best
+                moved = True
+            if problem.several:
+                if where < last:
+                    clusters[item] = clusters[np.flatnonzero(numbers == where)[0]]
+                elif where < len(change) - 1:
+                    clusters[item] = where - last
+                clusters = np.unique(clusters, return_inverse=True)[1]
+            numbers[item] = min(where, last)
             labels = numbers
-            labels[item] = was
+            if not problem.several:
+                clusters = labels
         if not moved:
             break
-    return labels
+    return compact(labels, clusters)
 
 
-class Steps(NamedTuple):
-    """How a search goes down: for plain clusters `PLAIN`, for clusters of several centres those of `two_level`."""
+def _choices(
+    problem: Problem,
+    labels: IntArray,
+    clusters: IntArray,
+    centers: FloatArray,
+    item: int,
+    xi: Xi,
+) -> FloatArray:
+    """J of an item taken out, less a centre's penalty, for each choice that it has.
 
-    descend: Callable[[Problem, IntArray, Schedule, int], Solution]  # from labels, along a schedule
-    improve: Callable[
-        [Problem, Solution, Xi, int, bool], Solution
-    ]  # from an end, at fixed xi; item by item if told so
+    These are the centres, then one of its own in each cluster where there are several, and last
+    one by itself.
+    """
+    last = len(centers) - 1
+    count = int(clusters[item])
+    owner = np.empty(len(centers), dtype=np.int64)
+    owner[labels] = clusters
+    answers = answer_costs(problem.graph, xi, clusters, item, count + 1)[:count]
+    sizes = np.bincount(labels).astype(np.float64)
+    joined = merge_with(problem, centers, sizes, last)[:last] + answers[owner[:last]]
+    beside = np.empty(0)
+    if problem.several:
+        beside = np.where(np.bincount(clusters)[:count] > 0, answers, np.inf)
+    return np.concatenate([joined, beside, [problem.per_cluster]])
 
 
-def improve(problem: Problem, labels: IntArray, xi: Xi, max_iter: int = 300) -> Solution:
-    """Alternate passes over items and merges of clusters until neither lowers J at fixed xi."""
-    solution = descend(problem, labels, Schedule(xi), max_iter)
-    path = solution.path
+def free_components(problem: Problem, solution: Solution, xi: Xi) -> IntArray:
+    """Bring components that could be in several clusters at the same J to the nearest; the owners.
+
+    Two components are as near as the boundary between them is to an item: the least, over the items
+    of either, of D from the other's centre less D from their own. It is nearly 0 where the data run
+    on from one to the other.
+    """
+    labels, owner, count = solution.labels, solution.owner, len(solution.centers)
+    least = ROUNDING * problem.penalty
+    above, weights = pose_components(problem, xi, labels, count)
+    costs = options(above, weights, owner)
+    now = costs[np.arange(count), owner][:, None]
+    # as cheap in several clusters, and not cheaper alone
+    free = ((costs[:, :-1] <= now + least).sum(axis=1) > 1) & (costs[:, -1] >= now[:, 0] - least)
+    if not free.any() or count > MOST_TO_MERGE:
+        return owner
+    apart_from_all = np.where(free, owner.max() + 1 + np.arange(count), owner)
+    taken_out = np.unique(apart_from_all, return_inverse=True)[1]
+    divergences = problem.divergence.between(problem.points, solution.centers)
+    divergences -= divergences[np.arange(len(labels)), labels][:, None]
+    near = np.full((count, count), np.inf)
+    np.minimum.at(near, labels, divergences)
+    near = np.minimum(near, near.T)
+    number = int(taken_out.max()) + 1
+    apart = np.full((number, number), np.inf)
+    np.minimum.at(apart, (taken_out[:, None], taken_out[None, :]), near)
+    merged = merge(above, taken_out, np.zeros((number, 0)), weights, apart)
+    return descend(above, merged, Schedule(weights)).labels
+
+
+def begin(problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int = 300) -> Solution:
+    """Descend from centres that answers group first, where a cluster may have several."""
+    owner = None
+    if problem.several:
+        labels = means(problem.points, labels)[0]
+        owner = regroup(problem, labels, np.arange(int(labels.max()) + 1), schedule.xi)
+    return descend(problem, labels, schedule, max_iter, owner)
+
+
+def improve(
+    problem: Problem,
+    labels: IntArray,
+    owner: IntArray | None,
+    xi: Xi,
+    max_iter: int = 300,
+    finely: bool = False,
+) -> Solution:
+    """Go down at fixed xi until no step of any kind lowers J; centres without owners are grouped.
+
+    The steps are passes, merges, of several centres new groupings and joined components, and, if
+    `finely`, moves of single items with all means at their best. At the end, free components go to
+    the nearest cluster.
+    """
+    fixed = Schedule(xi)
+    if owner is None:
+        solution = begin(problem, labels, fixed, max_iter)
+    else:
+        solution = descend(problem, labels, fixed, max_iter, owner)
+    path = [solution.path]
+    least = ROUNDING * abs(problem.penalty)
+    settled = not problem.several
     while True:
-        merged = merge(problem, solution.labels, solution.centers, xi)
-        if (merged == solution.labels).all():
-            return solution._replace(path=path)
-        better = descend(problem, merged, Schedule(xi), max_iter)
-        if not better.objective < solution.objective:  # the gain of the merge was rounding
-            return solution._replace(path=path)
-        solution, path = better, np.concatenate([path, better.path])
+        for numbers, owners in _proposals(problem, solution, xi, finely):
+            if (numbers == solution.labels).all() and (owners == solution.owner).all():
+                continue
+            better = descend(problem, numbers, fixed, max_iter, owners)
+            if better.objective < solution.objective - least:
+                break
+        else:
+            if settled:
+                return solution._replace(path=np.concatenate(path))
+            settled = True
+            owners = free_components(problem, solution, xi)
+            better = descend(problem, solution.labels, fixed, max_iter, owners)
+            if not better.objective <= solution.objective + least:
+                return solution._replace(path=np.concatenate(path))
+        solution = better
+        path.append(solution.path)
+
+
+def _proposals(problem: Problem, solution: Solution, xi: Xi, finely: bool) -> Iterator[Grouped]:
+    """Centres and their clusters from which to descend."""
+    labels, owner = solution.labels, solution.owner
+    if problem.several:
+        yield labels, regroup(problem, labels, owner, xi)
+        yield labels, regroup(problem, labels, np.arange(len(owner)), xi)
+    yield merge_centres(problem, solution, xi)
+    if problem.several:
+        yield join(problem, solution, xi)
+    if finely:
+        yield refine(problem, solution, xi)
 
 
 def search(
@@ -182,13 +345,12 @@ def search(
     schedule: Schedule,
     n_init: int = 1,
     max_iter: int = 300,
-    rng: np.random.Generator | None = None,
+    rng: Generator | None = None,
     *,
     start: IntArray | None = None,
     shuffle: bool = False,
-    steps: Steps | None = None,
 ) -> Solution:
-    """Return the best solution of several starts.
+    """The best solution of several starts, clusters in the order of their first items.
 
     The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of
     the others visit the items in random order from the partition by the nearest of up to twice as
@@ -198,140 +360,92 @@ def search(
     and to new ones, and passes in random order follow. With more than one start, and up to a
     thousand items, every end is refined. In random problems of up to ten items, twenty starts find
     the best of all partitions in more than 95 of 100.
-
-    Parameters
-    ----------
-    problem : Problem
-    schedule : Schedule
-    n_init : int, default 1
-        Number of starts.
-    max_iter : int, default 300
-        Most passes of a descent.
-    rng : numpy Generator, optional
-        Needed for more than one start, and to shuffle.
-    start : (n,) array of int, optional
-        Labels 0 to K - 1 for the first start; by default all items are in one cluster.
-    shuffle : bool, default False
-        Visit the items in one random order, in the first start too.
-    steps : Steps, optional
-        How each start goes down; None is `PLAIN`.
-
-    Returns
-    -------
-    Solution
-        With clusters in the order of their first items, and a path that joins the descent and the
-        improvements.
     """
-    n, steps = len(problem.points), PLAIN if steps is None else steps
+    n = len(problem.points)
     first = np.zeros(n, dtype=np.int64) if start is None else start
     order = rng.permutation(n) if shuffle and rng is not None else None
-    ends = [_in_random_order(problem, first, schedule, max_iter, order, steps)]
+    ends = [_in_order(problem, first, schedule, max_iter, order)]
     others = n_init - 1 if rng is not None else 0
     finely = others > 0 and n <= MOST_TO_REFINE
     if rng is not None:
         most = 2 * len(ends[0].centers)
         ends += [
-            _from_random_items(problem, most, schedule, max_iter, rng, steps)
+            _from_random_items(problem, most, schedule, max_iter, rng)
             for _ in range((others + 3) // 4)
         ]
     final = max((end.xi for end in ends), key=largest)
     best: Solution | None = None
     for end in ends:
-        best = _better(best, steps.improve(problem, end, final, max_iter, finely))
+        best = _better(best, _improved(problem, end, final, max_iter, finely))
     assert best is not None
     if rng is not None:
         for _ in range(others - len(ends) + 1):
-            end = _disturbed(problem, best.labels, final, max_iter, rng, steps)
-            best = _better(best, steps.improve(problem, end, final, max_iter, finely))
-    return _in_order(best)
+            end = _disturbed(problem, best.labels, final, max_iter, rng)
+            best = _better(best, _improved(problem, end, final, max_iter, finely))
+    return _numbered(best)
 
 
 def _improved(problem: Problem, end: Solution, xi: Xi, max_iter: int, finely: bool) -> Solution:
-    solution = improve(problem, end.labels, xi, max_iter)
-    while finely:
-        refined = refine(problem, solution.labels, xi, max_iter)
-        better = improve(problem, means(problem.points, refined)[0], xi, max_iter)
-        if not better.objective < solution.objective - ROUNDING * problem.penalty:
-            break
-        solution = better._replace(path=np.concatenate([solution.path, better.path]))
-    converged = end.converged and solution.converged
-    return solution._replace(path=np.concatenate([end.path, solution.path]), converged=converged)
-
-
-PLAIN = Steps(descend, _improved)
+    found = improve(problem, end.labels, end.owner, xi, max_iter, finely)
+    path = np.concatenate([end.path, found.path])
+    return found._replace(path=path, converged=end.converged and found.converged)
 
 
 def _better(best: Solution | None, other: Solution) -> Solution:
-    return (
-        best
-        if best is not None and other.objective >= best.objective - 1e-9 * abs(best.objective)
-        else other
-    )
+    if best is None or other.objective < best.objective - 1e-9 * abs(best.objective):
+        return other
+    return best
 
 
-def _in_random_order(
+def _in_order(
     problem: Problem,
     labels: IntArray,
     schedule: Schedule,
     max_iter: int,
     order: IntArray | None,
-    steps: Steps,
 ) -> Solution:
     """Descend, visiting the items in the order given."""
     if order is None:
-        return steps.descend(problem, labels, schedule, max_iter)
+        return begin(problem, labels, schedule, max_iter)
     # items are walked in the order of memory: shuffling them once is faster than visiting them out
     # of order
     graph = problem.graph.reordered(order)
     shuffled = problem._replace(points=problem.points[order], phi=problem.phi[order], graph=graph)
-    end = steps.descend(shuffled, labels[order], schedule, max_iter)
+    end = begin(shuffled, labels[order], schedule, max_iter)
     back = np.empty(len(order), dtype=np.int64)
     back[order] = end.labels
     return end._replace(labels=back)
 
 
 def _from_random_items(
-    problem: Problem,
-    most: int,
-    schedule: Schedule,
-    max_iter: int,
-    rng: np.random.Generator,
-    steps: Steps,
+    problem: Problem, most: int, schedule: Schedule, max_iter: int, rng: Generator
 ) -> Solution:
     n = len(problem.points)
     order = rng.permutation(n)
     seeds = problem.points[order[: rng.integers(1, min(n, most) + 1)]]
     labels = problem.divergence.between(problem.points, seeds).argmin(axis=1)
-    return _in_random_order(problem, labels, schedule, max_iter, order, steps)
+    return _in_order(problem, labels, schedule, max_iter, order)
 
 
 def _disturbed(
-    problem: Problem,
-    labels: IntArray,
-    xi: Xi,
-    max_iter: int,
-    rng: np.random.Generator,
-    steps: Steps,
+    problem: Problem, labels: IntArray, xi: Xi, max_iter: int, rng: Generator
 ) -> Solution:
-    n, count = len(labels), int(labels.max()) + 1
+    n = len(labels)
+    count = int(labels.max()) + 1
     few = rng.permutation(n)[: rng.integers(1, min(n, 2 * count + 8) + 1)]
     start = labels.copy()
     start[few] = rng.integers(0, count + max(1, len(few) // 2), len(few))
-    return _in_random_order(problem, start, Schedule(xi), max_iter, rng.permutation(n), steps)
+    return _in_order(problem, start, Schedule(xi), max_iter, rng.permutation(n))
 
 
-def _in_order(solution: Solution) -> Solution:
-    """Number clusters, and components where there are such, by their first items."""
-    rank, labels = _by_first(solution.labels)
-    solution = solution._replace(labels=labels, centers=solution.centers[rank])
-    return (
-        solution
-        if solution.owner is None
-        else solution._replace(owner=_by_first(solution.owner[rank])[1])
-    )
+def _numbered(solution: Solution) -> Solution:
+    """Number centres and clusters by their first items."""
+    rank, labels = by_first_items(solution.labels)
+    owner = by_first_items(solution.owner[rank])[1]
+    return solution._replace(labels=labels, centers=solution.centers[rank], owner=owner)
 
 
-def _by_first(labels: IntArray) -> tuple[IntArray, IntArray]:
+def by_first_items(labels: IntArray) -> tuple[IntArray, IntArray]:
     """The labels there are, by their first appearance, and the labels in that order's numbers."""
     there, first, number = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.argsort(first)

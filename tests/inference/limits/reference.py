@@ -1,9 +1,10 @@
-"""Slow plain references for the limit's compiled code, and random problems."""
+"""Slow plain references for the limits' compiled code, and random problems."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,14 +12,12 @@ import numpy as np
 import bayesclust as bc
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.families import as_divergence
-from bayesclust.families.multinomial import KullbackLeibler
 from bayesclust.families.squared_distance import SquaredEuclidean
-from bayesclust.inference.limits.answers import answer_graph, cost_table
-from bayesclust.inference.limits.links import link_graph
-from bayesclust.inference.limits.penalty import penalties
+from bayesclust.inference.limits.path_model import PathModel, pose_answers
 from bayesclust.inference.limits.rdp_means import Problem
+from bayesclust.inference.limits.tuning import penalties
 
-DIVERGENCES = {"euclidean": SquaredEuclidean(), "kl": KullbackLeibler()}
+SQUARED = SquaredEuclidean()
 PRODUCT = bc.families.Product(
     [("gaussian_spherical", [0, 1]), ("bernoulli", [2]), ("categorical", [3])]
 )
@@ -58,10 +57,6 @@ def some_data(rng: np.random.Generator, name: str, n: int) -> np.ndarray:
 
 def kl_terms(x: np.ndarray, m: np.ndarray) -> float:
     return float(sum(a * np.log(a / b) for a, b in zip(x, m, strict=True) if a > 0))
-
-
-def distance(name: str, x: np.ndarray, m: np.ndarray) -> float:
-    return float(((x - m) ** 2).sum() if name == "euclidean" else (x * np.log(x / m)).sum())
 
 
 def plain_distance(
@@ -104,28 +99,99 @@ def plain_distance(
     )
 
 
+SHARES = (1e-3, 0.3, 1.5, -0.01, -0.3)
+"""lambda of a cluster over that of a component, the default first."""
+
+
 class Case(NamedTuple):
     """A random problem, and its parts by their definitions."""
 
     problem: Problem
     xi: Any
     distance: Callable[[Any, Any], float]
-    answers: Callable[
-        [Any], Any
-    ]  # labels (n,), or (n, m) for many partitions at once -> the answers' share of J
+    answers: Callable[[Any], Any]  # labels (n,) or (n, m) -> the answers' share of J
+    constraints: list[Any]
+    confidence: Any
 
-    def plain(self, z: Any, centers: Any) -> float:
-        """J of labels at given centres, by label."""
-        points, penalty = self.problem.points, self.problem.penalty
-        data = sum(self.distance(x, centers[k]) for x, k in zip(points, z, strict=True))
-        return data + self.answers(z) + penalty * len(set(z))
+    def J(self, labels: Any, clusters: Any = None, centers: Any = None) -> float:
+        """J of components in clusters (by default themselves), at centres by label or the best."""
+        c = np.asarray(labels)
+        z = c if clusters is None else np.asarray(clusters)
+        points = self.problem.points
+        if centers is None:
+            centers = {k: points[c == k].mean(axis=0) for k in set(c.tolist())}
+        data = sum(self.distance(x, centers[k]) for x, k in zip(points, c.tolist(), strict=True))
+        total = data + self.answers(z) + self.problem.penalty * len(set(c.tolist()))
+        if self.problem.several:
+            total += self.problem.given * len(set(z.tolist()))
+        return float(total)
 
-    def at_means(self, z: Any) -> float:
-        """J of labels at the best centres."""
-        z = np.asarray(z)
-        return self.plain(
-            z.tolist(), {k: self.problem.points[z == k].mean(axis=0) for k in set(z.tolist())}
+    def model(self, weight: float) -> PathModel:
+        """TVClust at the gamma that makes gamma times a centre's penalty what is asked for."""
+        problem = self.problem
+        penalty, within = problem.penalty, None
+        if problem.several:
+            penalty, within = problem.given, penalty
+        return PathModel.at(
+            weight / problem.penalty,
+            problem.points,
+            problem.divergence,
+            penalty,
+            self.confidence,
+            self.constraints,
+            within,
         )
+
+
+def random_case(
+    rng: np.random.Generator,
+    name: str,
+    n: int,
+    triplets: bool = False,
+    *,
+    several: bool = False,
+    proper: bool = False,
+) -> Case:
+    """Links of one confidence, or links and triplets of two sources each.
+
+    Costs of triplets are `proper` where no right answer costs anything, as the limit of noise has.
+    """
+    X = some_data(rng, name, n)
+    divergence = as_divergence(KINDS[name]).bind(X)
+    points, k = divergence.points(X), min(n, 4)
+    penalty = float(penalties(points, divergence, k)[rng.integers(k)] * rng.uniform(0.5, 2.0))
+    # few items may be alike but for their holes
+    mean = float(divergence.between(points, points.mean(axis=0, keepdims=True)).mean())
+    penalty = max(penalty, 0.1 * mean, 1e-3)
+    m = int(rng.integers(2 if triplets else 0, n + 3))
+    source = np.arange(m) % (1 + triplets)
+    pairs, same = random_pairs(rng, n, m)
+    by_source = rng.exponential(size=(1 + triplets, 2)) * penalty
+    views: list[Any] = [PairwiseConstraints(pairs, same, n_items=n, source=source)]
+    confidence: Any = (float(by_source[0, 0]), float(by_source[0, 1]))
+    asked, given = np.empty((0, 3), dtype=int), np.empty(0, dtype=int)
+    costs = rng.exponential(size=(2, 3, 3)) * penalty
+    if triplets:
+        asked = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
+        given = rng.integers(0, 3, m)
+        views.append(RelativeConstraints(asked, given, n_items=n, source=source))
+        costs[1] *= 1 - proper * np.eye(3)
+        costs[0] = -rng.exponential() * penalty * np.eye(3)
+        confidence = {"links": by_source, "triplets": costs}
+
+    def answers(z: Any) -> Any:
+        total = 0.0
+        for (i, j), may, s in zip(pairs, same, source, strict=True):
+            total = total + (-by_source[s, 0] if may else by_source[s, 1]) * np.equal(z[i], z[j])
+        for (i, j, h), answer, s in zip(asked, given, source, strict=False):
+            total = total + costs[s, plain_truth(z[i], z[j], z[h]), answer]
+        return total
+
+    graph, xi = pose_answers(confidence, views, n)
+    share = float(rng.choice(SHARES)) if several else 0.0
+    problem = Problem.of(points, divergence, graph, penalty, several, share * penalty)
+    distance = plain_distance(name, points, getattr(divergence, "sizes", None))
+    return Case(problem, xi, distance, answers, views, confidence)
 
 
 def plain_truth(a: Any, b: Any, c: Any) -> Any:
@@ -134,88 +200,52 @@ def plain_truth(a: Any, b: Any, c: Any) -> Any:
     return np.where(ab & ~ac, 0, np.where(ac & ~ab, 1, 2))
 
 
-def random_case(rng: np.random.Generator, name: str, n: int, triplets: bool = False) -> Case:
-    """Links of one confidence, or links of two sources, triplets of two and triplets with costs of their own."""
-    X = some_data(rng, name, n)
-    divergence = as_divergence(KINDS[name]).bind(X)
-    points = divergence.points(X)
-    k = min(n, 4)
-    penalty = float(penalties(points, divergence, k)[rng.integers(k)] * rng.uniform(0.5, 2.0))
-    distance = plain_distance(name, points, getattr(divergence, "sizes", None))
-    pairs, same = random_pairs(rng, n, int(rng.integers(0, n + 3)))
-    if not triplets:
-        xi = tuple(float(value) for value in rng.exponential(size=2) * penalty)
-        links = PairwiseConstraints(pairs, same, n_items=n)
-        problem = Problem.of(points, divergence, link_graph([links], n), penalty)
-
-        def cost(z: Any) -> Any:
-            weights = [-xi[0] if may else xi[1] for may in same]
-            return sum(
-                (w * np.equal(z[i], z[j]) for w, (i, j) in zip(weights, pairs, strict=True)), 0.0
-            )
-
-        return Case(problem, xi, distance, cost)
-    m = int(rng.integers(1, n + 3))
-    asked = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
-    given, source, who = (
-        rng.integers(0, 3, m),
-        rng.integers(0, 2, m),
-        rng.integers(0, 2, len(pairs)),
-    )
-    source[:1], who[:2] = 1, [0, 1][: len(who)]
-    who = who if len(set(who.tolist())) == 2 else np.zeros(len(pairs), dtype=int)
-    source = source if len(set(source.tolist())) == 2 else np.zeros(m, dtype=int)
-    links = PairwiseConstraints(pairs, same, n_items=n, source=who, name="links")
-    views = [links, RelativeConstraints(asked, given, n_items=n, source=source, name="triplets")]
-    by_source = rng.exponential(size=(links.n_sources, 2)) * penalty
-    costs = rng.exponential(size=(views[1].n_sources, 3, 3)) * penalty
-    costs[0] = -rng.exponential() * penalty * np.eye(3)
-    table = cost_table(views, {"links": by_source, "triplets": costs})
-    problem = Problem.of(points, divergence, answer_graph(views, n), penalty)
-
-    def every(z: Any) -> Any:
-        weights = [
-            -by_source[s, 0] if may else by_source[s, 1] for may, s in zip(same, who, strict=True)
-        ]
-        total = sum(
-            (w * np.equal(z[i], z[j]) for w, (i, j) in zip(weights, pairs, strict=True)), 0.0
-        )
-        for (i, j, h), answer, s in zip(asked, given, source, strict=True):
-            total = total + costs[s, plain_truth(z[i], z[j], z[h]), answer]
-        return total
-
-    return Case(problem, table, distance, every)
-
-
 def random_pairs(rng: np.random.Generator, n: int, m: int) -> tuple[np.ndarray, np.ndarray]:
-    pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(m)], dtype=np.int64).reshape(
-        -1, 2
+    """Pairs of different items, contradictory and repeated ones among them, and answers."""
+    pairs = [rng.choice(n, 2, replace=False) for _ in range(m)]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2), rng.random(m) < 0.5
+
+
+def random_labels(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Labels 0 to K - 1, K anything from 1 to n."""
+    return np.unique(rng.integers(0, int(rng.integers(1, n + 1)), n), return_inverse=True)[1]
+
+
+def random_state(rng: np.random.Generator, case: Case) -> tuple[np.ndarray, np.ndarray]:
+    """Centres 0 to M - 1 of the items, and their clusters 0 to K - 1."""
+    c = random_labels(rng, len(case.problem.points))
+    if not case.problem.several:
+        return c, np.arange(c.max() + 1)
+    owner = rng.integers(0, int(rng.integers(1, c.max() + 2)), c.max() + 1)
+    return c, np.unique(owner, return_inverse=True)[1]
+
+
+def plain_choices(case: Case, c: list[int], z: list[int], item: int) -> list[tuple[int, int]]:
+    """Centre and cluster of every choice of one item, the first as it is."""
+    new = max(max(c), max(z)) + 1
+    others = {(k, g) for i, (k, g) in enumerate(zip(c, z, strict=True)) if i != item}
+    choices = [(c[item], z[item]) if c.count(c[item]) > 1 else (new, z[item])]
+    if case.problem.several:
+        choices += [(new, g) for g in {z[item], *(g for _, g in others)}]
+    elif c.count(c[item]) == 1:
+        choices = [(new, new)]
+    return list(dict.fromkeys([*choices, *sorted(others), (new, new)]))
+
+
+def with_choice(
+    c: list[int], z: list[int], item: int, choice: tuple[int, int]
+) -> tuple[list[int], list[int]]:
+    """Labels and clusters where one item is moved."""
+    k, g = choice
+    return [*c[:item], k, *c[item + 1 :]], [*z[:item], g, *z[item + 1 :]]
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether labels are the same partitions, one by one."""
+    return all(
+        (np.equal.outer(a, a) == np.equal.outer(b, b)).all()
+        for a, b in zip(one, other, strict=True)
     )
-    return pairs, rng.random(m) < 0.5
-
-
-def plain_options(
-    case: Case, z: list[int], centers: dict[int, np.ndarray], i: int
-) -> dict[int, float]:
-    """J for every choice of one item: its cluster, each other one, and one of its own under the next free number."""
-    alone, own = z.count(z[i]) == 1, max(z) + 1
-    choices = [own if alone else z[i], *(k for k in sorted(set(z)) if k != z[i]), own]
-    where = {**centers, own: case.problem.points[i]}
-    return {k: case.plain([*z[:i], k, *z[i + 1 :]], where) for k in choices}
-
-
-def plain_visit(case: Case, z: list[int], centers: dict[int, np.ndarray], i: int) -> list[int]:
-    """One item's choice by trying all; ties stay, then take the lowest number."""
-    options, own = plain_options(case, z, centers, i), max(z) + 1
-    stay = next(iter(options))
-    choice = min(options, key=lambda k: (options[k], k))
-    if options[stay] <= options[choice] + 1e-9 * (1 + abs(options[choice])):
-        choice = stay
-    if choice == own and stay == own:
-        return z
-    if choice == own:
-        centers[own] = case.problem.points[i]
-    return [*z[:i], choice, *z[i + 1 :]]
 
 
 def dp_means(points, penalty, n_passes):
@@ -224,7 +254,7 @@ def dp_means(points, penalty, n_passes):
     for _ in range(n_passes):
         for i, x in enumerate(points):
             alone = z.count(z[i]) == 1
-            costs = {k: distance("euclidean", x, m) for k, m in centers.items()}
+            costs = {k: np.square(x - m).sum() for k, m in centers.items()}
             best, cost = z[i], penalty if alone else costs[z[i]]
             for k in sorted(costs):
                 if k != z[i] and costs[k] < cost:
@@ -242,6 +272,7 @@ def dp_means(points, penalty, n_passes):
     return history
 
 
+@cache
 def partitions(n: int) -> np.ndarray:
     """All partitions of n items as labels in order of first appearance."""
     rows = [[0]]
@@ -250,20 +281,7 @@ def partitions(n: int) -> np.ndarray:
     return np.array(rows, dtype=np.int8)
 
 
-def random_problem(rng: np.random.Generator, name: str, n: int, d: int = 2):
-    """A problem with random links, contradictory and repeated ones among them, and a random fixed xi."""
-    divergence = DIVERGENCES[name]
-    X = (
-        rng.normal(size=(n, d))
-        if name == "euclidean"
-        else rng.poisson(3.0, size=(n, d + 1)) + np.eye(d + 1)[0]
-    )
-    points = divergence.points(X)
-    m = int(rng.integers(0, n + 3))
-    pairs, same = random_pairs(rng, n, m)
-    graph = link_graph([PairwiseConstraints(pairs, same, n_items=n)], n)
-    penalty = float(
-        penalties(points, divergence, min(n, 4))[rng.integers(min(n, 4))] * rng.uniform(0.5, 2.0)
-    )
-    xi = tuple(float(value) for value in rng.exponential(size=2) * penalty)
-    return Problem.of(points, divergence, graph, penalty), pairs, same, xi
+@cache
+def nested_partitions(n: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """All pairs of components and clusters of n items, components within clusters."""
+    return [(c, owner[c]) for c in partitions(n) for owner in partitions(int(c.max()) + 1)]

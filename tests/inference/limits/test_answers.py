@@ -1,26 +1,31 @@
-"""Answers of any kind: their costs are the limit of their log probabilities, and the graph counts them as definitions do."""
+"""Answers of any kind: their costs are limits of log probabilities, graphs count them by definition."""
 
 import numpy as np
 import pytest
 
+from bayesclust._numba import kernel
 from bayesclust.constraints import (
     ConfusionNoise,
     PairwiseConstraints,
     RelativeConstraints,
     UniformNoise,
 )
+from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.inference.limits.answers import (
-    answer_graph,
+    LinkGraph,
+    answer_costs,
     cost_table,
     largest,
+    link_graph,
     pose,
+    prefetch,
     smallest,
     times,
 )
-from bayesclust.inference.limits.links import link_graph
 from tests.inference.limits.reference import random_case, random_pairs
 
 GAMMA = 200.0
+kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
 
 
 @pytest.fixture
@@ -35,31 +40,25 @@ def triplets(rng):
     return RelativeConstraints(asked, rng.integers(0, 3, 50), n_items=12)
 
 
-def share(views, confidence, z):
+def share(constraints, confidence, z):
     """The answers' share of J."""
-    return answer_graph(views, 12).inside(z, cost_table(views, confidence))
+    return compile_sites(constraints, 12).inside(z, cost_table(constraints, confidence))
 
 
 def test_links_are_the_limit_of_their_noise(links, rng):
     """ln(p / (1 - q)) = gamma xi1, ln(q / (1 - p)) = gamma xi2; +xi1 for each may-link is left out."""
     xi1, xi2 = 0.4, 0.15
     A, B = np.exp(GAMMA * xi1), np.exp(GAMMA * xi2)
-    noise = {"p": [A * (B - 1) / (A * B - 1)], "q": [B * (A - 1) / (A * B - 1)]}
+    p, q = A * (B - 1) / (A * B - 1), B * (A - 1) / (A * B - 1)
     # 1 - p and 1 - q without cancellation
-    wrong = {"p": (A - 1) / (A * B - 1), "q": (B - 1) / (A * B - 1)}
+    not_p, not_q = (A - 1) / (A * B - 1), (B - 1) / (A * B - 1)
+    may = links.answers == 1
     for _ in range(20):
         z = rng.integers(0, 4, 12)
         together = z[links.items[:, 0]] == z[links.items[:, 1]]
-        probability = np.where(
-            links.answers == 1,
-            np.where(together, noise["p"][0], wrong["q"]),
-            np.where(together, wrong["p"], noise["q"][0]),
-        )
-        cost = -np.log(probability).sum() / GAMMA
-        expected = (
-            share([links], {"links": np.array([[xi1, xi2]])}, z) + xi1 * (links.answers == 1).sum()
-        )
-        assert cost == pytest.approx(expected, abs=1e-6)
+        right = np.where(may, np.where(together, p, not_q), np.where(together, not_p, q))
+        expected = share([links], {"links": np.array([[xi1, xi2]])}, z) + xi1 * may.sum()
+        assert -np.log(right).sum() / GAMMA == pytest.approx(expected, abs=1e-6)
 
 
 def test_triplets_are_the_limit_of_uniform_noise(triplets, rng):
@@ -79,53 +78,58 @@ def test_triplets_are_the_limit_of_a_confusion_matrix(triplets, rng):
     np.fill_diagonal(costs, 0.0)
     C = np.exp(-GAMMA * costs)
     C /= C.sum(axis=1, keepdims=True)
+    noisy = triplets.with_noise(ConfusionNoise(matrix=C))
     for _ in range(20):
         z = rng.integers(0, 4, 12)
-        cost = (
-            -triplets.with_noise(ConfusionNoise(matrix=C)).log_prob(z, {"confusion": C[None]})
-            / GAMMA
-        )
+        cost = -noisy.log_prob(z, {"confusion": C[None]}) / GAMMA
         assert cost == pytest.approx(share([triplets], {"triplets": costs[None]}, z), abs=1e-6)
 
 
-def test_a_graph_of_answers_counts_links_as_a_graph_of_links_does(links, rng):
-    one, two = link_graph([links], 12), answer_graph([links], 12)
-    table = cost_table([links], {"links": np.array([[2.0, 5.0]])})
-    for _ in range(10):
-        z = rng.integers(0, 4, 12)
-        assert two.inside(z, table) == pytest.approx(one.inside(z, (2.0, 5.0)))
-        off = ~np.eye(4, dtype=bool)
-        np.testing.assert_allclose(
-            two.between(z, 4, table)[off], one.between(z, 4, (2.0, 5.0))[off]
-        )
-
-
-def test_between_is_what_making_one_of_two_clusters_adds(rng):
+@kinds
+def test_graphs_count_answers_by_their_definition(rng, triplets):
+    """Inside clusters, between every two of them, and of one item in each."""
     for _ in range(30):
-        case = random_case(rng, "euclidean", 10, triplets=True)
+        case = random_case(rng, "euclidean", 10, triplets)
         graph, z = case.problem.graph, rng.integers(0, 4, 10)
+        apart = case.answers(np.arange(10))
+        before = case.answers(z)
+        assert graph.inside(z, case.xi) == pytest.approx(before, abs=1e-9)
+        assert graph.inside(np.arange(10), case.xi) == pytest.approx(apart, abs=1e-9)
         between = graph.between(z, 4, case.xi)
         for a in range(4):
             for b in range(a):
-                change = case.answers(np.where(z == a, b, z)) - case.answers(z)
+                change = case.answers(np.where(z == a, b, z)) - before
                 assert between[a, b] == pytest.approx(change, abs=1e-9)
                 assert between[b, a] == pytest.approx(change, abs=1e-9)
+        costs = answer_costs(graph, case.xi, z, 3, 5)
+        moved = np.tile(z[:, None], 5)
+        moved[3] = np.arange(5)
+        np.testing.assert_allclose(
+            costs - costs[4], case.answers(moved) - case.answers(moved)[4], atol=1e-9
+        )
+        assert costs[4] == 0.0
 
 
-def test_reordering_renames_items(rng):
-    case = random_case(rng, "euclidean", 10, triplets=True)
+@kinds
+def test_reordering_renames_items(rng, triplets):
+    case = random_case(rng, "euclidean", 10, triplets)
     order, z = rng.permutation(10), rng.integers(0, 3, 10)
     graph = case.problem.graph.reordered(order)
     assert graph.inside(z[order], case.xi) == pytest.approx(case.answers(z))
     for item in range(10):
-        mine = graph.factor[graph.start[item] : graph.start[item + 1]]
-        assert sorted(mine) == np.flatnonzero((graph.member == item).any(axis=1)).tolist()
+        alone = answer_costs(graph, case.xi, z[order], item, 3)
+        expected = answer_costs(case.problem.graph, case.xi, z, int(order[item]), 3)
+        np.testing.assert_allclose(alone, expected, atol=1e-12)
 
 
-def test_the_graph_for_links_alone_is_the_fast_one(links, triplets):
+def test_the_graph_for_links_alone_is_the_fast_one(links, triplets, rng):
     graph, unit = pose([links], 12)
-    assert type(graph) is type(link_graph([links], 12))
+    assert isinstance(graph, LinkGraph)
     assert unit == (1.0, 1.0)
+    z = rng.integers(0, 4, 12)
+    expected = share([links], {"links": np.array([[2.0, 5.0]])}, z)
+    assert graph.inside(z, (2.0, 5.0)) == pytest.approx(expected)
+    assert link_graph([links, links], 12).inside(z, (2.0, 5.0)) == pytest.approx(2 * expected)
     _, table = pose([links, triplets], 12)
     assert largest(times(table, 3.0)) == smallest(times(table, 3.0)) == 3.0
     assert triplets.unit_confidence().tolist() == (-np.eye(3)[None]).tolist()
@@ -136,3 +140,22 @@ def test_smallest_passes_over_zeros():
     assert smallest(np.zeros((2, 5))) == 0.0
     assert largest(np.zeros((0, 5))) == 0.0
     assert smallest((2.0, 0.0)) == 0.0
+
+
+@kernel(cache=False)
+def added(values, order, ahead):
+    total = 0
+    for e in range(len(order)):
+        prefetch(values, order[e] + ahead)
+        total += values[order[e]]
+    return total
+
+
+def test_a_hint_to_the_processor_changes_nothing_but_time(rng):
+    values, order = rng.integers(100, size=1000), rng.permutation(1000).astype(np.int32)
+    before = values.copy()
+    for ahead in (0, 7, 10**9, -(10**9)):
+        assert added(values, order, ahead) == before.sum()
+    np.testing.assert_array_equal(values, before)
+    assert any("llvm.prefetch" in code for code in added.inspect_llvm().values())
+    assert added.py_func(values, order, 0) == before.sum()

@@ -1,61 +1,176 @@
-"""Descents of RDP-means: DP-means and Lloyd's k-means as special cases, and growing xi."""
+"""Passes and descents of RDP-means, one centre a cluster or several, against definitions."""
 
 import numpy as np
 import pytest
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.inference.limits.links import link_graph
+from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import (
     MOVED,
     Problem,
     Schedule,
     descend,
     means,
-    new_slots,
+    new_state,
+    objective,
+    pose_components,
     visit,
 )
-from tests.inference.limits.reference import DIVERGENCES, dp_means, random_case, random_problem
+from bayesclust.inference.limits.search import begin, options
+from tests.inference.limits.reference import (
+    KINDS,
+    SQUARED,
+    dp_means,
+    plain_choices,
+    random_case,
+    random_state,
+    same,
+    with_choice,
+)
 
-SQUARED = DIVERGENCES["euclidean"]
+kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
+levels = pytest.mark.parametrize("several", [False, True], ids=["one centre", "several centres"])
+every = pytest.mark.parametrize("name", KINDS)
+TINY = 1e-9
 
 
-def test_fixed_xi_lowers_the_objective_from_pass_to_pass(rng):
-    for _ in range(100):
-        problem, _, _, xi = random_problem(rng, "euclidean", 30)
-        end = descend(problem, np.zeros(30, dtype=np.int64), Schedule(xi))
-        assert end.converged
-        assert (np.diff(end.path) <= 1e-9 * (1 + np.abs(end.path[:-1]))).all()
-        assert end.path[-1] == end.objective
+def posed(rng, name, triplets, several, most=10):
+    case = random_case(rng, name, int(rng.integers(4, most)), triplets, several=several)
+    return case, *random_state(rng, case)
 
 
-def test_without_links_it_is_dp_means_step_for_step(rng):
-    for _ in range(50):
-        points = rng.normal(size=(int(rng.integers(5, 40)), 2))
-        penalty = float(rng.uniform(0.3, 4))
-        problem = Problem.of(points, SQUARED, link_graph([], len(points)), penalty)
-        labels = np.zeros(len(points), dtype=np.int64)
+@levels
+@kinds
+@every
+def test_objective_is_its_definition(rng, name, triplets, several):
+    for _ in range(10):
+        case, labels, owner = posed(rng, name, triplets, several)
+        found = objective(case.problem, *means(case.problem.points, labels), case.xi, owner)
+        assert found == pytest.approx(case.J(labels, owner[labels]), rel=1e-9, abs=1e-9)
+
+
+def plain_options(case, state, where, item):
+    """J for every choice of one item, by trying all; an item that is alone is its own centre."""
+    c, z = state.z.tolist(), state.cluster.tolist()
+    choices = plain_choices(case, c, z, item)
+    where = {**where, max(max(c), max(z)) + 1: case.problem.points[item]}
+    return {one: case.J(*with_choice(c, z, item, one), where) for one in choices}
+
+
+def never_rises(case, labels, owner):
+    """Two passes, item by item, each the cheapest of all choices; the means after each pass."""
+    points = case.problem.points
+    labels, centers = means(points, labels)
+    for _ in range(2):
+        state = new_state(case.problem, labels, centers, owner)
+        where = dict(enumerate(centers))
+        before = case.J(labels, owner[labels], where)
+        for item in range(len(points)):
+            costs = plain_options(case, state, where, item)
+            there = state.size > 0
+            state, _ = visit(case.problem, state, case.xi, 0.0, item, item + 1)
+            c, z = state.z.tolist(), state.cluster.tolist()
+            if c[item] >= len(there) or not there[c[item]]:
+                where[c[item]] = points[item]
+            after = case.J(c, z, where)
+            assert after <= before + TINY * (1 + abs(before))
+            before = after
+            own = {c[item]: points[item]} if c.count(c[item]) == 1 else {}
+            least = min(costs.values())
+            assert case.J(c, z, {**where, **own}) == pytest.approx(least, rel=TINY, abs=TINY)
+        assert (np.bincount(c, minlength=len(state.size)) == state.size).all()
+        assert (np.bincount(z, minlength=len(state.load)) == state.load).all()
+        assert (state.owner[state.z] == state.cluster).all()
+        labels, centers = means(points, state.z)
+        owner = np.unique(state.owner[np.flatnonzero(state.size)], return_inverse=True)[1]
+        after = case.J(labels, owner[labels], dict(enumerate(centers)))
+        assert after <= before + TINY * (1 + abs(before))
+
+
+@levels
+@kinds
+@every
+def test_every_choice_is_the_cheapest_and_never_raises_j(rng, name, triplets, several):
+    for _ in range(10):
+        never_rises(*posed(rng, name, triplets, several, most=9))
+
+
+@pytest.mark.slow
+@levels
+@kinds
+@every
+def test_choices_of_many_problems_are_the_cheapest(rng, name, triplets, several):
+    for _ in range(300):
+        never_rises(*posed(rng, name, triplets, several, most=12))
+
+
+@kinds
+@pytest.mark.parametrize("name", ["euclidean", "kl", "mahalanobis"])
+def test_a_pass_is_its_plain_reference(rng, name, triplets):
+    """All items of one pass choose as by trying all choices, numbers apart; no two tie here."""
+    for _ in range(20):
+        case, z, _ = posed(rng, name, triplets, False)
+        z, centers = means(case.problem.points, z)
+        where = dict(enumerate(centers))
+        end, _ = visit(case.problem, new_state(case.problem, z, centers), case.xi, 0.0)
+        z = z.tolist()
+        for item in range(len(z)):
+            where[max(z) + 1] = case.problem.points[item]
+            choices = plain_choices(case, z, z, item)
+            costs = {one: case.J(with_choice(z, z, item, one)[0], None, where) for one in choices}
+            best = min(choices, key=lambda one: costs[one])
+            if costs[choices[0]] > costs[best] + TINY * (1 + abs(costs[best])):
+                z = with_choice(z, z, item, best)[0]
+        assert same([end.z], [z])
+
+
+@kinds
+def test_answers_about_components_are_those_about_items(rng, triplets):
+    for _ in range(40):
+        case, labels, owner = posed(rng, "euclidean", triplets, True)
+        count = len(owner)
+        above, costs = pose_components(case.problem, case.xi, labels, count)
+        others = np.unique(rng.integers(0, count, count), return_inverse=True)[1]
+        change = above.graph.inside(others, costs) - above.graph.inside(owner, costs)
+        expected = case.answers(others[labels]) - case.answers(owner[labels])
+        assert change == pytest.approx(float(expected), abs=1e-9)
+        pairs = above.graph.member[above.graph.member[:, 2] < 0, :2]
+        assert len(np.unique(pairs, axis=0)) == len(pairs)
+        found = options(above, costs, owner)
+        for component in range(count):
+            values = []
+            for g in range(found.shape[1]):
+                moved = owner.copy()
+                moved[component] = g
+                values.append(case.J(labels, moved[labels]))
+            change = found[component] - found[component, 0]
+            np.testing.assert_allclose(np.array(values) - values[0], change, atol=1e-9)
+
+
+def test_passes_are_those_of_dp_means(rng):
+    """Kulis and Jordan's algorithm, with opened clusters filled and emptied ones dropped at once."""
+    for _ in range(30):
+        points = rng.normal(size=(30, 2)) * 2
+        penalty = float(rng.uniform(0.5, 8.0))
+        problem = Problem.of(points, SQUARED, link_graph([], 30), penalty)
+        labels = np.zeros(30, dtype=np.int64)
         for expected in dp_means(points, penalty, n_passes=5):
-            centers = means(points, labels)[1]
-            slots, _ = visit(problem, new_slots(problem, labels, centers), (0.0, 0.0), 0.0)
-            labels = means(points, slots.z)[0]
-            # slots freed in the pass may be used again, so numbers may differ; partitions may not
-            assert (
-                len(set(zip(labels, expected, strict=True)))
-                == labels.max() + 1
-                == max(expected) + 1
-            )
+            start = new_state(problem, labels, means(points, labels)[1])
+            labels = means(points, visit(problem, start, (0.0, 0.0), 0.0)[0].z)[0]
+            # slots freed in the pass may be used again, so numbers may differ
+            assert same([labels], [expected])
 
 
-def test_with_the_number_of_clusters_held_it_is_sequential_k_means(rng):
-    """A penalty beyond all distances opens no cluster; every pass is one of Lloyd's, items in the order given."""
+def test_with_a_fixed_number_it_is_sequential_k_means(rng):
+    """A penalty beyond all distances opens no cluster; every pass is one of Lloyd's, in order."""
     points = np.concatenate([rng.normal(center, 1.0, size=(20, 3)) for center in (0, 2, 4)])
     problem = Problem.of(points, SQUARED, link_graph([], 60), 1e6)
     z = labels = rng.integers(0, 3, 60)
     moved = []
     for _ in range(8):
-        centers = means(points, labels)[1]
-        slots, tally = visit(problem, new_slots(problem, labels, centers), (0.0, 0.0), 0.0)
-        labels = means(points, slots.z)[0]
+        start = new_state(problem, labels, means(points, labels)[1])
+        state, tally = visit(problem, start, (0.0, 0.0), 0.0)
+        labels = means(points, state.z)[0]
         plain = np.stack([points[z == k].mean(axis=0) for k in range(3)])
         z = np.array([np.square(x - plain).sum(axis=1).argmin() for x in points])
         assert (labels == z).all()
@@ -64,40 +179,44 @@ def test_with_the_number_of_clusters_held_it_is_sequential_k_means(rng):
     assert moved[-1] == 0
 
 
-@pytest.mark.parametrize("triplets", [False, True])
-def test_fixed_confidence_lowers_the_objective_with_triplets_too(rng, triplets):
-    for _ in range(40):
-        case = random_case(rng, "euclidean", 25, triplets)
-        end = descend(case.problem, np.zeros(25, dtype=np.int64), Schedule(case.xi))
+@levels
+@kinds
+def test_descents_never_rise_and_end_where_nothing_moves(rng, triplets, several):
+    for _ in range(25):
+        case = random_case(rng, "euclidean", 25, triplets, several=several)
+        end = begin(case.problem, np.zeros(25, dtype=np.int64), Schedule(case.xi))
         assert end.converged
-        assert (np.diff(end.path) <= 1e-9 * (1 + np.abs(end.path[:-1]))).all()
-        assert end.objective == pytest.approx(case.at_means(end.labels))
+        assert (np.diff(end.path) <= TINY * (1 + np.abs(end.path[:-1]))).all()
+        assert end.path[-1] == end.objective == pytest.approx(case.J(end.labels, end.clusters))
+        start = new_state(case.problem, end.labels, end.centers, end.owner)
+        state, tally = visit(case.problem, start, case.xi, 0.0)
+        assert tally[MOVED] == 0
+        assert same((state.z, state.cluster), (end.labels, end.clusters))
 
 
 def test_growing_xi_ends_where_more_of_it_changes_nothing(rng):
     for scale in (1.0, 1e6):
         for _ in range(50):
-            problem, _, _, _ = random_problem(rng, "euclidean", 12)
-            problem = Problem.of(
-                scale * problem.points, SQUARED, problem.graph, scale**2 * problem.penalty
-            )
+            problem = random_case(rng, "euclidean", 12).problem
+            points, penalty = scale * problem.points, scale**2 * problem.penalty
+            problem = Problem.of(points, SQUARED, problem.graph, penalty)
             end = descend(problem, np.zeros(12, dtype=np.int64), Schedule((1e-3, 1e-3), 2.0))
             assert end.converged
             for factor in (2.0, 1e3, 1e6):
                 xi = (factor * end.xi[0], factor * end.xi[1])
-                _, tally = visit(problem, new_slots(problem, end.labels, end.centers), xi, 0.0)
+                _, tally = visit(problem, new_state(problem, end.labels, end.centers), xi, 0.0)
                 assert tally[MOVED] == 0
 
 
 def test_growth_ends_at_most(rng):
-    problem, _, _, _ = random_problem(rng, "euclidean", 12)
+    problem = random_case(rng, "euclidean", 12).problem
     end = descend(problem, np.zeros(12, dtype=np.int64), Schedule((1e-3, 2e-3), 2.0, most=0.1))
     assert max(end.xi) <= 0.1 * (1 + 1e-12)
     assert end.xi[1] == pytest.approx(2 * end.xi[0])
 
 
-def test_links_of_large_scale_are_not_given_up_early():
-    """Twenty passes without a change, the paper's rule, would end while xi is a millionth of the distances."""
+def test_links_of_large_scale_are_not_left_early():
+    """Twenty passes without a change, the paper's rule, would end while xi is a millionth of D."""
     points = 1e4 * np.array([[0.0], [0.1], [9.9], [10.0]])
     links = PairwiseConstraints([(0, 1), (1, 2), (1, 3)], [True, True, True], n_items=4)
     problem = Problem.of(points, SQUARED, link_graph([links], 4), penalty=1e8)
@@ -107,8 +226,8 @@ def test_links_of_large_scale_are_not_given_up_early():
 
 
 def test_the_last_pass_is_reported_when_passes_run_out(rng):
-    problem, _, _, xi = random_problem(rng, "euclidean", 30)
-    problem = problem._replace(penalty=1.0)
-    end = descend(problem, np.zeros(30, dtype=np.int64), Schedule(xi), max_iter=1)
+    case = random_case(rng, "euclidean", 30)
+    problem = case.problem._replace(penalty=1.0)
+    end = descend(problem, np.zeros(30, dtype=np.int64), Schedule(case.xi), max_iter=1)
     assert len(end.path) == 1
     assert not end.converged

@@ -1,160 +1,260 @@
-"""Merges and restarts against enumeration."""
+"""Merges, moves and restarts, one centre a cluster or several, against enumeration."""
 
 import itertools
-from functools import cache
 
 import numpy as np
 import pytest
 
-from bayesclust.inference.limits.rdp_means import Schedule, descend, means, objective
-from bayesclust.inference.limits.search import improve, merge, refine, search
-from tests.inference.limits.reference import KINDS, partitions, random_case, random_problem
+from bayesclust.constraints import PairwiseConstraints
+from bayesclust.inference.limits.answers import link_graph
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, descend, means
+from bayesclust.inference.limits.search import (
+    free_components,
+    improve,
+    join,
+    merge,
+    merge_centres,
+    refine,
+    regroup,
+    search,
+)
+from tests.inference.limits.reference import (
+    KINDS,
+    SQUARED,
+    nested_partitions,
+    partitions,
+    plain_choices,
+    random_case,
+    random_state,
+    same,
+    with_choice,
+)
 
-HARD = {"links": False, "links and triplets": True}
-
-
-@cache
-def every(n):
-    """All partitions of n items, as labels and as the sets of bits of their blocks (0 where there are no more)."""
-    labels = partitions(n)
-    masks = np.zeros(labels.shape, dtype=np.int32)
-    for item in range(n):
-        masks[np.arange(len(labels)), labels[:, item]] |= 1 << item
-    return labels, masks
+kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
+levels = pytest.mark.parametrize("several", [False, True], ids=["one centre", "several centres"])
 
 
 def minimum(case):
     """The least J of all partitions, by its definition."""
     points, n = case.problem.points, len(case.problem.points)
+    if case.problem.several:
+        return min(case.J(*state) for state in nested_partitions(n))
     block = np.zeros(1 << n)
     for mask in range(1, 1 << n):
         inside = points[[item for item in range(n) if mask >> item & 1]]
         center = inside.mean(axis=0)
         block[mask] = sum(case.distance(x, center) for x in inside) + case.problem.penalty
-    labels, masks = every(n)
+    labels = partitions(n)
+    masks = np.zeros(labels.shape, dtype=np.int32)
+    for item in range(n):
+        masks[np.arange(len(labels)), labels[:, item]] |= 1 << item
     return float((block[masks].sum(axis=1) + case.answers(labels.T)).min())
 
 
-def found(rng, name, triplets, trials, sizes):
+def found(rng, name, triplets, several, trials, sizes):
     """Share of random problems in which twenty starts find the best of all partitions."""
     hits = []
     for _ in range(trials):
-        case = random_case(rng, name, int(rng.choice(sizes)), triplets)
-        best, end = minimum(case), search(case.problem, Schedule(case.xi), n_init=20, rng=rng)
-        assert end.objective == pytest.approx(case.at_means(end.labels), rel=1e-9, abs=1e-9)
+        case = random_case(rng, name, int(rng.choice(sizes)), triplets, several=several)
+        best = minimum(case)
+        end = search(case.problem, Schedule(case.xi), n_init=20, rng=rng)
+        value = case.J(end.labels, end.clusters)
+        assert end.objective == pytest.approx(value, rel=1e-9, abs=1e-9)
         assert end.objective >= best - 1e-9 * (1 + abs(best))
         hits.append(end.objective <= best + 1e-9 * (1 + abs(best)))
     return np.mean(hits)
 
 
-@pytest.mark.parametrize("answers", HARD)
+@kinds
 @pytest.mark.parametrize("name", ["euclidean", "kl", "bernoulli"])
-def test_the_best_of_all_partitions_is_found(rng, name, answers):
-    assert found(rng, name, HARD[answers], 40, range(4, 9)) >= 0.95
+def test_the_best_of_all_partitions_is_found(rng, name, triplets):
+    assert found(rng, name, triplets, False, 20, range(4, 9)) >= 0.95
+
+
+@kinds
+def test_the_best_of_all_pairs_of_partitions_is_found(rng, triplets):
+    assert found(rng, "euclidean", triplets, True, 6, range(4, 7)) == 1.0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("answers", HARD)
+@levels
+@kinds
 @pytest.mark.parametrize("name", KINDS)
-def test_the_best_of_all_partitions_of_up_to_ten_items_is_found(rng, name, answers):
-    assert found(rng, name, HARD[answers], 100, range(4, 11)) >= 0.95
+def test_the_best_is_found_for_every_divergence(rng, name, triplets, several):
+    sizes = range(4, 7) if several else range(4, 11)
+    assert found(rng, name, triplets, several, 100, sizes) >= 0.95
 
 
-@pytest.mark.parametrize("triplets", [False, True])
+def test_there_are_so_many_pairs_of_partitions():
+    """Bell numbers iterated (the third-order ones)."""
+    assert [len(nested_partitions(n)) for n in range(1, 7)] == [1, 3, 12, 60, 358, 2471]
+
+
+@kinds
 @pytest.mark.parametrize("name", ["euclidean", "mahalanobis"])
 def test_merging_is_the_best_merge_repeated(rng, name, triplets):
-    for _ in range(40):
+    for _ in range(25):
         case = random_case(rng, name, 9, triplets)
         start, centers = means(case.problem.points, rng.integers(0, 5, 9))
         z = start
         while True:
-            value = case.at_means(z)
             options = [np.where(z == b, a, z) for a, b in itertools.combinations(np.unique(z), 2)]
-            values = [case.at_means(option) for option in options]
-            if not values or min(values) >= value - 1e-9 * case.problem.penalty:
+            values = [case.J(option) for option in options]
+            if not values or min(values) >= case.J(z) - 1e-9 * case.problem.penalty:
                 break
             z = options[int(np.argmin(values))]
-        merged = merge(case.problem, start, centers, case.xi)
-        assert (merged[:, None] == merged).tolist() == (z[:, None] == z).tolist()
+        assert same([merge(case.problem, start, centers, case.xi)], [z])
 
 
-def test_improving_never_raises_the_objective(rng):
-    for _ in range(50):
-        problem, _, _, xi = random_problem(rng, "euclidean", 20)
-        start = means(problem.points, rng.integers(0, 6, 20))
-        end = improve(problem, start[0], xi)
-        assert end.objective <= objective(problem, *start, xi) + 1e-9
+def posed(rng, name, triplets, several, n):
+    """A random problem, and a state of it as a solution."""
+    case = random_case(rng, name, n, triplets, several=several)
+    labels, owner = random_state(rng, case)
+    labels, centers = means(case.problem.points, labels)
+    return case, Solution(labels, centers, owner, np.nan, np.empty(0), case.xi, True)
+
+
+MOVES = {
+    "merge": merge_centres,
+    "regroup": lambda p, s, xi: (s.labels, regroup(p, s.labels, s.owner, xi)),
+    "join": join,
+    "refine": refine,
+    "free components": lambda p, s, xi: (s.labels, free_components(p, s, xi)),
+}
+ON = [(False, "merge"), (False, "refine"), *((True, move) for move in MOVES)]
+
+
+@kinds
+@pytest.mark.parametrize("name", ["euclidean", "poisson", "categorical with holes"])
+@pytest.mark.parametrize(("several", "move"), ON)
+def test_no_move_raises_the_objective(rng, name, triplets, several, move):
+    lowered = 0
+    for _ in range(20):
+        case, solution = posed(rng, name, triplets, several, int(rng.integers(5, 10)))
+        if move == "free components":  # they are free where nothing else is to be gained
+            fixed = Schedule(case.xi)
+            solution = descend(case.problem, solution.labels, fixed, owner=solution.owner)
+        before = case.J(solution.labels, solution.clusters)
+        c, owner = MOVES[move](case.problem, solution, case.xi)
+        after = case.J(c, owner[c])
+        assert after <= before + 1e-9 * (1 + abs(before))
+        lowered += after < before - 1e-9
+    assert lowered > (1 if move != "free components" else -1)
+
+
+@kinds
+def test_joining_is_the_best_of_all(rng, triplets):
+    for _ in range(30):
+        case, start = posed(rng, "kl", triplets, True, 7)
+        labels, owner, z = start.labels, start.owner, start.clusters
+        values = [case.J(labels, z)]
+        for a, b in itertools.permutations(range(len(owner)), 2):
+            joined = labels == a
+            values.append(case.J(np.where(joined, b, labels), np.where(joined, owner[b], z)))
+        c, own = join(case.problem, start, case.xi)
+        assert case.J(c, own[c]) == pytest.approx(min(values), rel=1e-9, abs=1e-9)
+
+
+@levels
+@kinds
+def test_refining_leaves_no_single_move_that_lowers_the_objective(rng, triplets, several):
+    for _ in range(15):
+        case, start = posed(rng, "euclidean", triplets, several, 8)
+        c, owner = refine(case.problem, start, case.xi)
+        c, z = c.tolist(), owner[c].tolist()
+        least = case.J(c, z)
+        assert least <= case.J(start.labels, start.clusters) + 1e-9
+        for item in range(8):
+            for choice in plain_choices(case, c, z, item):
+                moved = case.J(*with_choice(c, z, item, choice))
+                assert moved >= least - 1e-8 * (1 + case.problem.penalty)
+
+
+@levels
+def test_improving_never_raises_the_objective(rng, several):
+    for _ in range(25):
+        case, start = posed(rng, "euclidean", False, several, 20)
+        end = improve(case.problem, start.labels, start.owner, case.xi)
+        assert end.objective <= case.J(start.labels, start.clusters) + 1e-9
         assert (np.diff(end.path) <= 1e-9 * (1 + np.abs(end.path[:-1]))).all()
 
 
-def test_more_starts_are_never_worse(rng):
-    for _ in range(20):
-        problem, _, _, xi = random_problem(rng, "euclidean", 25)
-        one = search(problem, Schedule(xi)).objective
-        many = search(problem, Schedule(xi), n_init=5, rng=rng).objective
-        assert many <= one + 1e-9 * abs(one)
+@levels
+def test_more_starts_are_never_worse_and_follow_the_items(rng, several):
+    for _ in range(6):
+        case = random_case(rng, "euclidean", 25, several=several)
+        one = search(case.problem, Schedule(case.xi)).objective
+        end = search(case.problem, Schedule(case.xi), n_init=5, rng=rng)
+        assert end.objective <= one + 1e-9 * abs(one)
+        for labels in (end.labels, end.clusters):
+            assert (np.diff(np.unique(labels, return_index=True)[1]) > 0).all()
+        for k, center in enumerate(end.centers):
+            np.testing.assert_allclose(case.problem.points[end.labels == k].mean(axis=0), center)
 
 
 def test_starts_with_growing_xi_compare_at_one_xi(rng):
-    problem, _, _, _ = random_problem(rng, "euclidean", 25)
-    end = search(problem, Schedule((1e-3, 1e-3), 2.0), n_init=5, rng=rng)
-    labels, centers = means(problem.points, end.labels)
-    assert (labels == end.labels).all()
-    assert end.objective == pytest.approx(objective(problem, labels, centers, end.xi), rel=1e-10)
-
-
-def test_clusters_are_numbered_by_their_first_items(rng):
-    for _ in range(10):
-        problem, _, _, xi = random_problem(rng, "euclidean", 25)
-        end = search(problem, Schedule(xi), n_init=3, rng=rng)
-        first = np.unique(end.labels, return_index=True)[1]
-        assert (np.diff(first) > 0).all()
-        for k, center in enumerate(end.centers):
-            np.testing.assert_allclose(problem.points[end.labels == k].mean(axis=0), center)
+    case = random_case(rng, "euclidean", 25)
+    end = search(case.problem, Schedule((1e-3, 1e-3), 2.0), n_init=5, rng=rng)
+    expected = case._replace(answers=lambda z: case.problem.graph.inside(z, end.xi)).J(end.labels)
+    assert end.objective == pytest.approx(expected, rel=1e-10)
 
 
 def test_a_start_is_kept_where_nothing_is_better(rng):
     points = np.concatenate([rng.normal(center, 0.1, size=(10, 2)) for center in (0, 5, 10)])
-    problem = random_problem(rng, "euclidean", 30)[0]._replace(
-        points=points, phi=np.square(points).sum(axis=1), penalty=1.0
-    )
+    problem = Problem.of(points, SQUARED, link_graph([], 30), 1.0)
     start = np.repeat([0, 1, 2], 10)
     end = search(problem, Schedule((0.0, 0.0)), start=start)
     assert (end.labels == start).all()
-    assert (
-        len(end.path) == 2
-    )  # one pass of the descent and one after the merges, none of which moves an item
+    # one pass of the descent and one after the merges, none of which moves an item
+    assert len(end.path) == 2
 
 
 def test_shuffling_is_visiting_in_another_order(rng):
     case = random_case(rng, "euclidean", 40)
+    fixed, problem = Schedule(case.xi), case.problem
     first = set()
     for seed in range(8):
-        path = search(
-            case.problem, Schedule(case.xi), rng=np.random.default_rng(seed), shuffle=True
-        ).path
+        path = search(problem, fixed, rng=np.random.default_rng(seed), shuffle=True).path
         order = np.random.default_rng(seed).permutation(40)
-        graph = case.problem.graph.reordered(order)
-        given = case.problem._replace(
-            points=case.problem.points[order], phi=case.problem.phi[order], graph=graph
-        )
-        assert path[0] == pytest.approx(
-            descend(given, np.zeros(40, dtype=np.int64), Schedule(case.xi)).path[0]
-        )
+        graph = problem.graph.reordered(order)
+        given = Problem.of(problem.points[order], SQUARED, graph, problem.penalty)
+        expected = descend(given, np.zeros(40, dtype=np.int64), fixed).path[0]
+        assert path[0] == pytest.approx(expected)
         first.add(round(path[0], 9))
     assert len(first) > 1
 
 
-@pytest.mark.parametrize("triplets", [False, True])
-def test_refining_leaves_no_move_of_one_item_that_lowers_the_objective(rng, triplets):
-    for _ in range(25):
-        case = random_case(rng, "euclidean", 9, triplets)
-        start = means(case.problem.points, rng.integers(0, 5, 9))[0]
-        end = refine(case.problem, start, case.xi)
-        least = case.at_means(end)
-        assert least <= case.at_means(start) + 1e-9
-        for item in range(9):
-            for k in range(int(end.max()) + 2):
-                moved = end.copy()
-                moved[item] = k
-                assert case.at_means(moved) >= least - 1e-8 * (1 + case.problem.penalty)
+def test_components_that_are_cheaper_as_clusters_are_plain_ones(rng):
+    """Without answers J is that of DP-means at the sum of the penalties."""
+    for _ in range(3):
+        points = rng.normal(size=(20, 2))
+        problem = Problem.of(points, SQUARED, link_graph([], 20), 2.0, True, -0.5)
+        several = search(problem, Schedule((0.0, 0.0)), n_init=10, rng=rng)
+        alone = Problem.of(points, SQUARED, problem.graph, 1.5)
+        plain = search(alone, Schedule((0.0, 0.0)), n_init=10, rng=rng)
+        assert same([several.labels], [several.clusters])
+        assert several.objective == pytest.approx(plain.objective, rel=0.02)
+
+
+def test_two_corners_are_one_cluster_where_an_answer_says_so(rng):
+    corners = np.array([[0.0, 0.0], [8.0, 8.0], [0.0, 8.0], [8.0, 0.0]])
+    points = np.repeat(corners, 15, axis=0) + rng.normal(size=(60, 2))
+    links = PairwiseConstraints([(0, 15), (30, 45), (0, 30)], [True, True, False], n_items=60)
+    problem = Problem.of(points, SQUARED, link_graph([links], 60), 40.0)
+    end = search(problem._replace(several=True), Schedule((5.0, 5.0)))
+    assert same((end.labels, end.clusters), (np.repeat([0, 1, 2, 3], 15), np.repeat([0, 1], 30)))
+    assert end.owner.tolist() == [0, 0, 1, 1]
+    # answers as weak as these move no item of a plain cluster so far
+    assert len(search(problem, Schedule((5.0, 5.0))).centers) == 4
+
+
+def test_components_that_answers_leave_free_go_to_the_nearest(rng):
+    """Two long strips; one answer says that their first ends are apart."""
+    along = np.linspace(0, 10, 60)
+    points = np.concatenate([np.stack([along, np.full(60, y)], axis=1) for y in (0.0, 2.0)])
+    points += rng.normal(scale=0.05, size=points.shape)
+    links = PairwiseConstraints([(0, 60)], [False], n_items=120)
+    problem = Problem.of(points, SQUARED, link_graph([links], 120), 1.0, True)
+    end = search(problem, Schedule((5.0, 5.0)))
+    assert end.labels.max() > 5
+    assert same([end.clusters], [np.repeat([0, 1], 60)])

@@ -1,4 +1,4 @@
-"""The spectral relaxation, against dense matrices, all partitions of a few items, and cases where it is tight."""
+"""The spectral relaxation, against dense matrices, all partitions of a few items, and tight cases."""
 
 import numpy as np
 import pytest
@@ -6,52 +6,31 @@ from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.cluster import KMeans
 
 from bayesclust.constraints import PairwiseConstraints
+from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.inference.limits import spectral
-from bayesclust.inference.limits.answers import answer_graph, cost_table
-from bayesclust.inference.limits.links import link_graph
-from bayesclust.inference.limits.rdp_means import Problem, means, objective
-from bayesclust.inference.limits.spectral import (
-    Matrix,
-    relax,
-    relaxed_objective,
-    round_off,
-    solve,
-    weighed_links,
-)
-from tests.inference.limits.reference import DIVERGENCES, partitions, random_problem
-
-SQUARED = DIVERGENCES["euclidean"]
+from bayesclust.inference.limits.answers import cost_table, link_graph, pair_weights
+from bayesclust.inference.limits.path_model import value
+from bayesclust.inference.limits.rdp_means import Problem
+from bayesclust.inference.limits.spectral import Matrix, relax, relaxed_objective, round_off, solve
+from tests.inference.limits.reference import SQUARED, partitions, random_case
 
 
-def dense(points, pairs, same, xi):
-    """XX' + L / 2 with every answer in both its cells."""
+def dense(points, links, xi):
+    """XX' + L / 2 with every answer in both its cells; xi is (m, 2), of each answer."""
     matrix = points @ points.T
-    for (i, j), may in zip(pairs, same, strict=True):
+    xi = np.broadcast_to(xi, (len(links), 2))
+    for (i, j), answer, (may, may_not) in zip(links.items, links.answers, xi, strict=True):
         for a, b in ((i, j), (j, i)):
-            matrix[a, b] += (xi[0] if may else -xi[1]) / 2
+            matrix[a, b] += (may if answer == 1 else -may_not) / 2
     return matrix
 
 
-def by_trace(points, z, pairs, same, xi, penalty):
+def by_trace(points, z, links, xi, penalty):
     """J~ as the trace of Eq. 21."""
     Z = np.eye(z.max() + 1)[z]
     Y = Z / np.sqrt(Z.sum(axis=0))
-    return (
-        np.trace(points @ points.T)
-        - np.trace(Y.T @ dense(points, pairs, same, xi) @ Y)
-        + penalty * Z.shape[1]
-    )
-
-
-def by_definition(points, z, pairs, same, xi, penalty):
-    """J, every answer counted once."""
-    data = sum(
-        np.square(points[z == k] - points[z == k].mean(axis=0)).sum() for k in set(z.tolist())
-    )
-    inside = [
-        -xi[0] if may else xi[1] for (i, j), may in zip(pairs, same, strict=True) if z[i] == z[j]
-    ]
-    return data + sum(inside) + penalty * len(set(z.tolist()))
+    inside = np.trace(Y.T @ dense(points, links, xi) @ Y)
+    return np.trace(points @ points.T) - inside + penalty * Z.shape[1]
 
 
 def projector(n):
@@ -62,122 +41,93 @@ def many_items(n, m, xi, penalty, seed=0, d=3):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, d)) + 4.0 * rng.integers(3, size=(n, 1))
     pairs = np.array([rng.choice(n, 2, replace=False) for _ in range(m)]).reshape(-1, 2)
-    same = rng.random(m) < 0.5
-    problem = Problem.of(
-        points, SQUARED, link_graph([PairwiseConstraints(pairs, same, n_items=n)], n), penalty
-    )
+    links = PairwiseConstraints(pairs, rng.random(m) < 0.5, n_items=n)
+    problem = Problem.of(points, SQUARED, link_graph([links], n), penalty)
     P = projector(n)
-    exact = np.linalg.eigh(P @ dense(points, pairs, same, xi) @ P)
-    return problem, exact
+    return problem, np.linalg.eigh(P @ dense(points, links, xi) @ P)
 
 
 def exact_bound(problem, values, xi):
     centred = problem.points - problem.points.mean(axis=0)
-    first = (
-        np.square(centred).sum()
-        - weighed_links(problem, xi)[1].sum() / len(centred)
-        + problem.penalty
-    )
+    weights = pair_weights(problem.graph, xi)[1]
+    first = np.square(centred).sum() - weights.sum() / len(centred) + problem.penalty
     return first - np.maximum(values - problem.penalty, 0).sum()
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_products_are_those_of_the_matrix(seed):
+def test_products_and_the_objective_are_those_of_the_matrix(seed):
     rng = np.random.default_rng(seed)
-    problem, pairs, same, xi = random_problem(rng, "euclidean", n=9)
-    P = projector(9)
-    M = P @ dense(problem.points, pairs, same, xi) @ P
-    matrix = Matrix(problem.points, *weighed_links(problem, xi))
-    V = rng.normal(size=(9, 4))
+    case = random_case(rng, "euclidean", 7)
+    problem, links, xi = case.problem, case.constraints[0], case.xi
+    P = projector(7)
+    M = P @ dense(problem.points, links, xi) @ P
+    matrix = Matrix(problem.points, *pair_weights(problem.graph, xi))
+    V = rng.normal(size=(7, 4))
     np.testing.assert_allclose(matrix.times(V), M @ V, atol=1e-12)
     np.testing.assert_allclose(matrix.times(V[:, 0]), M @ V[:, 0], atol=1e-12)
     assert matrix.sum_of_squares() == pytest.approx(np.square(M).sum())
-
-
-def test_sources_weigh_by_their_own_confidence():
-    """Two sources: the matrix is the sum of one for each, and no partition is below its bound."""
-    rng = np.random.default_rng(4)
-    points, pairs = (
-        rng.normal(size=(7, 2)),
-        np.array([rng.choice(7, 2, replace=False) for _ in range(12)]),
-    )
-    same, source = rng.random(12) < 0.5, np.arange(12) % 2
-    view = PairwiseConstraints(pairs, same, n_items=7, source=source)
-    xis = [(0.4, 0.1), (1.5, 2.0)]
-    graph, table = answer_graph([view], 7), cost_table([view], {"links": np.array(xis)})
-    problem = Problem.of(points, SQUARED, graph, 0.6)
-    L = sum(dense(np.zeros((7, 1)), pairs[source == s], same[source == s], xis[s]) for s in (0, 1))
-    V, P = rng.normal(size=(7, 3)), projector(7)
-    matrix = Matrix(points, *weighed_links(problem, table))
-    np.testing.assert_allclose(matrix.times(V), P @ (points @ points.T + L) @ P @ V, atol=1e-12)
-    least = min(relaxed_objective(problem, z, table) for z in partitions(7))
-    Z = np.eye(2)[[0, 0, 0, 1, 1, 1, 1]]
-    Y = Z / np.sqrt(Z.sum(axis=0))
-    by_hand = np.square(points).sum() - np.trace(Y.T @ (points @ points.T + L) @ Y) + 2 * 0.6
-    assert relaxed_objective(problem, Z.argmax(axis=1), table) == pytest.approx(by_hand)
-    found = relax(problem, table, most=7)
-    assert found.bound <= least
-    assert (
-        solve(problem, found, table).objective
-        >= min(value_of(problem, z, table) for z in partitions(7)) - 1e-9
-    )
-
-
-def value_of(problem, z, xi):
-    labels, centers = means(problem.points, z)
-    return objective(problem, labels, centers, xi)
+    alone = problem._replace(graph=link_graph([], 7))
+    for z in partitions(7)[rng.choice(877, 20, replace=False)]:
+        # without links J~ is J itself
+        assert relaxed_objective(alone, z, xi) == pytest.approx(value(alone, z, xi))
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_relaxed_objective_is_the_trace(seed):
     rng = np.random.default_rng(seed)
-    problem, pairs, same, xi = random_problem(rng, "euclidean", n=7)
+    case = random_case(rng, "euclidean", 7)
+    points, penalty = case.problem.points, case.problem.penalty
     for z in partitions(7)[rng.choice(877, 40, replace=False)]:
-        expected = by_trace(problem.points, z, pairs, same, xi, problem.penalty)
-        assert relaxed_objective(problem, z, xi) == pytest.approx(expected)
+        expected = by_trace(points, z, case.constraints[0], case.xi, penalty)
+        assert relaxed_objective(case.problem, z, case.xi) == pytest.approx(expected)
 
 
-def test_without_links_it_is_the_objective_itself():
-    rng = np.random.default_rng(0)
-    points = rng.normal(size=(7, 2))
-    problem = Problem.of(points, SQUARED, link_graph([], 7), 0.7)
-    for z in partitions(7)[::50]:
-        expected = by_definition(points, z, [], [], (1.0, 1.0), 0.7)
-        assert relaxed_objective(problem, z, (1.0, 1.0)) == pytest.approx(expected)
+def test_sources_weigh_by_their_own_confidence():
+    """Two sources: each link has the weight of its own, and no partition is below the bound."""
+    rng = np.random.default_rng(4)
+    points, source = rng.normal(size=(7, 2)), np.arange(12) % 2
+    pairs = np.array([rng.choice(7, 2, replace=False) for _ in range(12)])
+    links = PairwiseConstraints(pairs, rng.random(12) < 0.5, n_items=7, source=source)
+    xis = np.array([(0.4, 0.1), (1.5, 2.0)])
+    table = cost_table([links], {"links": xis})
+    problem = Problem.of(points, SQUARED, compile_sites([links], 7), 0.6)
+    every = partitions(7)
+    J = [relaxed_objective(problem, z, table) for z in every]
+    expected = [by_trace(points, z, links, xis[source], 0.6) for z in every]
+    np.testing.assert_allclose(J, expected)
+    found = relax(problem, table, most=7)
+    assert found.bound <= min(J)
+    end = solve(problem, found, table).objective
+    assert end >= min(value(problem, z, table) for z in every) - 1e-9
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_no_partition_is_below_the_bound(seed):
-    """All partitions of up to eight items; and the centred bound is the better one, wherever the origin is."""
+    """The centred bound is the better one, wherever the origin is."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(4, 9))
-    problem, pairs, same, xi = random_problem(rng, "euclidean", n=n)
-    least = min(
-        by_trace(problem.points, z, pairs, same, xi, problem.penalty) for z in partitions(n)
-    )
+    n = int(rng.integers(4, 8))
+    case = random_case(rng, "euclidean", n)
+    problem, links, xi = case.problem, case.constraints[0], case.xi
+    least = min(by_trace(problem.points, z, links, xi, problem.penalty) for z in partitions(n))
     bound = relax(problem, xi, most=n).bound
     assert bound <= least + 1e-9 * abs(least)
     for shift in (0.0, 1.0):
         points = problem.points + shift
         moved = Problem.of(points, SQUARED, problem.graph, problem.penalty)
         assert relax(moved, xi, most=n).bound == pytest.approx(bound)
-        values = np.linalg.eigvalsh(dense(points, pairs, same, xi))
+        values = np.linalg.eigvalsh(dense(points, links, xi))
         uncentred = np.square(points).sum() - np.maximum(values - problem.penalty, 0).sum()
         assert uncentred <= bound + 1e-9 * abs(bound)
 
 
 def test_the_bound_is_tight_where_clusters_are_points():
-    """Items repeat, and every cluster is a clique of may-links with none outside: the partition attains the bound."""
+    """Items repeat, and every cluster is a clique of may-links with none outside."""
     rng = np.random.default_rng(1)
     z = np.repeat([0, 1, 2], 4)
     points = (10.0 * rng.normal(size=(3, 2)))[z]
     pairs = [(i, j) for i in range(12) for j in range(i) if z[i] == z[j]]
-    problem = Problem.of(
-        points,
-        SQUARED,
-        link_graph([PairwiseConstraints(pairs, np.ones(18, bool), n_items=12)], 12),
-        2.0,
-    )
+    links = PairwiseConstraints(pairs, np.ones(18, bool), n_items=12)
+    problem = Problem.of(points, SQUARED, link_graph([links], 12), 2.0)
     found = relax(problem, (1.0, 1.0), most=12)
     assert len(found.eigenvalues) == 2
     assert found.bound == pytest.approx(3 * 2.0 - 18 / 4)
@@ -259,16 +209,14 @@ def test_rounding_needs_no_restarts(rng):
     assert np.mean(ratios) < 1.05
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_merges_lower_the_objective_that_is_reported(seed):
     rng = np.random.default_rng(seed)
-    problem, pairs, same, xi = random_problem(rng, "euclidean", n=30)
-    found = relax(problem, xi, most=20)
-    rough, end = round_off(found), solve(problem, found, xi)
-    value = by_definition(problem.points, end.labels, pairs, same, xi, problem.penalty)
-    assert end.objective == pytest.approx(value)
-    assert value <= by_definition(problem.points, rough, pairs, same, xi, problem.penalty) + 1e-9
-    first = [int(np.argmax(end.labels == k)) for k in range(end.labels.max() + 1)]
-    assert first == sorted(first)
+    case = random_case(rng, "euclidean", 30)
+    found = relax(case.problem, case.xi, most=20)
+    end = solve(case.problem, found, case.xi)
+    assert end.objective == pytest.approx(case.J(end.labels))
+    assert end.objective <= case.J(round_off(found)) + 1e-9
+    assert (np.diff(np.unique(end.labels, return_index=True)[1]) > 0).all()
     for k, center in enumerate(end.centers):
-        np.testing.assert_allclose(center, problem.points[end.labels == k].mean(axis=0))
+        np.testing.assert_allclose(case.problem.points[end.labels == k].mean(axis=0), center)

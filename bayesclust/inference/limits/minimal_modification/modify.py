@@ -11,15 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.cluster.hierarchy import linkage
-from scipy.spatial.distance import squareform
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 
-from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.statements import Statement
 from bayesclust.inference.limits.minimal_modification.program import (
     Limits,
@@ -72,7 +69,7 @@ class Modification(NamedTuple):
 
 
 def count_of(number: int, share: float) -> int:
-    """Return how many groups a share of a cluster's items makes: at least one."""
+    """How many groups a share of a cluster's items makes: at least one."""
     # 0.3 * 10 is a little more than 3
     return max(1, math.ceil(round(share * number, 9)))
 
@@ -81,47 +78,28 @@ def find_anchors(X: FloatArray, labels: IntArray, share: float) -> Anchors:
     """Cut each cluster by single linkage, and take the item nearest its mean from each part.
 
     `share` is the number of parts per item of a cluster; at 0 every cluster has one anchor.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [20.0]])
-    >>> find_anchors(X, np.array([0, 0, 0, 0, 1]), share=0.5).items
-    array([1, 3, 4])
     """
     items, owners = [], []
     for cluster in np.unique(labels).tolist():
         members = np.flatnonzero(labels == cluster)
-        parts = _single(X[members], count_of(len(members), share))
+        parts = _cut(X[members], count_of(len(members), share), linkage="single")
         found = members[_nearest_means(X[members], parts)]
         items.append(found)
         owners.append(np.full(len(found), cluster, dtype=np.int64))
     return Anchors(np.concatenate(items), np.concatenate(owners))
 
 
-def _single(points: FloatArray, number: int) -> IntArray:
-    """Cut into parts by single linkage, in memory that is linear for many items."""
-    if number == 1:
-        return np.zeros(len(points), dtype=np.int64)
-    if number == len(points):
-        return np.arange(number)
-    if len(points) <= DENSE:
-        return _cut(euclidean_distances(points, squared=True), "single", number)
-    cut = AgglomerativeClustering(n_clusters=number, linkage="single").fit(points)
+def _cut(points: Any, number: int, **how: Any) -> IntArray:
+    """Cut points, or distances, into so many parts by linkage."""
+    if number in (1, len(points)):
+        return np.arange(len(points)) % number
+    cut = AgglomerativeClustering(n_clusters=number, **how).fit(points)
     parts: IntArray = cut.labels_.astype(np.int64)
     return parts
 
 
-def _cut(distance: FloatArray, method: Literal["single", "complete"], number: int) -> IntArray:
-    # linkage by extremes depends on the order of distances only, so squares will do
-    m = len(distance)
-    tree = linkage(squareform(distance, checks=False), method)[: m - number, :2].astype(np.int64)
-    made = m + np.arange(len(tree))
-    joined = np.concatenate([np.column_stack([tree[:, side], made]) for side in (0, 1)])
-    return must_link_components(joined, m + len(tree))[:m]
-
-
 def _nearest_means(points: FloatArray, parts: IntArray) -> IntArray:
-    """Return the point nearest the mean of each part: its medoid under squared distance."""
+    """The point nearest the mean of each part: its medoid under squared distance."""
     number = int(parts.max()) + 1
     means = np.zeros((number, points.shape[1]))
     np.add.at(means, parts, points)
@@ -140,12 +118,6 @@ def super_instances(
     with two named items in one group: between these the distance counts as endless, and there are
     at least as many groups as named items. Clusters of more than `DENSE` items are first halved
     along their widest feature until they are small enough.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [1.0], [2.0], [9.0], [10.0]])
-    >>> super_instances(X, np.zeros(5, dtype=int), np.array([0, 2]), share=0.4)
-    [array([0, 1]), array([2, 3, 4])]
     """
     group_of: dict[int, IntArray] = {}
     is_named = np.zeros(len(X), dtype=np.bool_)
@@ -177,22 +149,13 @@ def _complete(points: FloatArray, named: IntArray, number: int) -> IntArray:
     endless = 4 * distance.max() + 1
     distance[np.ix_(named, named)] = endless
     distance[named, named] = 0
-    return _cut(distance, "complete", number)
+    return _cut(distance, number, linkage="complete", metric="precomputed")
 
 
 def nearest_anchors(
     points: FloatArray, X: FloatArray, anchors: Anchors, n_clusters: int
 ) -> FloatArray:
-    """Return the distance of points to the nearest anchor of each cluster, (t, K), infinite without.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0], [3.0], [8.0]])
-    >>> nearest_anchors(X, X, Anchors(np.array([0, 1, 2]), np.array([0, 0, 2])), 3)
-    array([[ 0., inf,  8.],
-           [ 0., inf,  5.],
-           [ 5., inf,  0.]])
-    """
+    """The distance of points to the nearest anchor of each cluster, (t, K), infinite without."""
     distance = np.full((len(points), n_clusters), np.inf)
     for cluster in np.unique(anchors.cluster).tolist() if len(points) else []:
         own = X[anchors.items[anchors.cluster == cluster]]
@@ -204,7 +167,7 @@ def nearest_anchors(
 
 
 def possible_moves(X: FloatArray, labels: IntArray, named: IntArray, settings: Settings) -> Moves:
-    """Return super-instances of the named items, and what moving them to every cluster costs."""
+    """Super-instances of the named items, and what moving them to every cluster costs."""
     anchors = find_anchors(X, labels, settings.anchors)
     groups = super_instances(X, labels, named, settings.super_instances)
     items = np.concatenate([np.empty(0, dtype=np.int64), *groups])
@@ -225,7 +188,7 @@ def possible_moves(X: FloatArray, labels: IntArray, named: IntArray, settings: S
 
 
 def named_items(statements: Sequence[Statement]) -> IntArray:
-    """Return the items that statements are about, in increasing order."""
+    """The items that statements are about, in increasing order."""
     return np.array(sorted(set(chain.from_iterable(s.items for s in statements))), dtype=np.int64)
 
 
@@ -237,7 +200,7 @@ def modify(
     share: float,
     limits: Limits,
 ) -> Modification:
-    """Return the partition of least cost under m statements in which only super-instances move.
+    """The partition of least cost under m statements in which only super-instances move.
 
     `weights` (m,) are infinite for hard statements, of which at least `share` must hold. Where too
     few can, `Unsatisfiable` has an irreducible set of rows that cannot all hold.

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.statements import (
     Among,
     Apart,
@@ -68,13 +67,13 @@ class Problem(NamedTuple):
     spare: int = 0  # how many hard ones may be violated
 
     def value(self, values: IntArray) -> float:
-        """Return the objective."""
+        """The objective."""
         soft = np.isfinite(self.weights)
         moved = self.costs[np.arange(len(self.costs)), values].sum()
         return float(moved + self.weights[soft & ~self.held(values)].sum())
 
     def held(self, values: IntArray) -> BoolArray:
-        """Return which statements hold, shape (m,)."""
+        """Which statements hold, (m,)."""
         labels = values.tolist()
         return np.array([statement.holds(labels) for statement in self.statements], dtype=np.bool_)
 
@@ -88,45 +87,8 @@ class Solution(NamedTuple):
     optimal: bool
 
 
-def merged(problem: Problem) -> tuple[Problem, IntArray]:
-    """Make hard statements part of the variables, and return which variable each became.
-
-    Items that are together are one variable, and it goes only where all of them can. Exact where no
-    hard statement may be violated.
-
-    Examples
-    --------
-    >>> costs = np.array([[0.0, 1.0], [5.0, 0.0], [0.0, 2.0]])
-    >>> merged(Problem(costs, [Together(0, 1), Among(2, (1,))], np.full(2, np.inf)))[0].costs
-    array([[ 5.,  1.],
-           [inf,  2.]])
-    """
-    hard = np.isinf(problem.weights)
-    demands = [
-        list(_parts(statement)) if must else []
-        for statement, must in zip(problem.statements, hard, strict=True)
-    ]
-    links = [(part.i, part.j) for parts in demands for part in parts if type(part) is Together]
-    pairs = np.array(links, dtype=np.int64).reshape(-1, 2)
-    variable_of = must_link_components(pairs, len(problem.costs))
-    costs = np.zeros((int(variable_of.max(initial=-1)) + 1, problem.costs.shape[1]))
-    np.add.at(costs, variable_of, problem.costs)
-    rows, left = [], []
-    for row, (statement, parts) in enumerate(zip(problem.statements, demands, strict=True)):
-        for part in parts:
-            if isinstance(part, Among):
-                elsewhere = ~np.isin(np.arange(costs.shape[1]), part.allowed)
-                costs[variable_of[part.i], elsewhere] = np.inf
-        others = tuple(part for part in parts if type(part) not in (Together, Among))
-        if others or not hard[row]:
-            rows.append(row)
-            kept = Every(others) if hard[row] else statement
-            left.append(kept.renamed(variable_of))
-    return Problem(costs, left, problem.weights[rows]), variable_of
-
-
 def _parts(statement: Statement) -> Iterator[Statement]:
-    """Yield statements that hold together exactly where this one does."""
+    """Statements that hold together exactly where this one does."""
     if type(statement) is Every:
         for part in statement.parts:
             yield from _parts(part)
@@ -141,13 +103,6 @@ def without_costly_values(problem: Problem) -> Problem:
     `Closer(i, j, k)` the variables i and k. Where a variable is in b such statements and in no
     others, one of its b + 1 cheapest values is forbidden by none of them, whatever the other
     variables are: the rest can be left out.
-
-    Examples
-    --------
-    >>> costs = np.array([[0.0, 3.0, 2.0, 4.0], [1.0, 0.0, 5.0, 6.0]])
-    >>> without_costly_values(Problem(costs, [Apart(0, 1)], np.array([np.inf]))).costs
-    array([[ 0., inf,  2., inf],
-           [ 1.,  0., inf, inf]])
     """
     forbidding = np.zeros(len(problem.costs), dtype=np.int64)
     tied = np.zeros(len(problem.costs), dtype=np.bool_)
@@ -170,7 +125,7 @@ def without_costly_values(problem: Problem) -> Problem:
 
 
 def cp_model() -> Any:
-    """Return the solver's module, or say in a sentence how to install it."""
+    """The solver's module, or say in a sentence how to install it."""
     try:
         from ortools.sat.python import cp_model as module
     except ModuleNotFoundError:
@@ -195,11 +150,11 @@ class Encoding:
             self.model.add_exactly_one(self.choices[-1].values())
 
     def choice(self, variable: int, cluster: int) -> Any:
-        """Return the literal "this variable takes that cluster"."""
+        """The literal "this variable takes that cluster"."""
         return self.choices[variable].get(cluster, self.false)
 
     def new_literal(self) -> Any:
-        """Return a new Boolean."""
+        """A new Boolean."""
         return self.model.new_bool_var("")
 
     def clause(self, literals: Sequence[Any], given: Sequence[Any]) -> None:
@@ -267,13 +222,11 @@ def _either(statement: Either, encoding: Encoding, given: Sequence[Any]) -> None
 
 
 def solve(problem: Problem, limits: Limits) -> Solution:
-    """Return the best values, or the best found in time.
+    """The best values, or the best found in time.
 
     Raises `Unsatisfiable` where too few hard statements can hold, and `OutOfTime` where nothing was
     found and nothing proven.
 
-    Examples
-    --------
     >>> costs = np.array([[0.0, 3.0], [0.0, 2.0], [0.0, 9.0]])
     >>> hard = Problem(costs, [Apart(0, 1), Together(0, 2)], np.array([np.inf, np.inf]))
     >>> solve(hard, Limits.of(10.0, workers=1))
@@ -281,43 +234,13 @@ def solve(problem: Problem, limits: Limits) -> Solution:
     >>> solve(hard._replace(spare=1), Limits.of(10.0, workers=1)).objective
     0.0
     """
-    small, variable_of = problem, np.arange(len(problem.costs))
-    if not problem.spare:
-        small, variable_of = merged(problem)
-    small = without_costly_values(small)
-    bound, optimal = 0.0, True
-    values: IntArray = small.costs.argmin(axis=1)
-    tied = sorted({item for statement in small.statements for item in statement.items})
-    if not np.isfinite(small.costs).any(axis=1).all():
-        raise Unsatisfiable(np.flatnonzero(np.isinf(problem.weights)).tolist())
-    if tied:
-        place = np.full(len(values), -1, dtype=np.int64)
-        place[tied] = np.arange(len(tied))
-        statements = [statement.renamed(place) for statement in small.statements]
-        found = _solve(small._replace(costs=small.costs[tied], statements=statements), limits)
-        if found.values is None:
-            rows = np.flatnonzero(np.isinf(problem.weights)).tolist()
-            raise Unsatisfiable(rows) if found.optimal else OutOfTime
-        values[tied] = found.values
-        bound, optimal = found.bound, found.optimal
-    free = np.delete(np.arange(len(values)), tied)
-    bound += float(small.costs[free, values[free]].sum())
-    values = values[variable_of]
-    objective = problem.value(values)
-    return Solution(values, objective, objective if optimal else min(bound, objective), optimal)
-
-
-class Found(NamedTuple):
-    """Values, None where there are none or none was found in time; `optimal` tells whether it is proven."""
-
-    values: IntArray | None
-    bound: float
-    optimal: bool
-
-
-def _solve(problem: Problem, limits: Limits) -> Found:
-    """Hand a problem to the solver."""
-    costs, weights = problem.costs, problem.weights
+    costs, weights = without_costly_values(problem).costs, problem.weights
+    cheapest: IntArray = costs.argmin(axis=1)
+    held = problem.held(cheapest)
+    allowed = int((np.isinf(weights) & ~held).sum()) <= problem.spare
+    if allowed and held[np.isfinite(weights)].all():
+        value = problem.value(cheapest)
+        return Solution(cheapest, value, value, True)
     encoding = Encoding(costs)
     model = encoding.model
     finite = np.concatenate([costs[np.isfinite(costs)], weights[np.isfinite(weights)]])
@@ -325,31 +248,42 @@ def _solve(problem: Problem, limits: Limits) -> Found:
     scale = PRECISION / largest if largest > 0 else 1.0
     terms: list[Any] = []
     for choices, row in zip(encoding.choices, costs, strict=True):
-        hint = int(row.argmin())
-        for c, literal in choices.items():
-            terms.append((literal, round(row[c] * scale)))
-            model.add_hint(literal, c == hint)
+        terms += [(literal, round(row[c] * scale)) for c, literal in choices.items()]
+        model.add_hint(choices[int(row.argmin())], True)
     violated: list[Any] = []
     for statement, weight in zip(problem.statements, weights.tolist(), strict=True):
         if weight == np.inf and not problem.spare:
             enforce(statement, encoding, [])
             continue
-        held = encoding.new_literal()
-        enforce(statement, encoding, [held])
+        holds = encoding.new_literal()
+        enforce(statement, encoding, [holds])
         if weight == np.inf:
-            violated.append(~held)
+            violated.append(~holds)
         else:
-            terms.append((~held, round(weight * scale)))
+            terms.append((~holds, round(weight * scale)))
     if violated:
         model.add(sum(violated) <= problem.spare)
     terms = [(literal, cost) for literal, cost in terms if cost > 0]
     model.minimize(sum(cost * literal for literal, cost in terms))
     found = _run(encoding, limits, len(terms), scale)
-    if found.values is None and not found.optimal:  # what is cheapest, if that is allowed
-        values = costs.argmin(axis=1)
-        if (np.isinf(weights) & ~problem.held(values)).sum() <= problem.spare:
-            return found._replace(values=values)
-    return found
+    values = found.values
+    if values is None:
+        if found.optimal:
+            raise Unsatisfiable(np.flatnonzero(np.isinf(weights)).tolist())
+        if not allowed:
+            raise OutOfTime
+        values = cheapest
+    objective = problem.value(values)
+    bound = objective if found.optimal else min(found.bound, objective)
+    return Solution(values, objective, bound, found.optimal)
+
+
+class Found(NamedTuple):
+    """Values, None where there are none or none was found in time, and whether that is proven."""
+
+    values: IntArray | None
+    bound: float
+    optimal: bool
 
 
 def _run(encoding: Encoding, limits: Limits, n_terms: int, scale: float) -> Found:
@@ -379,13 +313,11 @@ def _run(encoding: Encoding, limits: Limits, n_terms: int, scale: float) -> Foun
 
 
 def conflict(problem: Problem, rows: Sequence[int], limits: Limits) -> list[int]:
-    """Return hard statements that cannot all hold, though they can without any one of them.
+    """Hard statements that cannot all hold, though they can without any one of them.
 
     Such a set is irreducible, not the smallest (QuickXplain, Junker 2004). `rows` cannot all hold.
     When time is up, the set still cannot hold, but may not be irreducible.
 
-    Examples
-    --------
     >>> statements = [Together(0, 1), Apart(2, 3), Together(1, 2), Apart(0, 2)]
     >>> problem = Problem(np.zeros((4, 3)), statements, np.full(4, np.inf))
     >>> conflict(problem, range(4), Limits.of(10.0, 1))
@@ -405,7 +337,7 @@ def conflict(problem: Problem, rows: Sequence[int], limits: Limits) -> list[int]
         return True
 
     def needed(background: list[int], fresh: bool, left: list[int]) -> list[int]:
-        """Return which of `left` an irreducible conflict with all of `background` needs."""
+        """Which of `left` an irreducible conflict with all of `background` needs."""
         if fresh and not can_hold(background):
             return []
         if len(left) == 1:

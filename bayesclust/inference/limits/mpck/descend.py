@@ -176,7 +176,7 @@ def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any, size: Any) 
 def best_alone(
     distance: Any, alone: float, links: Any, cost: Any, z: Any, size: Any, empty: int
 ) -> Any:
-    """Return the item that as the centre of an empty cluster lowers J most, and by how much.
+    """The item that as the centre of an empty cluster lowers J most, and by how much.
 
     Its distance is `alone` there.
     """
@@ -215,7 +215,7 @@ def first_metrics(problem: Problem, far: FarPairs) -> Metrics:
 
 
 def distances(problem: Problem, centers: FloatArray, metrics: Metrics) -> FloatArray:
-    """Return |x_i - m_h|^2 - log det of each item and cluster under its metric, shape (n, K)."""
+    """Return |x_i - m_h|^2 - log det of each item and cluster under its metric, (n, K)."""
     form, points, A = problem.form, problem.points, metrics.A
     if problem.per_cluster:
         found = np.empty((len(points), problem.n_clusters))
@@ -232,7 +232,7 @@ def distances(problem: Problem, centers: FloatArray, metrics: Metrics) -> FloatA
 
 
 def link_costs(problem: Problem, metrics: Metrics) -> FloatArray:
-    """Return what violating each link costs under each metric, of must-links half, shape (m, H)."""
+    """What violating each link costs under each metric, of must-links half, (m, H)."""
     must, weight = problem.links.must, problem.links.weight
     if not problem.learned:
         return np.where(must, weight / 2.0, weight)[:, None]
@@ -255,13 +255,13 @@ def objective(
 
 
 def means(problem: Problem, z: IntArray, centers: FloatArray) -> FloatArray:
-    """Return the mean of each cluster; an empty one keeps its centre."""
+    """The mean of each cluster; an empty one keeps its centre."""
     sums, sizes = sum_by_cluster(problem.points, z, problem.n_clusters)
     return np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centers)
 
 
 def metric_terms(problem: Problem, z: IntArray, centers: FloatArray) -> list[Terms]:
-    """Return what the objective of each metric depends on, labels and centres given."""
+    """What the objective of each metric depends on, labels and centres given."""
     form, links = problem.form, problem.links
     residuals = problem.points - centers[z]
     prior = problem.prior * form.one(problem.points.shape[1])
@@ -290,7 +290,7 @@ def refit(
     far: FarPairs,
     settings: Settings,
 ) -> tuple[Metrics, int]:
-    """Return the metrics that fit labels and centres, and how many had to be conditioned.
+    """The metrics that fit labels and centres, and how many had to be conditioned.
 
     By the "exact" step none costs more than before; a metric without items, as there are under no
     prior, stays.
@@ -377,7 +377,7 @@ def _assign(
 
 
 def starts(problem: Problem, settings: Settings, n_init: int, rng: Generator) -> list[FloatArray]:
-    """Return centres (K, r) on the coordinates to begin from, the first as `init` has it.
+    """Centres (K, r) on the coordinates to begin from, the first as `init` has it.
 
     Of the others, every second one ignores the neighbourhoods, which wrong must-links may have
     joined.
@@ -398,7 +398,7 @@ def starts(problem: Problem, settings: Settings, n_init: int, rng: Generator) ->
 def search(
     problem: Problem, settings: Settings, n_init: int, rng: Generator, start: IntArray | None = None
 ) -> Solution:
-    """Return the lowest end of `n_init` starts; labels `start` (n,) replace the first of them."""
+    """The lowest end of `n_init` starts; labels `start` (n,) replace the first of them."""
     begin: list[IntArray | FloatArray] = [*starts(problem, settings, n_init, rng)]
     if start is not None:
         begin[0] = start
@@ -424,7 +424,7 @@ def _in_stages(
 
 
 def place_once(problem: Problem, settings: Settings, rng: Generator) -> Solution:
-    """Place every item at the nearest of the centres to start from (the paper's Supervised-Means)."""
+    """Place every item at the nearest centre to start from (the paper's Supervised-Means)."""
     centers = starts(problem, settings, 1, rng)[0]
     metrics = first_metrics(problem, FarPairs(problem.points))
     distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
@@ -434,7 +434,7 @@ def place_once(problem: Problem, settings: Settings, rng: Generator) -> Solution
 
 
 def average_penalties(problem: Problem, z: IntArray) -> tuple[float, float]:
-    """Return mean f_M over pairs apart and mean f_C over pairs together, under the labels' metric.
+    """Mean f_M over pairs apart and mean f_C over pairs together, under the labels' metric.
 
     The problem has one metric or none, and no links; 1 and 1 without a metric. Where there are no
     such pairs, as under one cluster, the mean over all pairs takes their place.

@@ -1,4 +1,4 @@
-"""Must-links and cannot-links with a weight each, what they entail, and the centres they suggest to start from."""
+"""Must-links and cannot-links with weights, what they entail, and the centres they suggest."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.constraints import entailment
+from bayesclust.inference.limits.answers import rows_by_item
 from bayesclust.inference.limits.passes import sum_by_cluster
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 
@@ -31,33 +32,23 @@ class WeightedLinks(NamedTuple):
         cls, pairs: IntArray, must: BoolArray, weight: FloatArray, n_items: int
     ) -> WeightedLinks:
         """Index links by item, every link in the rows of both its items."""
-        item, neighbour = np.concatenate([pairs, pairs[:, ::-1]]).T
-        order = np.argsort(item, kind="stable")
-        start = np.searchsorted(item[order], np.arange(n_items + 1)).astype(np.int64)
-        edge = np.tile(np.arange(len(pairs), dtype=np.int32), 2)[order]
-        return cls(pairs, must, weight, start, neighbour[order].astype(np.int32), edge)
+        return cls(pairs, must, weight, *rows_by_item(pairs, n_items))
 
     @classmethod
     def none(cls, n_items: int) -> WeightedLinks:
-        """Return no links on so many items."""
+        """No links on so many items."""
         empty = np.empty((0, 2), dtype=np.int64)
         return cls.of(empty, np.empty(0, dtype=bool), np.empty(0), n_items)
 
     def violated(self, labels: IntArray) -> BoolArray:
-        """Return which links the labels violate, shape (m,)."""
+        """Which links the labels violate, (m,)."""
         together = labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]]
         violated: BoolArray = together != self.must
         return violated
 
 
 def contradictions(pairs: IntArray, must: BoolArray, n_items: int) -> BoolArray:
-    """Return which links are cannot-links between two items that must-links join.
-
-    Examples
-    --------
-    >>> contradictions(np.array([[0, 1], [1, 2], [0, 2]]), np.array([True, True, False]), n_items=3)
-    array([False, False,  True])
-    """
+    """Which links are cannot-links between two items that must-links join."""
     component = entailment.must_link_components(pairs[must], n_items)
     inside: BoolArray = component[pairs[:, 0]] == component[pairs[:, 1]]
     return inside & ~must
@@ -69,12 +60,6 @@ def closure(links: WeightedLinks) -> WeightedLinks:
     Must-links follow within a neighbourhood, cannot-links between two neighbourhoods that one
     cannot-link separates. Each weighs what the given links of its kind weigh on average (1 under
     the paper's unit weights). Cannot-links that must-links contradict entail nothing.
-
-    Examples
-    --------
-    >>> pairs, must = np.array([[0, 1], [1, 2], [2, 3]]), np.array([True, True, False])
-    >>> closure(WeightedLinks.of(pairs, must, np.ones(3), 4)).pairs.tolist()
-    [[0, 1], [1, 2], [2, 3], [0, 2], [0, 3], [1, 3]]
     """
     pairs, must, weight, start, _, _ = links
     n = len(start) - 1
@@ -112,14 +97,7 @@ def _key(pairs: IntArray, must: BoolArray, n: int) -> IntArray:
 
 
 def neighbourhoods(points: FloatArray, links: WeightedLinks) -> tuple[FloatArray, IntArray]:
-    """Return centroids (m, d) and sizes (m,) of the sets that must-links join, the largest first.
-
-    Examples
-    --------
-    >>> links = WeightedLinks.of(np.array([[0, 2]]), np.array([True]), np.ones(1), 3)
-    >>> neighbourhoods(np.array([[0.0], [1.0], [4.0]]), links)
-    (array([[2.]]), array([2]))
-    """
+    """Centroids (m, d) and sizes (m,) of the sets that must-links join, the largest first."""
     component = entailment.must_link_components(links.pairs[links.must], len(points))
     sums, sizes = sum_by_cluster(points, component, int(component.max()) + 1)
     order = np.argsort(-sizes, kind="stable")
@@ -128,13 +106,7 @@ def neighbourhoods(points: FloatArray, links: WeightedLinks) -> tuple[FloatArray
 
 
 def weighted_farthest_first(centers: FloatArray, sizes: IntArray, k: int) -> IntArray:
-    """Return k centres: the largest, then those of most size x distance to the ones chosen.
-
-    Examples
-    --------
-    >>> weighted_farthest_first(np.array([[0.0], [1.0], [3.0]]), np.array([5, 4, 2]), k=2)
-    array([0, 2])
-    """
+    """Choose k centres: the largest, then those of most size x distance to the ones chosen."""
     chosen = [int(np.argmax(sizes))]
     nearest = np.linalg.norm(centers - centers[chosen[0]], axis=1)
     while len(chosen) < k:
@@ -166,7 +138,7 @@ def drawn(
 def starting_centers(
     points: FloatArray, links: WeightedLinks, k: int, rng: Generator, kind: str
 ) -> FloatArray:
-    """Return centres (k, d) of neighbourhoods; where there are too few, others are added.
+    """Centres (k, d) of neighbourhoods; where there are too few, others are added.
 
     "greedy" and "paper" choose among neighbourhoods by weighted farthest-first, "drawn" draws them.
     "paper" adds perturbed means of all items, the others add items drawn as in k-means++.

@@ -44,7 +44,7 @@ NO_SPREAD = 1e-10
 
 @device
 def ends(lengths: Any, shares: Any) -> Any:
-    """Return the longest pair, the shortest of those with a share, and the mean length."""
+    """The longest pair, the shortest of those with a share, and the mean length."""
     high, low, mean = int(np.argmax(lengths)), -1, 0.0
     for k in range(len(shares)):
         if shares[k] > 0.0:
@@ -58,7 +58,7 @@ def ends(lengths: Any, shares: Any) -> Any:
 def exchange_full(
     inverse: Any, rows: Any, shares: Any, c: float, tolerance: float, most: int
 ) -> None:
-    """Move shares between the rows d of B = ... + c sum_k u_k d_k d_k' to where log det B is largest.
+    """Move shares between the rows d of B = ... + c sum_k u_k d_k d_k' until log det B is largest.
 
     `inverse` is that of B and follows in place. Along t, det(B + t c (d d' - e e')) / det B =
     1 + t c (a - b) - t^2 c^2 (a b - m^2), a, b and m the products of d and e under B^(-1).
@@ -89,7 +89,7 @@ def exchange_full(
 
 @device
 def step_on(B: Any, change: Any, step: float) -> Any:
-    """Return the slope of log det B after a step, and the smallest entry of B there."""
+    """The slope of log det B after a step, and the smallest entry of B there."""
     slope, least = 0.0, np.inf
     for f in range(len(B)):
         moved = B[f] + step * change[f]
@@ -142,40 +142,40 @@ class Diagonal:
         return T
 
     def unit(self, T: FloatArray) -> FloatArray:
-        """Return the metric that is Euclidean distance in the units of X."""
+        """The metric that is Euclidean distance in the units of X."""
         scale = T.sum(axis=0)
         return np.where(scale > 0, scale, 1.0) ** -2.0
 
     def in_units(self, A: FloatArray, T: FloatArray) -> FloatArray:
-        """Return the metric on X of a metric on the coordinates."""
+        """The metric on X of a metric on the coordinates."""
         return np.asarray(np.square(T) @ A)
 
     def one(self, r: int) -> FloatArray:
-        """Return the identity."""
+        """The identity."""
         return np.ones(r)
 
     def scatter(self, rows: FloatArray, weights: FloatArray) -> FloatArray:
-        """Return the sum of weight x row row'."""
+        """The sum of weight x row row'."""
         return np.asarray(weights @ np.square(rows))
 
     def lengths(self, rows: FloatArray, A: FloatArray) -> FloatArray:
-        """Return row' A row of each row."""
+        """row' A row of each row."""
         return np.asarray(np.square(rows) @ A)
 
     def stretched(self, rows: FloatArray, A: FloatArray) -> FloatArray:
-        """Return rows whose Euclidean distances are those under A."""
+        """Rows whose Euclidean distances are those under A."""
         return rows * np.sqrt(A)
 
     def inverse(self, B: FloatArray) -> FloatArray:
-        """Return the inverse of a positive definite scatter."""
+        """The inverse of a positive definite scatter."""
         return 1.0 / B
 
     def log_det(self, A: FloatArray) -> float:
-        """Return log det A; minus infinity if A is not positive definite."""
+        """log det A; minus infinity if A is not positive definite."""
         return float(np.log(A).sum()) if A.min() > 0 else -np.inf
 
     def values(self, change: FloatArray, B: FloatArray) -> FloatArray:
-        """Return the eigenvalues of B^(-1) change, for a positive definite B."""
+        """The eigenvalues of B^(-1) change, for a positive definite B."""
         return change / B
 
     def exchange(
@@ -185,7 +185,7 @@ class Diagonal:
         exchange_diagonal(B.copy(), np.square(rows), shares, c, tolerance, MOST_EXCHANGES)
 
     def conditioned(self, B: FloatArray, eps: float) -> tuple[FloatArray, bool]:
-        """Return the inverse of B made positive definite, and whether that was needed."""
+        """The inverse of B made positive definite, and whether that was needed."""
         return _clipped(B, eps)
 
 
@@ -268,7 +268,7 @@ def squared_gap(points: Any, i: int, j: int) -> Any:
 
 @kernel
 def crossing(points: Any, middle: Any) -> Any:
-    """Return two points far apart: from the mean to the farthest point, on to the farthest, ..."""
+    """Two points far apart: from the mean to the farthest point, on to the farthest, ..."""
     n, best, i, j = len(points), -1.0, 0, 0
     for p in range(n):
         far = 0.0
@@ -291,7 +291,7 @@ def crossing(points: Any, middle: Any) -> Any:
 
 @kernel
 def improve_pair(points: Any, radius: Any, i: int, j: int) -> Any:
-    """Return the farthest pair, at least as far as (i, j), and its squared distance.
+    """The farthest pair, at least as far as (i, j), and its squared distance.
 
     Points come in falling order of their distance `radius` from some centre: no pair is farther
     than the sum of the two, so that most pairs are not looked at.
@@ -308,15 +308,10 @@ def improve_pair(points: Any, radius: Any, i: int, j: int) -> Any:
 
 
 def farthest_pair(points: FloatArray) -> tuple[int, int, float]:
-    """Return the two points that are farthest apart, exactly, and their squared distance.
+    """The two points that are farthest apart, exactly, and their squared distance.
 
     Only points so far from the mean that they can be one of the pair are compared: few of them
     as a rule, all where points lie on a sphere.
-
-    Examples
-    --------
-    >>> farthest_pair(np.array([[0.0], [5.0], [2.0], [-1.0]]))
-    (1, 3, 36.0)
     """
     middle = points.mean(axis=0)
     i, j = crossing(points, middle)
@@ -343,12 +338,12 @@ class FarPairs:
         self.pool = self.pool[-MOST_KNOWN:]
 
     def beside(self, own: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return given pairs with those seen, and shares of them, 0 for those seen since."""
+        """Given pairs with those seen, and shares of them, 0 for those seen since."""
         rows = np.concatenate([own, self.pool])
         return rows, np.pad(shares, (0, len(rows) - len(shares)))
 
     def known(self, form: Diagonal, A: FloatArray) -> tuple[float, FloatArray]:
-        """Return the largest squared distance among the pairs seen, and the pair's difference."""
+        """The largest squared distance among the pairs seen, and the pair's difference."""
         if not len(self.pool):
             return self.search(form, A)
         lengths = form.lengths(self.pool, A)
@@ -356,7 +351,7 @@ class FarPairs:
         return float(lengths[best]), self.pool[best]
 
     def search(self, form: Diagonal, A: FloatArray) -> tuple[float, FloatArray]:
-        """Return the squared diameter of all items, and the farthest pair's difference."""
+        """The squared diameter of all items, and the farthest pair's difference."""
         i, j, squared = farthest_pair(form.stretched(self.points, A))
         gap = self.points[i] - self.points[j]
         if not (self.pool == gap).all(axis=1).any():
@@ -373,7 +368,7 @@ class Terms(NamedTuple):
     weights: FloatArray  # (b,) their w
 
     def value(self, form: Diagonal, A: FloatArray, diameter: float) -> float:
-        """Return f(A)."""
+        """f(A)."""
         away = diameter - form.lengths(self.gaps, A)
         return float((A * self.scatter).sum() + self.weights @ away) - self.n * form.log_det(A)
 
@@ -406,7 +401,7 @@ def paper_step(form: Diagonal, terms: Terms, pair: FloatArray, far: FarPairs, ep
 
 
 def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) -> Found:
-    """Return the metric at which f is least, up to `gap` for each member."""
+    """The metric at which f is least, up to `gap` for each member."""
     c = float(terms.weights.sum())
     B = terms.scatter
     A = terms.n * form.inverse(B)
@@ -446,7 +441,7 @@ def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) ->
 
 
 def longest(values: FloatArray, most: float) -> float:
-    """Return t in [0, most] at which sum log(1 + t value) is largest."""
+    """The t in [0, most] at which sum log(1 + t value) is largest."""
 
     def slope(t: float) -> float:
         return float((values / (1.0 + t * values)).sum())

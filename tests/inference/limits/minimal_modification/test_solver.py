@@ -109,7 +109,7 @@ def test_cheapest_values_are_taken_without_time(rng):
     problem = ring(400, 3, rng)  # all 400 statements are violated where it is cheapest
     found = solve(problem._replace(spare=400), Limits.of(0.0, workers=1))
     assert found.values.tolist() == [0] * 400
-    assert (found.optimal, found.bound) == (False, 0.0)
+    assert (found.optimal, found.objective, found.bound) == (True, 0.0, 0.0)
     with pytest.raises(OutOfTime):
         solve(problem._replace(spare=399), Limits.of(0.0, workers=1))
 

@@ -1,0 +1,310 @@
+"""The model whose small-variance limit RDP-means is, at any gamma on the way there.
+
+Scale the family so that covariances go as 1 / gamma (TVClust Lemma 3), and tie what is left to the
+limit's own terms:
+
+    p(x | mu) ~ exp(-gamma D(x, mu)),    log alpha = -gamma lambda - log kappa(gamma),
+    ln(p / (1 - q)) = gamma xi1,         ln(q / (1 - p)) = gamma xi2,
+
+    log kappa = mean over the items of log m(x_i) - log max_mu p(x_i | mu),
+
+m being the marginal of one item under the base measure, which stays as it is. A cluster of its own
+then costs an item lambda: on average over the items at every gamma, and each of them in the limit.
+(ERRATUM: TVClust's text before Eq. 18 has exp(lambda gamma); Eq. 18 needs exp(-gamma lambda). Its
+kappa is that of a Laplace approximation; this one is exact.) With the Chinese restaurant process
+written as alpha^(K - 1) prod_k Gamma(n_k) / prod_{0 < j < n} (alpha + j),
+
+    J(z) = -(log p(z, x, answers) - c) / gamma + O(1 / gamma),
+    c    = sum_i log max_mu p(x_i | mu) - log alpha - log Gamma(n) + log p(answers | apart)
+           + gamma cost(answers | apart),
+
+where J counts each link once, and apart is the partition of single items, under which links cost
+nothing in J. Triplets have p(answer a | truth t) ~ exp(-gamma cost[t, a]). `PathModel.energy` is
+the right-hand side without the remainder.
+
+What the limit of a sweep is depends on the sampler. With cluster means drawn (Neal 2000, Algorithm
+2; the paper's sampler) an item compares D(x_i, mean of k), the item itself having had its share in
+the mean: that is the pass of RDP-means. With the means integrated out (Algorithm 3) it compares
+the values of J, every mean at its best: the distance from the mean without the item counts n_k /
+(n_k + 1)-fold. Every fixed point of the second is one of the first, and not the other way round.
+
+Where clusters are mixtures there are two concentrations; how they follow from the two penalties,
+and J, is derived in `bayesclust.inference.limits.rdp_means`. c stays as it is, with that alpha.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, override
+
+import numpy as np
+from scipy.special import gammaln, log_softmax
+
+from bayesclust.checks import number_between
+from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.factor_graph import compile_sites
+from bayesclust.constraints.noise import NoiseModel, TripletNoise
+from bayesclust.families import DIVERGENCES, BoundFamily, Divergence
+from bayesclust.inference.assignment import new_assignment, refresh
+from bayesclust.inference.chain import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph
+from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
+from bayesclust.inference.moves.parameter_scan import prior_predictive
+from bayesclust.partition_priors import DirichletProcess
+from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
+
+EQUAL = 1e-9
+"""Difference between numbers, relative to their size, that is rounding."""
+LEAST = 1e-300
+
+Confidence = tuple[float, float] | Mapping[str, FloatArray]
+"""xi as a fitted `RDPMeans` has it: (xi1, xi2), or by the names of the constraints (S, 2) of links
+and (S, 3, 3) of triplets."""
+
+
+# --- answers whose weight of evidence is known, however strong
+
+
+class KnownNoise(NoiseModel):
+    """Noise without anything to learn, given by the logarithms of its probabilities."""
+
+    @abstractmethod
+    def log_confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        """log p(answer | truth), shape (..., S, truth, answer)."""
+
+    @property
+    @override
+    def free(self) -> tuple[str, ...]:
+        return ()
+
+    @override
+    def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        return np.asarray(np.exp(self.log_confusion(params)))
+
+    @override
+    def log_table(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        return self._by_pattern(self.log_confusion(params))
+
+    @override
+    def draw(
+        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
+    ) -> Params:
+        return {name: np.array(value, dtype=np.float64) for name, value in params.items()}
+
+    @override
+    def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
+        return 0.0
+
+    @override
+    def log_marginal(self, counts: Counts) -> Any:
+        value = (self.fold(counts) * self.expected_log_confusion(counts)).sum(axis=(-3, -2, -1))
+        return float(value) if np.ndim(value) == 0 else value
+
+    @override
+    def expected_log_confusion(self, counts: Counts) -> FloatArray:
+        folded = self.fold(counts)
+        known = self.log_confusion(self.initial(np.shape(folded)[-3]))
+        return np.broadcast_to(known, folded.shape)
+
+
+@dataclass(frozen=True)
+class KnownEvidence(KnownNoise):
+    """Noise of pairwise answers, by its log likelihood ratios ln(p / (1 - q)) and ln(q / (1 - p)).
+
+    With A and B their exponentials, p = A (B - 1) / (A B - 1) and q = B (A - 1) / (A B - 1)
+    (TVClust, before Eq. 19). Where these are within rounding of one, only logarithms can tell 1 - p
+    from 1 - q. Each is one number, not negative, or one for each source.
+    """
+
+    same: float | tuple[float, ...] = 2.0
+    different: float | tuple[float, ...] = 2.0
+
+    kind: ClassVar[str] = "pairwise"
+    truth: ClassVar[tuple[int, ...]] = (1, 0)
+    n_answers: ClassVar[int] = 2
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {
+        "evidence_same": ("source",),
+        "evidence_different": ("source",),
+    }
+
+    def __post_init__(self) -> None:
+        for name, value in (("same", self.same), ("different", self.different)):
+            for weight in np.ravel(np.asarray(value, dtype=object)):
+                number_between(weight, name, "[0, inf)")
+
+    @override
+    def initial(self, n_sources: int) -> Params:
+        values = zip(self.parameters, (self.same, self.different), strict=True)
+        return {
+            name: np.broadcast_to(np.asarray(value, dtype=np.float64), n_sources).copy()
+            for name, value in values
+        }
+
+    @override
+    def log_confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        # no evidence at all is a limit: p and q then go to shares that are one in sum
+        same, different = (np.maximum(params[name], LEAST) for name in self.parameters)
+        whole = _log_one_less(same + different)
+        p = _log_one_less(different) - whole
+        q = _log_one_less(same) - whole
+        if_different = np.stack([q, p - same], axis=-1)
+        if_same = np.stack([q - different, p], axis=-1)
+        return np.stack([if_different, if_same], axis=-2)
+
+
+def _log_one_less(value: Any) -> Any:
+    """log(1 - exp(-value)), to the last digits for small and for large values."""
+    middle = np.log(2)
+    small = np.minimum(value, middle)
+    large = np.maximum(value, middle)
+    return np.where(value > middle, np.log1p(-np.exp(-large)), np.log(-np.expm1(-small)))
+
+
+@dataclass(frozen=True, eq=False)
+class KnownCosts(KnownNoise, TripletNoise):
+    """Noise of triplets, p(answer a | truth t) ~ exp(-costs[t, a]), however large the costs."""
+
+    costs: FloatArray  # (S, 3, 3)
+
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {"costs": ("source", "truth", "answer")}
+
+    @override
+    def initial(self, n_sources: int) -> Params:
+        return {"costs": np.broadcast_to(self.costs, (n_sources, 3, 3)).copy()}
+
+    @override
+    def log_confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        return np.asarray(log_softmax(-np.asarray(params["costs"], dtype=np.float64), axis=-1))
+
+
+def _noise_at(
+    gamma: float, confidence: Confidence, constraints: Constraints
+) -> KnownEvidence | KnownCosts:
+    if isinstance(confidence, tuple):
+        return KnownEvidence(gamma * confidence[0], gamma * confidence[1])
+    own = np.asarray(confidence[constraints.name])
+    if constraints.is_links:
+        return KnownEvidence(tuple(gamma * own[:, 0]), tuple(gamma * own[:, 1]))
+    least = own.min(axis=2)
+    if np.ptp(least, axis=1).max() > EQUAL * np.abs(own).max():
+        raise ValueError(
+            f"the right answers of {constraints.name!r} cost {least[0].tolist()} under the three "
+            "truths, and no noise has costs in its limit that differ there: make the least cost of "
+            "each row 0."
+        )
+    return KnownCosts(gamma * own)
+
+
+# --- the model at gamma
+
+
+@dataclass(frozen=True)
+class PathModel:
+    """TVClust at gamma: `problem` is for the samplers; all but the partition is known."""
+
+    problem: TVClustProblem
+    gamma: float
+    constant: float  # c
+
+    @classmethod
+    def at(
+        cls,
+        gamma: float,
+        points: FloatArray,
+        divergence: Divergence,
+        penalty: float,
+        confidence: Confidence,
+        constraints: Sequence[Constraints] = (),
+        within: float | None = None,
+    ) -> PathModel:
+        """Scale the model; gamma is in units of 1 / D.
+
+        With `within`, lambda_within of a component, clusters are mixtures, and the penalty is what
+        a cluster costs beside its components. The constraints' own noise models are not used.
+        """
+        family = family_at(gamma, points, divergence)
+        peaks = divergence.log_peaks(points, gamma)
+        known = tuple(one.with_noise(_noise_at(gamma, confidence, one)) for one in constraints)
+        extra = log_kappa(family, peaks)
+        log_alpha = -gamma * (penalty + (0.0 if within is None else within)) - extra
+        n = len(points)
+        apart = np.arange(n)
+        constant = float(peaks.sum()) - log_alpha - float(gammaln(n))
+        constant += sum(one.log_prob(apart, one.noise.initial(one.n_sources)) for one in known)
+        graph, xi = pose_answers(confidence, constraints, n)
+        constant += gamma * graph.inside(apart, xi)
+        problem = TVClustProblem(family, known, DirichletProcess.from_log(log_alpha))
+        if within is not None:
+            log_beta = DirichletProcess.from_log(-gamma * within - extra)
+            problem = TwoLevelProblem(family, known, problem.partition_prior, log_beta)
+        return cls(problem, gamma, constant)
+
+    def energy(self, log_joint: Any) -> Any:
+        """-(log joint - c) / gamma, in units of J."""
+        return (self.constant - log_joint) / self.gamma
+
+
+def pose_answers(
+    confidence: Confidence, constraints: Sequence[Constraints], n_items: int
+) -> tuple[Graph, Xi]:
+    """The answers as a graph, and their costs in J; refuses a confidence in other constraints."""
+    if isinstance(confidence, tuple) and all(one.is_links for one in constraints):
+        return link_graph(constraints, n_items), confidence
+    shapes = {one.name: one.unit_confidence().shape for one in constraints}
+    given: dict[str, Any] = {}
+    if not isinstance(confidence, tuple):
+        given = {name: np.shape(own) for name, own in confidence.items()}
+    if isinstance(confidence, tuple) or given != shapes:
+        here = " and ".join(f"{one.name!r} of {one.n_sources} sources" for one in constraints)
+        raise ValueError(
+            f"the limit was fitted to other constraints than these, {here or 'none'}: fit it with "
+            "the same, or pass it unfitted."
+        )
+    return compile_sites(constraints, n_items), cost_table(constraints, confidence)
+
+
+def path_divergence(divergence: Divergence) -> Divergence:
+    """A divergence that is bound to data, if the model at gamma is known for it."""
+    if type(divergence).at_gamma is Divergence.at_gamma:
+        known = ", ".join(DIVERGENCES)
+        raise ValueError(
+            f"no model at gamma is known for the divergence {type(divergence).__name__}, only for "
+            f"those of whole data by {known}: choose one of these."
+        )
+    return divergence
+
+
+def family_at(gamma: float, points: FloatArray, divergence: Divergence) -> BoundFamily:
+    """The family whose limit the divergence is, at gamma and bound to points."""
+    family: BoundFamily = path_divergence(divergence).at_gamma(points, gamma)
+    # a partial, unlike a function made here, can be pickled
+    return replace(family, reader=partial(_read, divergence, family.reader))
+
+
+def _read(divergence: Divergence, scale: Any, X: Any) -> FloatArray:
+    points = divergence.points(X, least=1)
+    rows: FloatArray = points if scale is None else scale(points)
+    return rows
+
+
+def log_kappa(family: BoundFamily, log_peaks: FloatArray) -> float:
+    """The mean over the items of log m(x_i) - log max_mu p(x_i | mu)."""
+    n = len(family.X)
+    state = family.new_state(1, family.initial_hyper())
+    refresh(state, new_assignment(np.zeros(n, dtype=np.int64), 1))
+    alone = prior_predictive(state, n) + family.row_constants(family.X)
+    return float((alone - log_peaks).mean())
+
+
+def first_gamma(problem: Problem) -> float:
+    """One cluster is as wide as all items: f n / (2 sum_i D(x_i, mean)), f free coordinates."""
+    mean = float(spread(problem).mean())
+    return problem.divergence.n_free(problem.points) / (2.0 * mean) if mean > 0 else 1.0
+
+
+def value(problem: Problem, labels: IntArray, xi: Xi) -> float:
+    """J of a partition, centres at their best."""
+    return objective(problem, *means(problem.points, labels), xi)

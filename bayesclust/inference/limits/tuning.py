@@ -1,0 +1,176 @@
+"""The penalty and the confidence in answers, where they are not given: from a guess or the data."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.constraints.base import Constraints
+from bayesclust.families import Divergence
+from bayesclust.inference.limits.answers import Xi, link_graph, pose, times
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, spread
+from bayesclust.inference.limits.search import improve, search
+from bayesclust.typing import BoolArray, FloatArray, IntArray
+
+MOST_CLUSTERS = 50
+FEWEST_ANSWERS = 10
+"""Fewer answers than this say too little about the others."""
+FOLDS = 5
+ENOUGH_PREDICTED = 1000
+"""Parts are held out until this many answers have been predicted."""
+LARGEST_SHARE = 64.0
+"""Above this many mean divergences answers decide nearly alone."""
+
+
+def furthest_first(
+    points: FloatArray, divergence: Divergence, k: int
+) -> tuple[IntArray, FloatArray]:
+    """Visit the point farthest from the mean, then those farthest from all visited and the mean.
+
+    Returns k points, and how far each was from the nearest of those before: it never rises.
+    """
+    visited = np.empty(k, dtype=np.int64)
+    distances = np.empty(k)
+    nearest = divergence.between(points, points.mean(axis=0, keepdims=True))[:, 0]
+    for step in range(k):
+        farthest = int(np.argmax(nearest))
+        visited[step] = farthest
+        distances[step] = nearest[farthest]
+        own = divergence.between(points, points[farthest : farthest + 1])[:, 0]
+        nearest = np.minimum(nearest, own)
+    return visited, distances
+
+
+def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
+    """The penalties that 1 to k wanted clusters suggest, the distances of `furthest_first`.
+
+    Kulis and Jordan (2012), section 3.2; TVClust section 5. The number of clusters found may differ
+    from the one asked for: the penalty is the largest divergence from its centre at which an item
+    without answers stays. Where fewer than k points differ, it is as good as zero but not zero.
+    """
+    distances = furthest_first(points, divergence, k)[1]
+    return np.maximum(distances, 1e-9 * distances[0] if distances[0] > 0 else 1.0)
+
+
+def candidates(points: FloatArray, divergence: Divergence) -> FloatArray:
+    """The penalties of 1 to about sqrt(n) clusters, at most 50, thinned above 10, each once."""
+    most = min(len(points) - 1, max(2, int(np.sqrt(len(points)))), MOST_CLUSTERS)
+    all_of_them = penalties(points, divergence, most)
+    wanted = np.concatenate([np.arange(1, 11), np.geomspace(10, MOST_CLUSTERS, 8).round()])
+    wanted = np.unique(wanted.astype(int))
+    return np.unique(all_of_them[wanted[wanted <= most] - 1])[::-1]
+
+
+def information_criterion(points: FloatArray, divergence: Divergence, solution: Solution) -> float:
+    """-log p(points, labels) + log(n) / 2 for each free coordinate of a centre.
+
+    The likelihood is that of the exponential family whose limit the divergence is, with the
+    dispersion at its best, in the saddlepoint approximation (exact for spherical Gaussians): -(n f
+    / 2) log(sum of D) + sum_k n_k log(n_k / n), f the number of free coordinates.
+    """
+    n = len(points)
+    f = divergence.n_free(points)
+    sizes = np.bincount(solution.labels)
+    inside = float(divergence.paired(points, solution.centers[solution.labels]).sum())
+    total = float(divergence.between(points, points.mean(axis=0, keepdims=True)).sum())
+    share = max(inside, 1e-12 * total) / total if total > 0 else 1.0
+    fit = n * f / 2 * np.log(share) - float((sizes * np.log(sizes / n)).sum())
+    return float(fit) + len(sizes) * (f + 1) / 2 * float(np.log(n))
+
+
+def penalty_from_data(points: FloatArray, divergence: Divergence) -> float:
+    """The penalty whose DP-means solution has the smallest `information_criterion`."""
+    graph = link_graph([], len(points))
+
+    def criterion(penalty: float) -> float:
+        problem = Problem.of(points, divergence, graph, penalty)
+        return information_criterion(points, divergence, search(problem, Schedule((0.0, 0.0))))
+
+    return float(min(candidates(points, divergence), key=criterion))
+
+
+def first_xi(problem: Problem, share: float = 1e-3) -> float:
+    """A small confidence, as a share of the mean divergence of items from their overall mean."""
+    mean = float(spread(problem).mean())
+    return share * mean if mean > 0 else share
+
+
+def enough(constraints: Sequence[Constraints]) -> bool:
+    """Whether there are answers enough to hold some out."""
+    return sum(map(len, constraints)) >= FEWEST_ANSWERS
+
+
+def rows_of(one: Constraints, kept: BoolArray) -> Constraints:
+    """The constraints with those answers only where `kept` (m,) is True."""
+    part = copy.copy(one)
+    part.items, part.answers, part.source = one.items[kept], one.answers[kept], one.source[kept]
+    part.flipped = None if one.flipped is None else one.flipped[kept]
+    return part
+
+
+def held_out_log_prob(
+    constraints: Sequence[Constraints], problem: Problem, xis: FloatArray, rng: Generator
+) -> FloatArray:
+    """How well answers are predicted by partitions that were found without them, at each xi.
+
+    Answers fall at random in five parts. Parts are held out one after the other, all five or as
+    many as hold a thousand answers: a solution for the other four is followed through growing xi,
+    and at each the part's log probability given the partition is taken, noise integrated out.
+    """
+    parts = [rng.permutation(len(one)) % FOLDS for one in constraints]
+    total = np.zeros(len(xis))
+    predicted = 0
+    for fold in range(FOLDS):
+        if predicted >= ENOUGH_PREDICTED:
+            break
+        kept = [rows_of(one, part != fold) for one, part in zip(constraints, parts, strict=True)]
+        held = [rows_of(one, part == fold) for one, part in zip(constraints, parts, strict=True)]
+        predicted += sum(map(len, held))
+        graph, unit = pose(kept, len(problem.points))
+        fold_problem = problem._replace(graph=graph)
+        labels = np.zeros(len(problem.points), dtype=np.int64)
+        owner: IntArray | None = None
+        for step, xi in enumerate(xis):
+            end = improve(fold_problem, labels, owner, times(unit, xi), 30)
+            labels, owner = end.labels, end.owner
+            total[step] += sum(one.noise.log_marginal(one.counts(end.clusters)) for one in held)
+    return total
+
+
+def choose(
+    constraints: Sequence[Constraints],
+    problem: Problem,
+    unit: Xi,
+    penalties: FloatArray,
+    xi0: float | None,
+    rate: float,
+    rng: Generator,
+) -> tuple[Problem, Schedule]:
+    """The penalty, of those falling, and the schedule of xi that predict answers held out best.
+
+    Of equals the largest. xi starts at `xi0`, by default at a thousandth of the mean divergence
+    from the overall mean, and grows to where it predicts best: without end, as in TVClust, if that
+    is the largest tried. `unit` is a confidence of 1 in each answer.
+    """
+    start = first_xi(problem) if xi0 is None else xi0
+    endless = Schedule(times(unit, start), rate)
+    most = LARGEST_SHARE * first_xi(problem, share=1.0)
+    growths = max(0, int(np.ceil(np.log(most / start) / np.log(rate))))
+    xis: FloatArray = start * rate ** np.arange(growths + 1, dtype=np.float64)
+    seed = int(rng.integers(2**63))
+    best = -np.inf
+    chosen = problem._replace(penalty=float(penalties[0])), endless
+    for penalty in penalties:
+        # the same parts for every penalty, so that they compare
+        parts = np.random.default_rng(seed)
+        tried = problem._replace(penalty=float(penalty))
+        scores = held_out_log_prob(constraints, tried, xis, parts)
+        step = len(xis) - 1 - int(np.argmax(scores[::-1]))
+        if scores[step] > best:
+            best = scores[step]
+            end = np.inf if step == len(xis) - 1 else float(xis[step])
+            chosen = tried, endless._replace(most=end)
+    return chosen

@@ -1,0 +1,465 @@
+"""The model at gamma: its log joint becomes the limit's objective, its sweeps the limit's sweeps."""
+
+import copy
+from decimal import Decimal, getcontext
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp
+
+import bayesclust as bc
+from bayesclust.constraints import ConfusionNoise, LinkNoise
+from bayesclust.families import as_divergence
+from bayesclust.inference.chain import Moves, TwoLevelProblem
+from bayesclust.inference.limits.answers import link_graph
+from bayesclust.inference.limits.path_model import (
+    KnownCosts,
+    KnownEvidence,
+    PathModel,
+    first_gamma,
+    path_divergence,
+    pose_answers,
+    value,
+)
+from bayesclust.inference.limits.rdp_means import Problem, Schedule, means, new_state, visit
+from bayesclust.inference.limits.search import search
+from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
+from bayesclust.inference.two_level.moves import TwoLevelScan
+from bayesclust.inference.two_level.state import new_levels
+from bayesclust.models.joint import log_data, log_joint
+from bayesclust.partition_priors import nested_log_prob
+from tests.exactness import exact
+from tests.exactness.cases import partitions_drawn
+from tests.inference.limits.reference import (
+    PRODUCT,
+    SQUARED,
+    nested_partitions,
+    partitions,
+    plain_choices,
+    random_case,
+    random_labels,
+    random_state,
+    same,
+    with_choice,
+)
+
+getcontext().prec = 60
+ITEM_BY_ITEM = Moves(link_blocks=False, split_merge=0.0)
+NAMES = [
+    "euclidean",
+    "kl",
+    "mahalanobis",
+    "standardized",
+    "poisson",
+    "bernoulli",
+    "categorical",
+    "categorical with holes",
+]
+each = pytest.mark.parametrize("name", NAMES)
+kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
+levels = pytest.mark.parametrize("several", [False, True], ids=["one centre", "several centres"])
+
+
+def posed(rng, name, n, triplets=False, several=False):
+    return random_case(rng, name, n, triplets, several=several, proper=True)
+
+
+def joint(model, c, z):
+    """The plain log joint of components and clusters at gamma."""
+    case = model.problem
+    noise = [one.noise.initial(one.n_sources) for one in case.constraints]
+    if not hasattr(case, "within"):
+        given = {"constraints": case.constraints, "partition_prior": case.partition_prior}
+        return log_joint(z, case.family, noise=noise, **given)
+    priors = case.partition_prior, case.within
+    total = nested_log_prob(c, z, *priors, *(prior.initial() for prior in priors))
+    members = [np.flatnonzero(c == k) for k in np.unique(c)]
+    total += log_data(members, case.family, case.family.initial_hyper())
+    pairs = zip(case.constraints, noise, strict=True)
+    return total + sum(one.log_prob(z, params) for one, params in pairs)
+
+
+@levels
+@kinds
+@each
+def test_log_joint_over_gamma_is_the_objective(rng, name, triplets, several):
+    """To 1e-3 at large gamma, and ten times nearer at ten times the gamma."""
+    worst = {}
+    for weight in (1e5, 1e6):
+        again = copy.deepcopy(rng)
+        errors = []
+        for _ in range(6):
+            case = posed(again, name, int(again.integers(3, 13)), triplets, several)
+            model = case.model(weight)
+            for _ in range(4):
+                c, owner = random_state(again, case)
+                J = case.J(c, owner[c])
+                # relative to what J adds up, as the sum itself may be near zero
+                scale = abs(J) + case.problem.penalty
+                errors.append(abs(model.energy(joint(model, c, owner[c])) - J) / scale)
+        worst[weight] = max(errors)
+    assert worst[1e5] < 1e-3
+    assert worst[1e6] < 0.2 * worst[1e5]
+
+
+def test_remainder_of_gaussians_by_its_formula(rng):
+    """The remainder is known in full at any gamma, and no logarithm of gamma is in it."""
+    for weight in (0.3, 3.0, 300.0):
+        case = posed(rng, "euclidean", 9)
+        model = case.model(weight)
+        family, gamma = model.problem.family, model.gamma
+        X = family.X / np.sqrt(2 * gamma)
+        d, spread = X.shape[1], 2 * gamma * family.variance
+        own = d / 2 * np.log(1 + spread) + gamma * np.square(X).sum(axis=1).mean() / (1 + spread)
+        for _ in range(5):
+            z = random_labels(rng, 9)
+            rest = np.log1p(np.exp(own - gamma * case.problem.penalty) / np.arange(1, 9)).sum()
+            for k in range(z.max() + 1):
+                n, centre = (z == k).sum(), X[z == k].mean(axis=0)
+                rest += d / 2 * np.log(1 + spread * n) - own - np.log(np.arange(1, n)).sum()
+                rest += gamma * n * centre @ centre / (1 + spread * n)
+            expected = case.J(z) + rest / gamma
+            assert model.energy(joint(model, z, z)) == pytest.approx(expected, rel=1e-9)
+
+
+@each
+def test_a_cluster_of_its_own_costs_the_penalty(rng, name):
+    """On average over the items at any gamma, and each of them in the limit."""
+    for weight in (0.5, 20.0, 1e8):
+        case = posed(rng, name, 8)
+        model = case.model(weight)
+        family = model.problem.family
+        rows = (family.X[i : i + 1] for i in range(8))
+        marginals = [family.log_marginal(row, family.initial_hyper()) for row in rows]
+        peaks = case.problem.divergence.log_peaks(case.problem.points, model.gamma)
+        alone = np.array(marginals) + family.row_constants(family.X) - peaks
+        costs = -(model.problem.partition_prior.log_fixed + alone) / model.gamma
+        assert costs.mean() == pytest.approx(case.problem.penalty, rel=1e-8)
+    np.testing.assert_allclose(costs, case.problem.penalty, rtol=1e-5)
+
+
+@each
+def test_an_item_at_another_costs_their_divergence(rng, name):
+    case = posed(rng, name, 6)
+    model = case.model(40.0)
+    family, points = model.problem.family, case.problem.points
+    components = family.components()
+    # parameters at the items themselves: those of an endless number of copies
+    copies = tuple(1e9 * part for part in components.statistics(np, components.rows, np.eye(6)))
+    expected = components.expected(copies, family.initial_hyper())
+    density = components.log_density(np, components.rows, expected)
+    density += family.row_constants(family.X)[:, None]
+    peaks = case.problem.divergence.log_peaks(points, model.gamma)
+    costs = (peaks[:, None] - density) / model.gamma
+    between = case.problem.divergence.between(points, points)
+    # of a cell that the other item has not, the copies say nothing
+    known = np.ones((6, 6), dtype=bool)
+    if "holes" in name:
+        known = (points > 0) @ (points == 0).T == 0
+    assert known.sum() >= 6
+    np.testing.assert_allclose(costs[known], between[known], rtol=1e-5, atol=1e-6)
+
+
+class InOrder(np.random.Generator):
+    """Visits items in a given order."""
+
+    order: np.ndarray
+
+    def permutation(self, n):
+        return self.order
+
+
+def swept(make, model, c, owner, order, seed):
+    """Components and clusters after one sweep over single items in that order."""
+    rng = InOrder(np.random.PCG64(seed))
+    rng.order = order
+    chain = chain_at(make, model, c.copy(), owner, rng, ITEM_BY_ITEM)
+    for move in chain.moves:
+        if isinstance(move, TwoLevelScan):
+            move.move_components = False
+    chain.sweep()
+    return chain.state.assignment.z, chain.labels
+
+
+def chain_at(make, model, c, owner, rng, moves):
+    """A chain that stands at given components and clusters."""
+    chain = make(model.problem, c, rng, moves)
+    if isinstance(model.problem, TwoLevelProblem):
+        chain.state.levels = new_levels(c, owner[c], len(chain.state.assignment.slots))
+        chain.state.assign(c)
+    return chain
+
+
+def passed(case, z, order):
+    """Partition after one pass of RDP-means over the items in that order."""
+    problem = case.problem
+    graph = problem.graph.reordered(order)
+    walked = problem._replace(points=problem.points[order], phi=problem.phi[order], graph=graph)
+    start = new_state(walked, z[order], means(problem.points, z)[1])
+    back = np.empty_like(z)
+    back[order] = visit(walked, start, case.xi, 0.0)[0].z
+    return back
+
+
+def one_by_one(case, c, z, order):
+    """State after each item in turn went where J, centres at their best, is least; None if tied."""
+    c, z = c.tolist(), z.tolist()
+    for item in order:
+        states = [with_choice(c, z, item, one) for one in plain_choices(case, c, z, item)]
+        costs = np.array([case.J(*state) for state in states])
+        first, *others = np.argsort(costs)
+        ties = [at for at in others if costs[at] - costs[first] < 1e-6 * (1 + abs(costs[first]))]
+        if not all(same(states[at], states[first]) for at in ties):
+            return None
+        c, z = (np.unique(one, return_inverse=True)[1].tolist() for one in states[first])
+    return c, z
+
+
+@kinds
+@pytest.mark.parametrize("name", ["euclidean", "kl", "poisson"])
+def test_at_large_gamma_sweeps_are_those_of_the_limit(rng, name, triplets):
+    """Means drawn: the pass of RDP-means. Means integrated out: descent on J itself."""
+    moved = differ = 0
+    for seed in range(30):
+        n = int(rng.integers(4, 14))
+        case = posed(rng, name, n, triplets)
+        z, order = random_labels(rng, n), rng.permutation(n)
+        by_pass, by_descent = passed(case, z, order), one_by_one(case, z, z, order)[0]
+        model = case.model(1e10)
+        assert same([swept(gibbs_chain, model, z, z, order, seed)[1]], [by_pass])
+        assert same([swept(collapsed_chain, model, z, z, order, seed)[1]], [by_descent])
+        moved += not same([by_pass], [z])
+        differ += not same([by_pass], [by_descent])
+    assert moved > 20
+    assert differ > 2, "the two limits are not told apart"
+
+
+@kinds
+@pytest.mark.parametrize("name", ["euclidean", "kl"])
+def test_at_large_gamma_sweeps_of_mixtures_are_descents(rng, name, triplets):
+    moved = 0
+    for seed in range(40):
+        n = int(rng.integers(4, 9))
+        case = posed(rng, name, n, triplets, True)
+        (c, owner), order = random_state(rng, case), rng.permutation(n)
+        expected = one_by_one(case, c, owner[c], order)
+        if expected is None:
+            continue
+        assert same(swept(collapsed_chain, case.model(1e10), c, owner, order, seed), expected)
+        moved += not same(expected, (c, owner[c]))
+    assert moved > 6
+
+
+@pytest.mark.parametrize(
+    ("name", "weight", "triplets"),
+    [("euclidean", 0.5, False), ("kl", 0.5, True), ("poisson", 1.0, False)],
+)
+def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
+    """All partitions of 6 items, with answers: both samplers, with all the moves they have."""
+    seeds = (np.random.default_rng(seed) for seed in range(9))
+    cases = (posed(rng, name, 6, triplets).model(weight).problem for rng in seeds)
+    case = next(
+        case for case in cases if min(np.bincount(case.constraints[0].answers, minlength=2)) > 1
+    )
+    states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
+    for chain_type in SAMPLERS.values():
+        drawn = partitions_drawn(case, default_moves(chain_type, 6), 6000, 1, sampler=chain_type)
+        result = exact.compare(drawn, states, values)
+        assert result.agrees, (chain_type, result)
+        assert result.number > 5
+
+
+@levels
+@kinds
+def test_all_mass_goes_to_the_least_objective(rng, triplets, several):
+    """Over all states of 5 items: the posterior mass of those of least J tends to one."""
+    case = posed(rng, "euclidean", 5, triplets, several)
+    states = nested_partitions(5) if several else [(z, z) for z in partitions(5)]
+    J = np.array([case.J(*state) for state in states])
+    least = J.min() + 1e-9 * (1 + abs(J.min())) >= J
+    mass = []
+    for weight in (1.0, 1e3, 1e9):
+        model = case.model(weight)
+        log_joints = np.array([joint(model, *state) for state in states])
+        mass.append(np.exp(logsumexp(log_joints[least]) - logsumexp(log_joints)))
+    assert mass[0] < 0.9
+    assert mass[-1] > 1 - 1e-9
+
+
+def annealed(case, rng):
+    """Components and clusters of a chain that came from small gamma, and the chain."""
+    c, owner = random_state(rng, case)
+    for weight in np.geomspace(1.0, 1e6, 10):
+        moves = Moves(split_merge=3.0)
+        chain = chain_at(collapsed_chain, case.model(weight), c, owner, rng, moves)
+        for _ in range(25):
+            chain.sweep()
+        c = np.unique(chain.state.assignment.z, return_inverse=True)[1]
+        labels = np.unique(chain.labels, return_inverse=True)[1]
+        owner = labels[np.unique(c, return_index=True)[1]]
+    return c, labels, chain
+
+
+@pytest.mark.parametrize("name", ["euclidean", "kl"])
+def test_the_path_of_mixtures_arrives_at_the_least_objective(rng, name):
+    """Of a few chains from small gamma one ends where enumeration does; their energy is J."""
+    case = posed(rng, name, 5, several=True)
+    least = min(case.J(*state) for state in nested_partitions(5))
+    end = search(case.problem, Schedule(case.xi), n_init=20, rng=rng)
+    assert end.objective == pytest.approx(least, rel=1e-9)
+    found = False
+    for _ in range(8):
+        c, z, chain = annealed(case, rng)
+        energy = case.model(1e6).energy(chain.draw()[1]["log_joint"])
+        J = case.J(c, z)
+        assert energy == pytest.approx(J, rel=1e-3, abs=1e-3 * case.problem.penalty)
+        assert chain.problem.within.log_fixed < -1e5
+        found = pytest.approx(least, rel=1e-9) == J
+        if found:
+            break
+    assert found
+
+
+def test_value_of_a_partition_is_its_objective(rng):
+    case = posed(rng, "bernoulli", 8, True)
+    z = random_labels(rng, 8)
+    assert value(case.problem, z, case.xi) == pytest.approx(case.J(z), rel=1e-12)
+
+
+def test_the_first_gamma_has_one_cluster_as_wide_as_the_items(rng):
+    X = rng.normal(size=(500, 3)) * 4.0
+    problem = Problem.of(X, SQUARED, link_graph([], 500), 1.0)
+    assert 1 / (2 * first_gamma(problem)) == pytest.approx(X.var(axis=0).mean())
+    alike = Problem.of(np.ones((4, 2)), SQUARED, link_graph([], 4), 1.0)
+    assert first_gamma(alike) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("divergence", "X"),
+    [
+        (PRODUCT, np.array([[0.1, 2.0, 1, 0], [0.3, 1.0, 0, 2], [1.0, 1.0, 0, 1]])),
+        ("poisson", np.array([[1.0, np.nan], [3.0, 2.0]])),
+    ],
+    ids=["product", "missing counts"],
+)
+def test_a_divergence_without_a_model_is_refused(divergence, X):
+    message = r"^no model at gamma is known for the divergence .*: choose one of these.$"
+    with pytest.raises(ValueError, match=message):
+        path_divergence(as_divergence(divergence).bind(X))
+
+
+def test_answers_that_the_limit_does_not_know_are_refused(rng):
+    case = posed(rng, "euclidean", 6, True)
+    links, triplets = case.constraints
+    for confidence, given in [
+        (case.confidence, [links]),
+        ((1.0, 1.0), [triplets]),
+        ({"links": np.ones((1, 2))}, [links]),
+    ]:
+        with pytest.raises(ValueError, match=r"^the limit was fitted to other constraints than"):
+            pose_answers(confidence, given, 6)
+
+
+def test_costs_that_no_noise_has_in_its_limit_are_refused():
+    triplets = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=3)
+    costs = {"triplets": np.array([[[0.0, 1, 1], [1, 0.5, 1], [1, 1, 0.0]]])}
+    message = r"^the right answers of 'triplets' cost \[0.0, 0.5, 0.0\] under the three truths"
+    with pytest.raises(ValueError, match=message):
+        PathModel.at(1.0, np.eye(3), SQUARED, 1.0, costs, [triplets])
+
+
+# --- noise by its weights of evidence
+
+
+def exact_logs(same, different):
+    """log p, log(1 - p), log q, log(1 - q) from the formulas of p and q, in 60 digits."""
+    A, B = Decimal(same).exp(), Decimal(different).exp()
+    p, q = A * (B - 1) / (A * B - 1), B * (A - 1) / (A * B - 1)
+    return [float(value.ln()) for value in (p, (A - 1) / (A * B - 1), q, (B - 1) / (A * B - 1))]
+
+
+@pytest.mark.parametrize(
+    "weights", [(0.01, 3.0), (1.0, 1.0), (4.0, 0.5), (30.0, 40.0), (1e-9, 1e-9)]
+)
+def test_logarithms_of_known_evidence_are_exact(weights):
+    log_p, log_not_p, log_q, log_not_q = exact_logs(*weights)
+    noise = KnownEvidence(*weights)
+    # rows answer different, same; columns pattern same, different
+    table = noise.log_table(noise.initial(1))
+    np.testing.assert_allclose(table, [[log_not_p, log_q], [log_p, log_not_q]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [(1e4, 1e4), (1e9, 30.0), (0.0, 50.0), (0.0, 0.0), (1e4, 0.0)])
+def test_evidence_is_kept_however_strong(weights):
+    table = (noise := KnownEvidence(*weights)).log_table(noise.initial(1))
+    assert np.isfinite(table).all()
+    assert table[1, 0] - table[1, 1] == pytest.approx(weights[0], rel=1e-12, abs=1e-9)
+    assert table[0, 1] - table[0, 0] == pytest.approx(weights[1], rel=1e-12, abs=1e-9)
+    np.testing.assert_allclose(np.exp(table).sum(axis=0), 1.0)
+
+
+def test_no_evidence_leaves_answers_that_say_nothing():
+    noise = KnownEvidence(0.0, 0.0)
+    np.testing.assert_allclose(noise.confusion(noise.initial(1)), 0.5)
+
+
+@pytest.fixture
+def links(rng):
+    pairs = np.array([rng.choice(8, 2, replace=False) for _ in range(30)])
+    noise = KnownEvidence(same=(1.0, 2.0), different=0.7)
+    source, answers = rng.integers(2, size=30), rng.random(30) < 0.5
+    return bc.PairwiseConstraints(pairs, answers, n_items=8, source=source, noise=noise)
+
+
+@pytest.fixture
+def triplets(rng):
+    items = np.array([rng.choice(8, 3, replace=False) for _ in range(20)])
+    noise = KnownCosts(rng.exponential(size=(1, 3, 3)))
+    return bc.RelativeConstraints(items, rng.integers(3, size=20), n_items=8, noise=noise)
+
+
+@pytest.mark.parametrize("given", ["links", "triplets"])
+def test_known_noise_is_its_own_marginal_and_learns_nothing(given, request, rng):
+    given = request.getfixturevalue(given)
+    noise, z = given.noise, rng.integers(3, size=(4, 8))
+    params, counts = noise.initial(given.n_sources), given.counts(z)
+    np.testing.assert_allclose(noise.log_marginal(counts), given.log_prob(z, params))
+    expected = noise.expected_log_table(given.counts(z[0]), given.n_sources)
+    np.testing.assert_allclose(expected, noise.log_table(params))
+    assert noise.free == ()
+    assert noise.log_prior(params) == 0.0
+    drawn = noise.draw(counts, params, rng)
+    assert all((drawn[name] == values).all() for name, values in params.items())
+
+
+def test_evidence_of_sources_is_that_of_their_p_and_q(links, rng):
+    params, z = links.noise.initial(2), rng.integers(3, size=(4, 8))
+    confusion = links.noise.confusion(params)
+    for source, same_weight in enumerate((1.0, 2.0)):
+        log_p, *_ = exact_logs(same_weight, 0.7)
+        assert confusion[source, 1, 1] == pytest.approx(np.exp(log_p))
+    plain = {"p": confusion[:, 1, 1], "q": confusion[:, 0, 0]}
+    expected = links.with_noise(LinkNoise()).log_prob(z, plain)
+    np.testing.assert_allclose(links.log_prob(z, params), expected)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.inf, np.nan])
+def test_impossible_weights_are_refused(bad):
+    with pytest.raises(ValueError, match=r"^same must lie in \[0, inf\); got "):
+        KnownEvidence(same=bad)
+    with pytest.raises(ValueError, match=r"^different must lie in \[0, inf\); got "):
+        KnownEvidence(different=(1.0, bad))
+
+
+def test_costs_of_triplets_are_those_of_a_confusion_matrix(rng):
+    matrix = rng.dirichlet(np.ones(3), size=3)
+    noise, plain = KnownCosts(-np.log(matrix)[None] + 5.0), ConfusionNoise(matrix=matrix)
+    np.testing.assert_allclose(
+        noise.log_table(noise.initial(2)), plain.log_table(plain.initial(2)), atol=1e-12
+    )
+    np.testing.assert_allclose(noise.confusion(noise.initial(1)), matrix[None], atol=1e-12)
+    large = KnownCosts(-1e9 * np.eye(3)[None])
+    table = large.log_table(large.initial(1))
+    assert np.isfinite(table).all()
+    # a right answer outweighs a wrong one by all its cost
+    assert table[0, 1] - table[0, 0] == pytest.approx(1e9)

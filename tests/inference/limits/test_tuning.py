@@ -1,0 +1,142 @@
+"""Penalties and confidence: from a number of clusters by hand, from the data, from held-out answers."""
+
+import numpy as np
+import pytest
+from scipy.stats import multivariate_normal
+
+from bayesclust.constraints import PairwiseConstraints
+from bayesclust.inference.limits.answers import link_graph
+from bayesclust.inference.limits.rdp_means import Problem, Schedule
+from bayesclust.inference.limits.search import improve, search
+from bayesclust.inference.limits.tuning import (
+    candidates,
+    choose,
+    enough,
+    first_xi,
+    furthest_first,
+    held_out_log_prob,
+    information_criterion,
+    penalties,
+    penalty_from_data,
+)
+from tests.inference.limits.reference import SQUARED
+
+ZERO = Schedule((0.0, 0.0))
+
+
+def posed(points, penalty, *links):
+    return Problem.of(points, SQUARED, link_graph(links, len(points)), penalty)
+
+
+def test_furthest_first_by_hand():
+    """Points 0, 2, 12, 14, 32, mean 12: 32 is 20 off; then 0 is 12 off; then 2 and 14 are 2 off."""
+    points = np.array([[0.0], [2.0], [12.0], [14.0], [32.0]])
+    visited, distances = furthest_first(points, SQUARED, 4)
+    assert visited.tolist() == [4, 0, 1, 3]
+    assert distances.tolist() == [400.0, 144.0, 4.0, 4.0]
+
+
+def test_penalties_stay_positive_where_points_repeat():
+    points = np.array([[0.0], [0.0], [4.0], [4.0]])
+    assert penalties(points, SQUARED, 4).tolist() == [4.0, 4.0, 4e-9, 4e-9]
+    assert penalties(np.ones((3, 2)), SQUARED, 2).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("n", [2, 3, 30, 4000])
+def test_candidates_fall_and_stay_few(rng, n):
+    tried = candidates(rng.normal(size=(n, 2)), SQUARED)
+    assert 1 <= len(tried) <= min(n, 20)
+    assert (np.diff(tried) < 0).all()
+    assert tried[-1] > 0
+
+
+def test_the_criterion_is_that_of_spherical_gaussians(rng):
+    """Differences between partitions, against SciPy's density at the maximum likelihood."""
+    points = np.concatenate([rng.normal(0, 1, (20, 3)), rng.normal(4, 1, (30, 3))])
+
+    def plain(labels, centers):
+        variance = np.square(points - centers[labels]).mean()
+        shares = np.bincount(labels) / len(labels)
+        log_lik = sum(
+            multivariate_normal(centers[k], variance).logpdf(x) + np.log(shares[k])
+            for x, k in zip(points, labels, strict=True)
+        )
+        return -log_lik + len(centers) * 4 / 2 * np.log(50)
+
+    ends = [search(posed(points, penalty), ZERO) for penalty in (300.0, 20.0, 6.0)]
+    assert len({len(end.centers) for end in ends}) == 3
+    got = [information_criterion(points, SQUARED, end) for end in ends]
+    expected = [plain(end.labels, end.centers) for end in ends]
+    np.testing.assert_allclose(np.diff(got), np.diff(expected), rtol=1e-9)
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_separated_clusters_are_counted(rng, k):
+    points = np.concatenate([rng.normal(12 * number, 1, size=(40, 2)) for number in range(k)])
+    end = search(posed(points, penalty_from_data(points, SQUARED)), ZERO)
+    assert len(end.centers) == k
+
+
+@pytest.fixture
+def blobs(rng):
+    y = np.repeat([0, 1, 2], 40)
+    return rng.normal(size=(120, 2)) + 3.0 * np.array([[0, 0], [2, 0], [0, 2]])[y], y
+
+
+def chosen(links, points, tried):
+    problem = posed(points, 1.0, links)
+    rng = np.random.default_rng(0)
+    return choose([links], problem, (1.0, 1.0), np.array(tried), None, 2.0, rng)
+
+
+def test_first_xi_is_a_share_of_the_mean_divergence(rng):
+    points = rng.normal(size=(30, 2))
+    assert first_xi(posed(points, 1.0), 0.01) == pytest.approx(0.01 * points.var(axis=0).sum())
+    assert first_xi(posed(np.ones((3, 2)), 1.0), 0.01) == 0.01
+
+
+def test_wrong_answers_lower_the_confidence(blobs):
+    points, y = blobs
+    most = {}
+    for rate in (0.0, 0.3):
+        links = PairwiseConstraints.sample(y, size=400, error_rate=rate, seed=0)
+        most[rate] = chosen(links, points, [12.0])[1].most
+    assert most[0.3] < most[0.0]
+
+
+def test_held_out_answers_are_not_seen(blobs, rng):
+    """Answers by coin: a partition that has seen them fits nearly all; they cannot be predicted."""
+    points, y = blobs
+    pairs = PairwiseConstraints.sample(y, size=100, seed=0).items
+    coins = PairwiseConstraints(pairs, rng.random(100) < 0.5, n_items=120)
+    problem = posed(points, 12.0, coins)
+    end = improve(problem, np.zeros(120, np.int64), None, (1e3, 1e3))
+    assert coins.noise.log_marginal(coins.counts(end.labels)) > -50
+    scores = held_out_log_prob([coins], problem, np.array([1e-3, 1e3]), np.random.default_rng(0))
+    assert (scores < -100 * np.log(2)).all()
+
+
+def test_the_penalty_is_chosen_with_it(blobs):
+    points, y = blobs
+    links = PairwiseConstraints.sample(y, size=300, error_rate=0.1, seed=0)
+    assert chosen(links, points, [1e3, 12.0, 0.1])[0].penalty == 12.0
+
+
+def test_several_constraints_and_sources_count(blobs):
+    points, y = blobs
+    given = [
+        PairwiseConstraints.sample(y, size=150, error_rate=rate, seed=seed)
+        for seed, rate in enumerate((0.0, 0.3))
+    ]
+    rng = np.random.default_rng(0)
+    scores = held_out_log_prob(given, posed(points, 12.0), np.array([0.1]), rng)
+    assert np.isfinite(scores).all()
+    assert scores[0] < 0
+    assert [len(one) for one in given] == [150, 150]
+
+
+def test_ten_answers_are_enough():
+    pairs = [(0, i) for i in range(1, 11)]
+    assert enough([PairwiseConstraints(pairs, [True] * 10, n_items=11)])
+    assert not enough([PairwiseConstraints(pairs[:9], [True] * 9, n_items=11)])
+    assert not enough([])
