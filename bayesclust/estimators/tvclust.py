@@ -15,11 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust._io import check_memory
 from bayesclust.checks import (
     check_choice,
     check_int,
     check_items,
+    check_memory,
     check_random_state,
     check_threads,
 )
