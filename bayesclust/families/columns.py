@@ -2,8 +2,8 @@
 
 A Gaussian cluster of m items that share a value of one column has no variance there: its density
 has no bound but the base measure's, so that with m well above the strength of that (15 items) ties
-win clusters of their own, whatever other columns and the constraints say. Such columns are found here
-from the data alone, and each kind has a family that takes its values for what they are.
+win clusters of their own, whatever other columns and the constraints say. Such columns are found
+here from the data alone, and each kind has a family that takes its values for what they are.
 
 The *step* of a column is the largest h of which all differences between its values are whole
 multiples: what it was recorded in. With u uniform on [-h/2, h/2) and independent of all else, x + u

@@ -160,7 +160,7 @@ def triplets(
 ) -> RelativeConstraints:
     """Answers about random triplets, all words used."""
     items = np.array([rng.choice(n, 3, replace=False) for _ in range(size)])
-    return RelativeConstraints(items, np.arange(size) % 3, n, noise=noise, name=name)  # type: ignore[arg-type]
+    return RelativeConstraints(items, np.arange(size) % 3, n, noise=noise, name=name)
 
 
 def all_views(n: int, rng: Generator) -> tuple[Constraints, ...]:

@@ -147,7 +147,7 @@ def codes(z: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def scatter(exact: NDArray[np.float64], error: NDArray[np.float64]) -> float:
-    """Standard deviation of the total variation of right chains: normal deviations of frequencies, which sum to zero."""
+    """Standard deviation of a right chain's total variation, from normal deviations."""
     deviations = np.random.default_rng(0).standard_normal((500, len(exact))) * error
     deviations -= exact * deviations.sum(axis=1, keepdims=True)
     return float(0.5 * np.abs(deviations).sum(axis=1).std())
