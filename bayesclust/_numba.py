@@ -20,7 +20,7 @@ FAST = {"reassoc", "contract", "nsz"}
 """`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
 PACKAGE = __name__.partition(".")[0]
 KERNELS: list[Any] = []
-"""Every kernel of the process, for `number_compiled`."""
+"""Every kernel of the process."""
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 # A private option, the only one: counting references to arrays costs small functions 20-fold.
 HAS_NRT_OPTION = hasattr(
@@ -57,11 +57,6 @@ def kernel(
     compiled = njit(cache=cache, **_options(no_refcount, options))(function)
     KERNELS.append(compiled)
     return compiled
-
-
-def number_compiled() -> int:
-    """How often this process had to compile a kernel, being compiled included, instead of loading it."""
-    return sum(len(one.stats.cache_misses) for one in KERNELS if hasattr(one, "stats"))
 
 
 def device(

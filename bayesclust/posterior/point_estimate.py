@@ -21,9 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._io import check_memory
 from bayesclust._numba import device, kernel
-from bayesclust.checks import check_int, check_random_state
+from bayesclust.checks import check_int, check_memory, check_random_state
 from bayesclust.posterior.losses import AdditiveLoss, Loss, check_additive
 from bayesclust.posterior.tree import Labels, canonical, stacked_partitions
 from bayesclust.typing import FloatArray, IntArray, NDArray, Seed

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._io import check_memory
 from bayesclust._numba import device, kernel
-from bayesclust.checks import check_int
+from bayesclust.checks import check_int, check_memory
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
 
