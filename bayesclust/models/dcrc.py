@@ -192,8 +192,8 @@ def _log_normal(values: FloatArray, precision: float) -> float:
 def unnamed(constraints: Sequence[Constraints], n_items: int) -> BoolArray:
     """Which items no answer names, (n,): the set U of the paper."""
     free = np.ones(n_items, dtype=np.bool_)
-    for view in constraints:
-        free[view.items] = False
+    for one in constraints:
+        free[one.items] = False
     return free
 
 
