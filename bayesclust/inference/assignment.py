@@ -91,7 +91,8 @@ def use_slot(assignment: Assignment, k: int) -> None:
 @kernel(fastmath=FAST)
 def refresh(state: Any, assignment: Assignment) -> None:
     """Recompute every cluster from its items: hyper-parameters change, and rounding creeps in."""
-    n, empty = len(assignment.z), len(state.count) - 1
+    n = len(assignment.z)
+    empty = len(state.count) - 1
     end = np.zeros(empty + 1, np.int64)
     for i in range(n):
         end[assignment.z[i]] += 1
@@ -113,10 +114,12 @@ def refresh(state: Any, assignment: Assignment) -> None:
 @device(fastmath=FAST, no_refcount=True)
 def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
     """Draw a position 0..number-1 with probability proportional to exp(logits)."""
-    best, largest = 0, logits[0]
+    best = 0
+    largest = logits[0]
     for position in range(1, number):
         if logits[position] > largest:
-            best, largest = position, logits[position]
+            best = position
+            largest = logits[position]
     total = 0.0
     for position in range(number):
         total += np.exp(logits[position] - largest)
@@ -131,7 +134,8 @@ def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
 @kernel(fastmath=FAST)
 def members(assignment: Assignment, first: int, second: int) -> NDArray[np.int64]:
     """Items of one or two slots."""
-    n, number = len(assignment.z), 0
+    n = len(assignment.z)
+    number = 0
     items = np.zeros(n, np.int64)
     for i in range(n):
         if assignment.z[i] == first or assignment.z[i] == second:
@@ -166,7 +170,8 @@ def sort_by_group(
     group: NDArray[np.int64], number: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """(items, start): those of group g, in order, are items[start[g] : start[g + 1]]."""
-    items, start = np.zeros(len(group), np.int64), np.zeros(number + 1, np.int64)
+    items = np.zeros(len(group), np.int64)
+    start = np.zeros(number + 1, np.int64)
     for i in range(len(group)):
         start[group[i] + 1] += 1
     for g in range(number):

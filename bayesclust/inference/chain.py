@@ -67,7 +67,8 @@ class TVClustProblem:
 
     def check_start(self, z: IntArray) -> None:
         """Refuse a partition with more clusters than the prior allows."""
-        most, found = self.partition_prior.most_clusters, int(z.max()) + 1
+        most = self.partition_prior.most_clusters
+        found = int(z.max()) + 1
         if most is not None and found > most:
             raise ValueError(
                 f"the starting partition has {found} clusters, but the partition prior allows "
@@ -183,7 +184,8 @@ class State:
 
     def statistics(self) -> Terms:
         """Statistics of the clusters in use, in the order of their slots."""
-        labels, number = self.assignment.place[self.assignment.z], int(self.assignment.number[0])
+        labels = self.assignment.place[self.assignment.z]
+        number = int(self.assignment.number[0])
         return hard_statistics(self.problem.family.components(), labels, number)
 
     def start_hyper(self, z: IntArray) -> FloatArray:
@@ -235,7 +237,8 @@ class State:
 
     def log_joint(self) -> float:
         """log p(everything), cluster parameters integrated out, in the user's units."""
-        family, value = self.problem.family, self.log_partition()
+        family = self.problem.family
+        value = self.log_partition()
         value += self.log_data() + family.log_constant
         value += family.log_hyper_prior(self.hyper)
         noises = zip(self.problem.constraints, self.noise, strict=True)
@@ -316,7 +319,8 @@ class BaseMeasure(Move):
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         family = self.sampler.family = state.problem.family
         if family.n_shared:
-            components, statistics = family.components(), state.statistics()
+            components = family.components()
+            statistics = state.statistics()
 
             def log_marginal(values: FloatArray) -> float:
                 return components.log_total(statistics, values)

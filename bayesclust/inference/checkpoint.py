@@ -131,7 +131,8 @@ class Record:
 
     def check(self, width: int | None) -> None:
         """Refuse entries of several sizes, whose places in the store would overlap."""
-        number, entries = self.checkpoint.number_of_chains, self.entries
+        number = self.checkpoint.number_of_chains
+        entries = self.entries
         if (width or 1) * entries != number:
             raise ValueError(
                 f"entry {self.entry} has {width or 1} of the checkpoint's {number} chains, in "
@@ -172,7 +173,8 @@ class Record:
     def _draws(self, group: str) -> dict[str, NDArray[Any]]:
         import zarr
 
-        draws, where = {}, self.checkpoint.path / group
+        draws = {}
+        where = self.checkpoint.path / group
         try:
             for name, array in zarr.open_group(where, mode="r").arrays():
                 where = self.checkpoint.path / group / name
@@ -196,7 +198,8 @@ class Record:
         snapshot = chain.snapshot()  # which processes that run the chain together take together
         if not self.writes:
             return
-        self.width, number = store.width, store.number
+        self.width = store.width
+        number = store.number
         for group, variables in store.arrays.items() if number > self.saved else ():
             for name, values in variables.items():
                 self._write(group, name, values if self.width else values[:, None], number)
@@ -213,7 +216,8 @@ class Record:
     def _write(self, group: str, name: str, values: NDArray[Any], number: int) -> None:
         """Write whole chunks, from `values` (draw, chain, ...), over what a killed run left."""
         array = self.checkpoint.array(group, name, values[0, 0], self.size)
-        chunk, chains = array.chunks[1], self.chains
+        chunk = array.chunks[1]
+        chains = self.chains
         first = self.saved - self.saved % chunk
         end = min(-(-number // chunk) * chunk, array.shape[1])
         shape = (chains.stop - chains.start, end - first, *values.shape[2:])

@@ -161,7 +161,8 @@ class Program:
 
     def check_labels(self, z: jax.Array, trace: Mapping[str, Any]) -> None:
         """Refuse first labels that are not one per item, or not among the model's."""
-        shape, support = jnp.shape(trace[self.site]["value"]), self.support(trace)
+        shape = jnp.shape(trace[self.site]["value"])
+        support = self.support(trace)
         if z.shape != shape:
             raise ValueError(
                 f"the first labels have shape {z.shape}, but the model has {shape}: "
@@ -192,7 +193,8 @@ class Program:
                 for name, site in trace.items()
                 if site["type"] == "sample" and not site["is_observed"]
             }
-            support, n = self.support(trace), len(trace[self.site]["value"])
+            support = self.support(trace)
+            n = len(trace[self.site]["value"])
             rng = np.random.default_rng(0)
             labels = rng.integers(len(support), size=(2, TRIALS, n))
             mine = rng.random((TRIALS, n)) < 0.5
@@ -357,7 +359,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
                 lambda key, params: self.init(key, num_warmup, params, model_args, model_kwargs)
             )(rng_key, init_params)
             return states
-        program, site, kwargs = self._program, self._program.site, dict(model_kwargs or {})
+        program = self._program
+        site = self._program.site
+        kwargs = dict(model_kwargs or {})
         rng_key, key = jax.random.split(rng_key)
         trace = program.trace(key, model_args, kwargs)
         program.check(trace)
@@ -379,7 +383,8 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
                 lambda one: self.sample(one, model_args, model_kwargs)
             )(state)
             return states
-        site, kwargs = self._program.site, dict(model_kwargs or {})
+        site = self._program.site
+        kwargs = dict(model_kwargs or {})
         rng_key, key = jax.random.split(state.rng_key)
         before = state.z[site]
         trace = self._program.trace(key, model_args, kwargs)
@@ -426,7 +431,8 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         self, z: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, of_items: bool
     ) -> jax.Array:
         """Log density of each item's own sites, or of the answers that name it: (n,)."""
-        program, total = self._program, jnp.zeros(len(z))
+        program = self._program
+        total = jnp.zeros(len(z))
         for scope, value in program.elements({program.site: z}, args, kwargs).values():
             if scope.plate is not None and (scope.plate == program.plate) == of_items:
                 for member in scope.items.T:

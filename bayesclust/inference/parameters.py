@@ -63,7 +63,8 @@ def walk_clusters(state: Any, assignment: Assignment, task: int) -> float:
     `TOTAL` adds up what clusters have been derived for, and `PROPOSED` what follows from their
     sufficient statistics alone, the prior slot being derived again. `DERIVE` derives all.
     """
-    value, empty = 0.0, len(state.count) - 1
+    value = 0.0
+    empty = len(state.count) - 1
     for position in range(-1, assignment.number[0]):
         k = assignment.slots[position] if position >= 0 else empty
         if task == DERIVE or (task == PROPOSED and position < 0):
@@ -123,7 +124,8 @@ class HyperSampler:
                 value += log_marginal(proposal)
             accept = math.exp(min(value - current, 0.0))
             if rng.random() < accept:
-                hyper, current = proposal, value
+                hyper = proposal
+                current = value
             if adapt:
                 self.log_step[move] += (accept - TARGET_ACCEPTANCE) / math.sqrt(self.steps)
         if adapt:

@@ -46,7 +46,9 @@ def prediction_terms(state: Any, assignment: Assignment, prior: Tables, terms: F
     New items are the rows of the state's data beyond those that are assigned. The last term is that
     of a new cluster, log V(n + 1, K + 1) / V(n + 1, K) + log p(x).
     """
-    n, number, empty = len(assignment.z), assignment.number[0], len(state.count) - 1
+    n = len(assignment.z)
+    number = assignment.number[0]
+    empty = len(state.count) - 1
     for row in range(len(terms)):
         for position in range(number):
             k = assignment.slots[position]
@@ -156,7 +158,8 @@ class Prediction:
         ).for_prediction()
         state = family.new_state(capacity, self.hyper[0])
         number = which.stop - which.start
-        joins, alone = [], np.empty((number, len(self.z)))
+        joins = []
+        alone = np.empty((number, len(self.z)))
         for s, (labels, hyper) in enumerate(zip(self._lowest, self.hyper, strict=True)):
             family.set_hyper(state, hyper)
             assignment = new_assignment(labels, capacity)
@@ -185,7 +188,8 @@ def with_shared(family: BoundFamily, labels: IntArray, hyper: FloatArray) -> Flo
     """
     if not family.n_shared:
         return hyper
-    components, rng = family.components(), np.random.default_rng(0)
+    components = family.components()
+    rng = np.random.default_rng(0)
     whole = np.empty((len(hyper), hyper.shape[1] + family.n_shared))
     for s, z in enumerate(labels):
         own = np.append(hyper[s], np.zeros(family.n_shared))
@@ -203,7 +207,8 @@ def _cluster_terms(
     sizes = np.bincount(clusters)
     owner = np.zeros(int(components.max()) + 1, np.int64)
     owner[components] = clusters
-    value, weights = np.empty((len(terms), len(sizes) + 1)), np.empty(len(sizes) + 1)
+    value = np.empty((len(terms), len(sizes) + 1))
+    weights = np.empty(len(sizes) + 1)
     weights[-1] = prior.among.log_open[len(sizes)]
     value[:, -1] = log_alone + weights[-1]
     for g, size in enumerate(sizes):

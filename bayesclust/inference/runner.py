@@ -150,7 +150,9 @@ class _Entry:
 
     def work(self, stop: threading.Event, bar: Any) -> None:
         """Sweep from where the checkpoint, if any, has got to."""
-        schedule, store, state = self.schedule, self.store, None
+        schedule = self.schedule
+        store = self.store
+        state = None
         if self.record is not None:
             state, draws = self.record.load()
             store.fill(draws, self.record.width)
@@ -172,12 +174,15 @@ class _Entry:
 
     def _advance(self, chain: Chain, first: int, stop: threading.Event, bar: Any) -> None:
         """Sweep, draw, and save when it is time, which all processes of one chain do together."""
-        schedule, done, together = self.schedule, first, getattr(chain, "by_all_processes", False)
+        schedule = self.schedule
+        done = first
+        together = getattr(chain, "by_all_processes", False)
         if together:
             found = self.store.number, first
             check_same_in_all({"draws and sweeps in the checkpoint": found})
         for sweep in range(first, schedule.length):
-            halt, save = stop.is_set(), self.record is not None and self.record.due()
+            halt = stop.is_set()
+            save = self.record is not None and self.record.due()
             if together:
                 halt, save = any_process(halt, save)
             if halt:
@@ -219,7 +224,8 @@ def run_chains(
     every entry. After a keyboard interrupt there are fewer draws than asked for, with a warning: a
     common number per chain, without chains that had hardly begun where that keeps more draws.
     """
-    stop, number = threading.Event(), len(starts)
+    stop = threading.Event()
+    number = len(starts)
     parts = n_processes() if spread and n_processes() <= number else 1
     entries = []
     for c in range(process_index() % parts, number, parts):
@@ -290,8 +296,10 @@ def _of_all_processes(own: list[_Store], number: int) -> list[_Store]:
 
 
 def _collect(stores: list[_Store], interrupted: bool) -> Draws:
-    size, every = stores[0].size, len(stores)
-    number, kept = size, list(range(every))
+    size = stores[0].size
+    every = len(stores)
+    number = size
+    kept = list(range(every))
     if interrupted:
         number, kept = _most_draws([store.number for store in stores])
         if number == 0:

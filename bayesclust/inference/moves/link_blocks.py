@@ -68,7 +68,8 @@ def draw_bonds(
     for f in range(len(sites.code)):
         if sites.member[f, 2] >= 0:
             continue
-        i, j = sites.member[f, 0], sites.member[f, 1]
+        i = sites.member[f, 0]
+        j = sites.member[f, 1]
         delta = table[sites.code[f], 0] - table[sites.code[f], 1]
         if delta > 0 and z[i] == z[j] and rng.random() < -math.expm1(-delta):
             parent[find_root(parent, i)] = find_root(parent, j)
@@ -88,7 +89,9 @@ def rebuild(state: Any, assignment: Assignment, k: int) -> None:
 def _move_block(target: Target, items: NDArray[np.int64], rng: Generator) -> bool:
     """Draw a cluster for one block; returns whether it moved."""
     state, assignment, sites, table, prior = target
-    z, m, old = assignment.z, len(items), assignment.z[items[0]]
+    z = assignment.z
+    m = len(items)
+    old = assignment.z[items[0]]
     empty = len(state.count) - 1
     z[items] = UNPLACED
     alone = state.count[old] == m
@@ -102,7 +105,8 @@ def _move_block(target: Target, items: NDArray[np.int64], rng: Generator) -> boo
     number = assignment.number[0]
     block = assignment.slots[number]
     set_items(state, items, block)
-    logits, site = np.zeros(number + 1), np.zeros(len(assignment.slots))
+    logits = np.zeros(number + 1)
+    site = np.zeros(len(assignment.slots))
     add_block_logits(sites, table, z, items, True, site)
     for a in range(number + 1):  # the last is a cluster of its own
         k = assignment.slots[a] if a < number else empty
@@ -139,13 +143,15 @@ def draw_blocks(
 ) -> Blocks:
     """Draw bonds and list the blocks they make."""
     items, start = sort_by_group(draw_bonds(sites, table, z, rng), len(z))
-    blocks, number = np.zeros(len(z), np.int64), 0
+    blocks = np.zeros(len(z), np.int64)
+    number = 0
     for r in range(len(z)):
         if start[r + 1] - start[r] > 1:
             blocks[number] = r
             number += 1
     shuffle(blocks[:number], rng)
-    begin, end = np.zeros(number, np.int64), np.zeros(number, np.int64)
+    begin = np.zeros(number, np.int64)
+    end = np.zeros(number, np.int64)
     for b in range(number):
         begin[b] = start[blocks[b]]
         end[b] = start[blocks[b] + 1]
@@ -183,7 +189,8 @@ class LinkBlocks(Move):
     """Passes over the groups that bonds make, as often as the schedule says."""
 
     def __init__(self, schedule: MoveSchedule) -> None:
-        self.schedule, self.share_moved = schedule, np.nan
+        self.schedule = schedule
+        self.share_moved = np.nan
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         self.share_moved = np.nan
@@ -195,7 +202,9 @@ class LinkBlocks(Move):
 
     def run(self, state: State) -> tuple[int, int]:
         """One pass; returns how many blocks moved, and how many there were."""
-        blocks, position, moved = NOT_DRAWN, 0, np.zeros(1, np.int64)
+        blocks = NOT_DRAWN
+        position = 0
+        moved = np.zeros(1, np.int64)
         while blocks is NOT_DRAWN or position < len(blocks.begin):
             state.make_room(1)
             position, blocks = move_blocks(state.target, blocks, position, moved, state.rng)

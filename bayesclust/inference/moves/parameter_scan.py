@@ -39,7 +39,8 @@ from bayesclust.inference.assignment import (
 from bayesclust.inference.chain import SPARE_SLOTS, Move, State
 from bayesclust.typing import FloatArray, IntArray
 
-CHUNK, LEAST_CHUNK = 1 << 17, 256
+CHUNK = 1 << 17
+LEAST_CHUNK = 256
 """Numbers of a chunk's likelihood, to stay in the processor's cache; least items of a chunk."""
 NONE_OPENED = -1
 
@@ -47,7 +48,8 @@ NONE_OPENED = -1
 @kernel(fastmath=FAST)
 def prior_predictive(state: Any, n_items: int) -> FloatArray:
     """log p(x_i) of every item, from the slot that stays empty: (n,)."""
-    empty, values = len(state.count) - 1, np.empty(n_items)
+    empty = len(state.count) - 1
+    values = np.empty(n_items)
     for i in range(n_items):
         values[i] = log_predictive(state, i, empty)
     return values
@@ -71,7 +73,8 @@ def scan_given(
     """
     _, assignment, sites, table, prior = target
     z = assignment.z
-    weight, site = np.empty(len(count) + 1), np.zeros(len(count))
+    weight = np.empty(len(count) + 1)
+    site = np.zeros(len(count))
     for t in range(first, len(items)):
         i = items[t]
         old = z[i]
@@ -92,7 +95,8 @@ def scan_given(
         for a in range(number + 1):
             weight[a] = math.exp(weight[a] - largest)
             total += weight[a]
-        left, choice = rng.random() * total, 0
+        left = rng.random() * total
+        choice = 0
         while choice < number and left >= weight[choice]:
             left -= weight[choice]
             choice += 1
@@ -148,7 +152,8 @@ class ParameterScan(Move):
     def _components(self, state: State) -> Components:
         """The family with parameters, for the data at hand."""
         if self.family is not state.problem.family:
-            self.family, self.hyper_of_prior = state.problem.family, None
+            self.family = state.problem.family
+            self.hyper_of_prior = None
             self.components: Components = self.family.components()
         return self.components
 

@@ -84,7 +84,8 @@ def _take_out(target, i, alone):  # type: ignore[no-untyped-def]
 @implements(weigh_options, Target, fastmath=FAST, forceinline=True, no_refcount=True)
 def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-untyped-def]
     state, assignment, sites, table, prior = target
-    number, emptied = assignment.number[0], 0
+    number = assignment.number[0]
+    emptied = 0
     add_site_logits(sites, table, assignment.z, i, site)
     for a in range(number):
         k = assignment.slots[a]
@@ -117,9 +118,12 @@ def _place(target, i, choice, old, alone):  # type: ignore[no-untyped-def]
 @kernel(fastmath=FAST)
 def scan(target: Any, order: IntArray, first: int, moved: IntArray, rng: Generator) -> int:
     """Update the items order[first:]; returns where all slots were in use, or len(order)."""
-    state, assignment = target.state, target.assignment
+    state = target.state
+    assignment = target.assignment
     empty = len(state.count) - 1
-    site, predictive, logits = np.zeros(empty + 1), np.zeros(empty + 1), np.zeros(2 * empty + 1)
+    site = np.zeros(empty + 1)
+    predictive = np.zeros(empty + 1)
+    logits = np.zeros(2 * empty + 1)
     for position in range(first, len(order)):
         if assignment.number[0] == empty:
             return position
@@ -150,7 +154,8 @@ def scan(target: Any, order: IntArray, first: int, moved: IntArray, rng: Generat
 @device(fastmath=FAST)
 def quadratic_forms(state: FullState, k: int, rows: FloatArray, out: FloatArray) -> None:
     """Write (x - m_k)' P_k (x - m_k) of every row."""
-    difference, mean = np.zeros(rows.shape), state.mean[k]
+    difference = np.zeros(rows.shape)
+    mean = state.mean[k]
     for j in range(len(rows)):
         for a in range(len(mean)):
             difference[j, a] = rows[j, a] - mean[a]
@@ -167,9 +172,12 @@ def update_forms(
     state: FullState, i: int, k: int, sign: float, rows: FloatArray, forms: FloatArray
 ) -> None:
     """Update the forms of `rows` before item i joins (sign = 1) or leaves (-1) slot k."""
-    d, power, u = state.X.shape[1], state.power[0], state.work
+    d = state.X.shape[1]
+    power = state.power[0]
+    u = state.work
     kappa = state.kappa0[0] + power * state.count[k]
-    q, offset = write_direction(state, i, k), 0.0
+    q = write_direction(state, i, k)
+    offset = 0.0
     for a in range(d):
         offset += u[a] * state.mean[k, a]
     shift = -sign * power / (kappa + sign * power)
@@ -185,8 +193,12 @@ def update_forms(
 @device(fastmath=FAST, forceinline=True, no_refcount=True)
 def predictive_by_form(state: FullState, k: int, form: float, own: bool) -> float:
     """log p(x | cluster k without x) of an item with this form; `own`: one of several in k."""
-    kappa0, nu0, power = state.kappa0[0], state.nu0[0], state.power[0]
-    n, q, logdet = state.count[k], form, state.logdet[k]
+    kappa0 = state.kappa0[0]
+    nu0 = state.nu0[0]
+    power = state.power[0]
+    n = state.count[k]
+    q = form
+    logdet = state.logdet[k]
     if own:
         kappa = kappa0 + power * n
         c = kappa / (kappa - power)
@@ -205,7 +217,8 @@ def _transfer(
     state: FullState, i: int, old: int, k: int, rows: FloatArray, forms: FloatArray, done: int
 ) -> None:
     """Move item i from slot `old` to slot k, and update the forms of the rows from `done` on."""
-    later, end = rows[done:], len(rows)
+    later = rows[done:]
+    end = len(rows)
     if state.count[old] == 1:
         state.count[old] = 0
     else:
@@ -218,9 +231,13 @@ def _transfer(
 @kernel(fastmath=FAST)
 def scan_full(target: Any, order: IntArray, first: int, moved: IntArray, rng: Generator) -> int:
     """Update the items order[first:], as `scan`."""
-    state, assignment = target.state, target.assignment
-    empty, n = len(state.count) - 1, len(order)
-    site, predictive, logits = np.zeros(empty + 1), np.zeros(empty + 1), np.zeros(2 * empty + 1)
+    state = target.state
+    assignment = target.assignment
+    empty = len(state.count) - 1
+    n = len(order)
+    site = np.zeros(empty + 1)
+    predictive = np.zeros(empty + 1)
+    logits = np.zeros(2 * empty + 1)
     forms = np.zeros((empty + 1, BLOCK))
     for begin in range(first, n, BLOCK):
         rows = state.X[order[begin : min(begin + BLOCK, n)]]
@@ -271,7 +288,8 @@ class Scan(Move):
         state.make_room(SPARE_SLOTS)
         run = self.fast_kernels.get(type(state.clusters), self.kernel)
         order = state.rng.permutation(state.n_items)
-        position, self.moved[0] = 0, 0
+        position = 0
+        self.moved[0] = 0
         while position < len(order):
             position = run(state.target, order, position, self.moved, state.rng)
             state.make_room(1)

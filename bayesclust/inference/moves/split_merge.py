@@ -105,7 +105,9 @@ class Places(NamedTuple):
 @device(fastmath=FAST)
 def _draw_pair(places: Places, rng: Generator) -> tuple[int, int]:
     """One pair of at least two items."""
-    n, asked, noted = len(places.X), len(places.asked), len(places.noted)
+    n = len(places.X)
+    asked = len(places.asked)
+    noted = len(places.noted)
     kind = draw_below(2 + (asked > 0) + (noted > 0), rng)
     if kind == 2 and asked > 0:
         row = draw_below(asked, rng)
@@ -113,13 +115,17 @@ def _draw_pair(places: Places, rng: Generator) -> tuple[int, int]:
     if kind >= 2:
         row = draw_below(noted, rng)
         return places.noted[row, 0], places.noted[row, 1]
-    first, best, least = draw_below(n, rng), 0, np.inf
+    first = draw_below(n, rng)
+    best = 0
+    least = np.inf
     for _ in range(1 if kind == 0 else NEIGHBOUR_CANDIDATES):
-        other, distance = (first + 1 + draw_below(n - 1, rng)) % n, 0.0
+        other = (first + 1 + draw_below(n - 1, rng)) % n
+        distance = 0.0
         for j in range(places.X.shape[1]):
             distance += (places.X[other, j] - places.X[first, j]) ** 2
         if distance < least or least == np.inf:
-            best, least = other, distance
+            best = other
+            least = distance
     return first, best
 
 
@@ -195,10 +201,12 @@ def order_by_constraints(
         for t in range(len(items)):
             if items[t] == which:
                 items[t], items[position] = items[position], items[t]
-    shuffled, waiting = items.copy(), np.zeros(len(sites.start) - 1, np.bool_)
+    shuffled = items.copy()
+    waiting = np.zeros(len(sites.start) - 1, np.bool_)
     waiting[items] = True
     waiting[anchor] = waiting[other] = False
-    head, end = 0, 2
+    head = 0
+    end = 2
     for i in shuffled:
         if waiting[i]:
             waiting[i] = False
@@ -237,7 +245,9 @@ def restricted_scan(
 
     Where forced[t] is a slot, item t goes there; -1 lets it be drawn. `site` is scratch, (C,).
     """
-    state, z, log_prob = target.state, target.assignment.z, 0.0
+    state = target.state
+    z = target.assignment.z
+    log_prob = 0.0
     for t in range(2, len(items)):
         i = items[t]
         own = z[i]
@@ -258,8 +268,10 @@ def _launch(
     target: Target, items: IntArray, before: IntArray, a: int, b: int, scans: int, rng: Generator
 ) -> float:
     """Split the items, anchors first, from slots `before`, between a and b; returns log q."""
-    state, z = target.state, target.assignment.z
-    forced, site = np.full(len(items), UNPLACED), np.zeros(len(state.count))
+    state = target.state
+    z = target.assignment.z
+    forced = np.full(len(items), UNPLACED)
+    site = np.zeros(len(state.count))
     z[items] = UNPLACED
     for i, k in ((items[0], a), (items[1], b)):
         clear_cluster(state, k)
@@ -291,7 +303,9 @@ def log_ratio_of_constraints(
 
     The noise is that of `table`, or, if `integrated`, that of `rows` integrated out.
     """
-    mark, mass, split = np.zeros(len(z), np.int64), np.zeros(len(rows.weight)), z[items]
+    mark = np.zeros(len(z), np.int64)
+    mass = np.zeros(len(rows.weight))
+    split = z[items]
     ratio: float = log_prob_touching(sites, table, z, items, mark)
     if integrated:
         ratio += integrated_surplus(rows, sites, table, z, mass)
@@ -316,7 +330,8 @@ def log_ratio(
 ) -> float:
     """log r without q; slots a and b hold the split, `merged` the union, and `number` is K."""
     state, assignment, sites, table, prior = target
-    n_a, n_b = state.count[a], state.count[b]
+    n_a = state.count[a]
+    n_b = state.count[b]
     ratio: float = prior.log_open[number]
     ratio += prior.log_w[n_a] + prior.log_w[n_b] - prior.log_w[n_a + n_b]
     ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
@@ -328,7 +343,8 @@ def log_ratio(
 @kernel(fastmath=FAST)
 def accept(assignment: Assignment, items: IntArray, before: IntArray) -> None:
     """Give back the slots that the anchors left, and take those that they have now into use."""
-    first, second = assignment.z[items[0]], assignment.z[items[1]]
+    first = assignment.z[items[0]]
+    second = assignment.z[items[1]]
     close_slot(assignment, before[0])
     if before[1] != before[0]:
         close_slot(assignment, before[1])
@@ -340,7 +356,8 @@ def accept(assignment: Assignment, items: IntArray, before: IntArray) -> None:
 @device(fastmath=FAST, no_refcount=True)
 def _smaller_side(z: IntArray, items: IntArray, before: IntArray) -> int:
     """Items of the smaller of the two clusters that were, or that are proposed."""
-    number, apart = 0, before[0] != before[1]
+    number = 0
+    apart = before[0] != before[1]
     for t in range(len(items)):
         number += before[t] == before[0] if apart else z[items[t]] == z[items[0]]
     return min(number, len(items) - number)
@@ -359,10 +376,16 @@ def _attempt(
 ) -> tuple[bool, float]:
     """One proposal from K = `number` clusters: whether accepted, and how probable that was."""
     state, assignment, sites, _, _ = target
-    z, slots, used = assignment.z, assignment.slots, assignment.number[0]
-    first, second = z[anchor], z[other]
-    a, b, merged = slots[used], slots[used + 1], slots[used + 2]
-    items, log_uniform = members(assignment, first, second), math.log(rng.random())
+    z = assignment.z
+    slots = assignment.slots
+    used = assignment.number[0]
+    first = z[anchor]
+    second = z[other]
+    a = slots[used]
+    b = slots[used + 1]
+    merged = slots[used + 2]
+    items = members(assignment, first, second)
+    log_uniform = math.log(rng.random())
     set_items(state, items, merged)
     derive(state, merged)
     ratio = 0.0
@@ -406,7 +429,8 @@ def split_merge(
     its bound. `outside` clusters do not count to the prior's K. It stops where less than three
     slots are free.
     """
-    assignment, accepted = target.assignment, 0
+    assignment = target.assignment
+    accepted = 0
     draw_pairs(pairs, places, rng)
     for position in range(len(pairs)):
         number = assignment.number[0]
@@ -448,10 +472,13 @@ class SharedMove:
     def propose(self, anchor: int, other: int, scans: int, number: int) -> bool:
         """One proposal from K = `number` clusters; needs three free slots. Whether accepted."""
         assignment = self.target.assignment
-        z, used = assignment.z, int(assignment.number[0])
-        first, second = z[anchor], z[other]
+        z = assignment.z
+        used = int(assignment.number[0])
+        first = z[anchor]
+        second = z[other]
         free = assignment.slots[used : used + 3].copy()
-        items, log_uniform = members(assignment, first, second), math.log(self.rng.random())
+        items = members(assignment, first, second)
+        log_uniform = math.log(self.rng.random())
         ratio = 0.0
         if first != second:
             ratio = -self._log_ratio(items, first, free[2], number - 1)
@@ -477,8 +504,10 @@ class SharedMove:
     def _split(self, items: IntArray, free: IntArray, forced: IntArray, scans: int) -> float:
         """Leave the items split between two free slots; returns log q."""
         assignment = self.target.assignment
-        z, (a, b, merged) = assignment.z, free
-        drawn, site = np.full(len(items), UNPLACED), np.zeros(len(assignment.slots) + 1)
+        z = assignment.z
+        (a, b, merged) = free
+        drawn = np.full(len(items), UNPLACED)
+        site = np.zeros(len(assignment.slots) + 1)
         z[items] = merged
         state = self.family.new_state(len(assignment.slots), self._mean())
         target = self.target._replace(state=state)
@@ -507,8 +536,12 @@ class SharedMove:
 
     def _log_ratio(self, items: IntArray, a: int, merged: int, number: int) -> float:
         """log r without q, the items being split between slot a and another; they stay so."""
-        target, prior, z = self.target, self.target.prior, self.target.assignment.z
-        split, n_a, n = z[items].copy(), int((z[items] == a).sum()), len(items)
+        target = self.target
+        prior = self.target.prior
+        z = self.target.assignment.z
+        split = z[items].copy()
+        n_a = int((z[items] == a).sum())
+        n = len(items)
         rows = factor_graph.NONE if self.rows is None else self.rows
         integrated = self.rows is not None
         value = prior.log_open[number] + prior.log_w[n_a] + prior.log_w[n - n_a] - prior.log_w[n]
@@ -550,7 +583,8 @@ class SplitMerge(Move):
 
     def propose(self, state: State, number: int, drawn: DrawnNoise, *, noting: bool) -> float:
         """Make the proposals; returns how many were accepted."""
-        pairs, accepted = np.full((number, 2), NOBODY), 0
+        pairs = np.full((number, 2), NOBODY)
+        accepted = 0
         while len(pairs):
             state.make_room(SPARE_SLOTS)
             chance = np.zeros(len(pairs))
@@ -571,19 +605,24 @@ class SplitMerge(Move):
         outside: int = 0,
     ) -> tuple[int, int]:
         """Make proposals as `split_merge` does, for all families."""
-        places, rng = self.places(state), state.rng
+        places = self.places(state)
+        rng = state.rng
         if not state.problem.family.n_shared:
             options = chance, self.scans, outside, rng
             made: tuple[int, int] = split_merge(target, pairs, places, drawn, *options)
             return made
-        accepted, assignment = 0, target.assignment
+        accepted = 0
+        assignment = target.assignment
         for position in range(len(pairs)):
             if assignment.number[0] + 3 > len(assignment.slots):
                 return position, accepted
             draw_pairs(pairs[position : position + 1], places, rng)
-            own, by, rows = position - len(pairs) + len(drawn.table), target, None
+            own = position - len(pairs) + len(drawn.table)
+            by = target
+            rows = None
             if own >= 0:
-                by, rows = target._replace(table=drawn.table[own]), drawn.rows
+                by = target._replace(table=drawn.table[own])
+                rows = drawn.rows
             number = int(assignment.number[0]) - outside
             move = SharedMove(state, by, rows)
             if move.propose(pairs[position, 0], pairs[position, 1], self.scans, number):

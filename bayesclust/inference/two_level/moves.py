@@ -114,14 +114,18 @@ def _move_group(
 ) -> int:
     """Draw a cluster for one group of c components; returns it."""
     _, _, levels, sites, table, prior = target
-    clusters, size, parts, s = levels.clusters, levels.size, levels.parts, len(items)
+    clusters = levels.clusters
+    size = levels.size
+    parts = levels.parts
+    s = len(items)
     old = clusters.z[items[0]]
     size[old] -= s
     parts[old] -= c
     if size[old] == 0:
         close_slot(clusters, old)
     number = clusters.number[0]
-    logits, site = np.zeros(number + 1), np.zeros(len(clusters.slots))
+    logits = np.zeros(number + 1)
+    site = np.zeros(len(clusters.slots))
     clusters.z[items] = UNPLACED
     add_block_logits(sites, table, clusters.z, items, bonded, site)
     for a in range(number):
@@ -147,7 +151,8 @@ def move_components(target: TwoLevelTarget, bonded: bool, rng: Generator) -> tup
     Needs a free cluster slot for each. Returns how many groups changed their clusters, and how many
     there were.
     """
-    components, levels = target.assignment, target.levels
+    components = target.assignment
+    levels = target.levels
     group = _groups(target, bonded, rng)
     every, start = sort_by_group(group, components.number[0])
     of_group = np.zeros(components.number[0], np.int64)
@@ -157,7 +162,8 @@ def move_components(target: TwoLevelTarget, bonded: bool, rng: Generator) -> tup
         if not seen[k]:
             seen[k] = True
             of_group[group[i]] += 1
-    changed, number = 0, 0
+    changed = 0
+    number = 0
     for first in range(components.number[0]):
         items = every[start[first] : start[first + 1]]
         if len(items) == 0:  # components with a bond between them have one number
@@ -179,7 +185,8 @@ def move_components(target: TwoLevelTarget, bonded: bool, rng: Generator) -> tup
 @device(fastmath=FAST)
 def _in_order_of(items: IntArray, components: Assignment) -> IntArray:
     """The components of items, each once, by the first item of each."""
-    units, number = np.empty(len(items), np.int64), 0
+    units = np.empty(len(items), np.int64)
+    number = 0
     seen = np.zeros(len(components.slots), np.bool_)
     for i in items:
         k = components.z[i]
@@ -205,8 +212,11 @@ def _allocate(
     target: TwoLevelTarget, units: IntArray, forced: IntArray, a: int, b: int, rng: Generator
 ) -> float:
     """Put components units[2:] into slots a and b, or as forced; returns the log probability."""
-    levels, prior, log_prob = target.levels, target.prior, 0.0
-    size, parts = levels.size, levels.parts
+    levels = target.levels
+    prior = target.prior
+    log_prob = 0.0
+    size = levels.size
+    parts = levels.parts
     site = np.zeros(len(size))
     for t in range(2, len(units)):
         items = members(target.assignment, units[t], units[t])
@@ -235,8 +245,10 @@ def _log_ratio(
     number: int,
 ) -> float:
     """log r without q; `items` are split between a and b, `merged` is free, `number` is K."""
-    levels, prior = target.levels, target.prior
-    size, parts = levels.size, levels.parts
+    levels = target.levels
+    prior = target.prior
+    size = levels.size
+    parts = levels.parts
     ratio: float = prior.among.log_open[number] + _log_growth(prior, 0, 0, size[a], parts[a])
     ratio += _log_growth(prior, 0, 0, size[b], parts[b])
     ratio -= _log_growth(prior, 0, 0, size[a] + size[b], parts[a] + parts[b])
@@ -260,22 +272,33 @@ def split_merge_clusters(
     False where both anchors are in one component, or less than three cluster slots are free. If
     `integrated`, the noise of `rows` is.
     """
-    components, levels = target.assignment, target.levels
-    clusters, size, parts = levels.clusters, levels.size, levels.parts
-    k, m = components.z[anchor], components.z[other]
-    z, number = clusters.z, clusters.number[0]
+    components = target.assignment
+    levels = target.levels
+    clusters = levels.clusters
+    size = levels.size
+    parts = levels.parts
+    k = components.z[anchor]
+    m = components.z[other]
+    z = clusters.z
+    number = clusters.number[0]
     if k == m or number + 3 > len(clusters.slots):
         return False
-    first, second = z[anchor], z[other]
-    a, b, merged = clusters.slots[number], clusters.slots[number + 1], clusters.slots[number + 2]
-    items, log_uniform, ratio = members(clusters, first, second), math.log(rng.random()), 0.0
+    first = z[anchor]
+    second = z[other]
+    a = clusters.slots[number]
+    b = clusters.slots[number + 1]
+    merged = clusters.slots[number + 2]
+    items = members(clusters, first, second)
+    log_uniform = math.log(rng.random())
+    ratio = 0.0
     if first != second:
         ratio = -_log_ratio(target, rows, integrated, items, first, second, merged, number - 1)
         if log_uniform >= ratio:
             return False
     order_by_constraints(target.sites, items, anchor, other, rng)
     units = _in_order_of(items, components)
-    before, forced = z[items], np.full(len(units), UNPLACED)
+    before = z[items]
+    forced = np.full(len(units), UNPLACED)
     if first != second:
         for t in range(len(units)):
             forced[t] = a if levels.owner[units[t]] == first else b
@@ -331,13 +354,15 @@ class TwoLevelSplitMerge(SplitMerge):
     def propose(  # type: ignore[override]
         self, state: TwoLevelState, number: int, drawn: DrawnNoise, *, noting: bool
     ) -> float:
-        accepted, rng = 0, state.rng
+        accepted = 0
+        rng = state.rng
         for position in range(number):
             state.make_room(SPARE_SLOTS)
             pair = np.full((1, 2), NOBODY)
             draw_pairs(pair, self.places(state), rng)
             first, second = pair[0]
-            own, target = position - number + len(drawn.table), state.target
+            own = position - number + len(drawn.table)
+            target = state.target
             if own >= 0:
                 target = target._replace(table=drawn.table[own])
             accepted += split_merge_clusters(target, drawn.rows, own >= 0, first, second, rng)
@@ -350,7 +375,9 @@ class TwoLevelSplitMerge(SplitMerge):
     def propose_components(self, state: TwoLevelState, pair: IntArray) -> int:
         """Propose to part or to join the components of two items of one cluster, by data alone."""
         no_constraints = compile_sites((), state.n_items), stack_tables((), [])
-        levels, before, cluster = state.levels, state.n_components, state.labels[pair[0, 0]]
+        levels = state.levels
+        before = state.n_components
+        cluster = state.labels[pair[0, 0]]
         within = Target(state.clusters, state.assignment, *no_constraints, state.prior.within)
         outside = before - int(levels.parts[cluster])
         _, accepted = self.attempt(state, within, pair, NONE_DRAWN, np.zeros(1), outside)

@@ -111,7 +111,8 @@ class TwoLevelState(State):
         self.levels = new_levels(z, above, len(self.assignment.slots))
 
     def update_partition_prior(self) -> None:
-        clusters, number = self.levels.clusters, self.n_clusters
+        clusters = self.levels.clusters
+        number = self.n_clusters
         sizes = self.levels.size[clusters.slots[:number]]
         self.values = self.problem.partition_prior.update(self.values, [sizes], self.rng)
         components = self.assignment.slots[: self.n_components]
@@ -121,7 +122,9 @@ class TwoLevelState(State):
         self.within = self.problem.within.update(self.within, groups, self.rng)
 
     def log_partition(self) -> float:
-        problem, values, within = self.problem, self.values, self.within
+        problem = self.problem
+        values = self.values
+        within = self.within
         priors = problem.partition_prior, problem.within
         value = nested_log_prob(self.assignment.z, self.labels, *priors, values, within)
         return value + priors[0].log_prior(values) + priors[1].log_prior(within)
@@ -145,8 +148,10 @@ class TwoLevelState(State):
 
 @implements(take_out, TwoLevelTarget, fastmath=FAST, forceinline=True, no_refcount=True)
 def _take_out(target, i, alone):  # type: ignore[no-untyped-def]
-    components, levels = target.assignment, target.levels
-    k, g = components.z[i], levels.clusters.z[i]
+    components = target.assignment
+    levels = target.levels
+    k = components.z[i]
+    g = levels.clusters.z[i]
     components.z[i] = UNPLACED
     levels.clusters.z[i] = UNPLACED
     levels.size[g] -= 1
@@ -160,7 +165,8 @@ def _take_out(target, i, alone):  # type: ignore[no-untyped-def]
 @implements(weigh_options, TwoLevelTarget, fastmath=FAST, forceinline=True, no_refcount=True)
 def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-untyped-def]
     state, components, levels, sites, table, prior = target
-    clusters, number = levels.clusters, components.number[0]
+    clusters = levels.clusters
+    number = components.number[0]
     alone = predictive[len(predictive) - 1]
     add_site_logits(sites, table, clusters.z, i, site)
     options = number
@@ -181,8 +187,10 @@ def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-unty
 
 @implements(place, TwoLevelTarget, fastmath=FAST, forceinline=True, no_refcount=True)
 def _place(target, i, choice, old, alone):  # type: ignore[no-untyped-def]
-    components, levels = target.assignment, target.levels
-    clusters, number = levels.clusters, components.number[0]
+    components = target.assignment
+    levels = target.levels
+    clusters = levels.clusters
+    number = components.number[0]
     if choice < number:
         k = components.slots[choice]
         g = levels.owner[k]
