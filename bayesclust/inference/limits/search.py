@@ -128,8 +128,8 @@ class Walls(NamedTuple):
 def merge_centres(problem: Problem, solution: Solution, xi: Xi) -> Grouped:
     """Merge clusters of one centre, or components of one cluster, while that lowers J."""
     if not problem.several:
-        merged = merge(problem, solution.labels, solution.centers, xi)
-        return compact(merged, merged)
+        # with gaps, which a descent closes where every centre is a cluster
+        return merge(problem, solution.labels, solution.centers, xi), solution.owner
     walls: Any = Walls(solution.clusters)
     inside = problem._replace(graph=walls)
     return compact(merge(inside, solution.labels, solution.centers, xi), solution.clusters)
