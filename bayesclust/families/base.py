@@ -598,11 +598,7 @@ class Components:
         return self.family.terms(self._weighted(statistics), hyper)
 
     def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
-        """Log of the integral over theta_k of prod_i p(x_i | theta_k)^weight_ik, shape (K,).
-
-        For weights of 0 and 1 the marginal likelihood of a cluster; for responsibilities, their sum
-        is the data's part of the variational bound with q(theta) at its optimum.
-        """
+        """Log of the integral over theta_k of prod_i p(x_i | theta_k)^weight_ik, shape (K,)."""
         return self.family.log_marginals(self._weighted(statistics), hyper)
 
     def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
@@ -625,14 +621,7 @@ class Components:
 
 
 def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
-    """Statistics of the clusters of a partition with labels 0..number-1; clusters may be empty.
-
-    >>> import numpy as np
-    >>> from bayesclust.families import SphericalGaussian
-    >>> components = SphericalGaussian().bind(np.arange(6.0).reshape(3, 2)).components()
-    >>> hard_statistics(components, np.array([0, 2, 0]), 3)[0]
-    array([2., 0., 1.])
-    """
+    """Statistics of clusters with labels 0..number-1, some of which may be empty."""
     if number * sum(row.size for row in components.rows) <= ONE_PRODUCT:
         weight = (z[:, None] == np.arange(number)).astype(np.float64)
         return components.statistics(np, components.rows, weight)
