@@ -158,7 +158,7 @@ def _sweeten(problem: Problem, state: State, items: IntArray, last: int = ENDLES
 
 
 def _rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) -> tuple[State, bool]:
-    """Destroy clusters and allocate their items anew, one by one; keep what lowers the loss."""
+    """Destroy clusters and allocate their items again, one by one; keep what lowers the loss."""
     value = objective(problem, state)
     gained = False
     spare = new_state(problem, state.sizes.size)

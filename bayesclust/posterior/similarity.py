@@ -210,7 +210,7 @@ def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
 
 
 def cluster_confidence(posterior: Any, labels: ArrayLike) -> FloatArray:
-    """Return the probability (n,) that an item is with a random other member of its cluster, or 1."""
+    """Return the probability (n,) of being with a random other member of the own cluster, or 1."""
     z = as_labels(labels, "labels")
     size = np.bincount(z)[z]
     with_itself = cluster_similarity(posterior, labels)[z, np.arange(len(z))]

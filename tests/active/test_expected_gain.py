@@ -225,7 +225,7 @@ def test_the_noise_of_each_draw_is_heeded():
     table = bc.active.suggest_queries(tree(p, q), queries=[(0, 2), (1, 2)], target="partition")
     same = Z[:, [0, 1]] == Z[:, [2, 2]]
     says_same = np.where(same, p[:, None], 1 - q[:, None])
-    share = 1 / 12  # nobody skipped, two answered
+    share = 1 / 12  # none skipped, two answered
     answers = np.stack(
         [(1 - share) * says_same.T, (1 - share) * (1 - says_same.T), np.full((2, 4), share)], axis=2
     )

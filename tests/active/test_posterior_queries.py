@@ -59,7 +59,7 @@ def test_queries_are_new_and_answers_update_the_draws(kind, cluster_model, power
 
 def test_the_gain_is_what_each_answer_takes_away(monkeypatch):
     monkeypatch.setattr(
-        Particles, "renew", lambda self, rng: pytest.fail("weights alone were to change")
+        Particles, "resample", lambda self, rng: pytest.fail("weights alone were to change")
     )
     choose, rng = query_strategy(target="binder", noise=None), np.random.default_rng(0)
     asked = state([(0, 9), (3, 20)], [False, False])

@@ -110,7 +110,7 @@ def test_an_item_begun_comes_before_a_new_one(name):
     """Item 2 is not with 0; of 1 and 3, known to be apart, the nearer one is next."""
     labels, pairs = [0, 0, 0, 1, 1], [(0, 1), (0, 3), (1, 3), (0, 2)]
     assert ask(QUERY_STRATEGIES[name], LINE, pairs, [0, 0, 0, 0], labels=labels) == [(1, 2)]
-    # nobody knew: the one that is left
+    # skipped: the one that is left
     assert ask(QUERY_STRATEGIES[name], LINE, pairs, [0, 0, 0, 0], [(1, 2)], labels=labels) == [
         (2, 3)
     ]

@@ -22,21 +22,6 @@ from bayesclust.posterior.losses import (
 LOSSES = [VI(), VI(a=0.4), VI(a=1.7), Binder(), Binder(a=0.4), Binder(a=1.7)]
 SCORES = [OneMinusARI(), NVI(), ID(), NID()]
 ALL = LOSSES + SCORES
-HALVES, ONE = [0, 0, 1, 1], [0, 0, 0, 0]
-
-
-@pytest.mark.parametrize(
-    ("loss", "joining", "splitting"),
-    [
-        (VI(), 1.0, 1.0),  # H(truth | estimate) of two halves in one cluster
-        (VI(a=0.5), 1.5, 0.5),
-        (Binder(), 2 * 4 / 16, 2 * 4 / 16),  # four of the pairs are wrongly joined
-        (Binder(a=0.5), 1.5 * 2 * 4 / 16, 0.5 * 2 * 4 / 16),
-    ],
-)
-def test_joining_and_splitting_halves_by_hand(loss, joining, splitting):
-    assert loss.loss(HALVES, ONE) == joining
-    assert loss.loss(ONE, HALVES) == splitting
 
 
 @pytest.mark.parametrize("a", [0.3, 1.0, 1.6])

@@ -1,4 +1,4 @@
-"""Refusals of draws, losses and summaries of posteriors: the kind and the sentence of each error."""
+"""Refusals of draws, losses and summaries: the kind of each error and its one sentence."""
 
 import numpy as np
 import pytest
