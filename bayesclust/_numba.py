@@ -1,9 +1,8 @@
 """Compiled kernels: numba's `njit` and `overload` with the options that all of them share.
 
-numba keeps compiled code on disk, and compiles again when the file that defines a kernel changes,
-but not when a function that it calls, from another file, does. In a checkout the tools of the
-project therefore use a cache folder that is named by a digest of the sources
-(`tools/kernel_cache.py`).
+numba compiles again when the file that defines a kernel changes, but not when a function that it
+calls, from another file, does. In a checkout the tools of the project therefore use a cache folder
+that is named by a digest of the sources (`tools/kernel_cache.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ FAST = {"reassoc", "contract", "nsz"}
 """`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
 PACKAGE = __name__.partition(".")[0]
 KERNELS: list[Any] = []
-"""Every kernel of the process, for `number_compiled`."""
+"""Every kernel of the process."""
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 # A private option, the only one: counting references to arrays costs small functions 20-fold.
 HAS_NRT_OPTION = hasattr(
@@ -60,11 +59,6 @@ def kernel(
     return compiled
 
 
-def number_compiled() -> int:
-    """How often this process compiled a kernel, or is compiling one, instead of loading it."""
-    return sum(len(one.stats.cache_misses) for one in KERNELS if hasattr(one, "stats"))
-
-
 def device(
     function: Callable[..., Any] | None = None, /, *, no_refcount: bool = False, **options: Any
 ) -> Any:
@@ -85,7 +79,7 @@ def device(
 def generic(function: Callable[..., Any]) -> Callable[..., Any]:
     """Declare a function that has one version for each type of its first argument, as a method has.
 
-    Kernels choose when they are compiled, Python at each call. `implements` adds the versions.
+    Kernels choose when they are compiled, and Python when it calls it. See `implements`.
     """
     versions: dict[Any, Callable[..., Any]] = {}
 
@@ -107,7 +101,7 @@ def implements(
     no_refcount: bool = False,
     **options: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Register the version of a `generic` function for a named tuple; None is for all others.
+    """Register the version of a `generic` function for one named tuple; None is for all others.
 
     >>> from typing import NamedTuple
     >>> class Square(NamedTuple):
@@ -143,8 +137,7 @@ def implements(
 def _keep_out_of_the_cache(state_type: type) -> None:
     """Have code for types of other packages compiled in every process.
 
-    numba would not see that their functions changed, and could not read a cache that names a module
-    which is gone. Classes that are pickled by value are new to every process.
+    numba would not see that their functions changed, nor that a module is gone.
     """
     name = state_type.__module__
     if name.partition(".")[0] != PACKAGE and name != "__main__" and name in sys.modules:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,13 @@ from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntAr
 
 # squares of larger values, summed over some features, overflow
 LARGEST = 1e150
+
+MEMINFO = Path("/proc/meminfo")
+OWN_GROUP = Path("/proc/self/cgroup")
+GROUPS = Path("/sys/fs/cgroup")
+
+UNLIMITED = 1 << 60
+"""Control groups write what they do not limit as a word, or as a number of this size."""
 
 
 def shown(value: Any, most: int = 80) -> str:
@@ -442,3 +451,85 @@ def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
     for item in values[times > 1].tolist():
         raise ValueError(f"items names {item} more than once: pass each item once.")
     return array.astype(np.int64)
+
+
+# --- memory, before the work begins
+
+
+def available_memory() -> int | None:
+    """Return how many bytes this process can still take, or None where the system does not tell."""
+    found = (_left_of_machine(), _left_of_group(), _left_of_limit())
+    known = [left for left in found if left is not None]
+    return max(min(known), 0) if known else None
+
+
+def check_memory(needed: int, what: str, remedy: str) -> None:
+    """Refuse work that needs more bytes than there are; `what` is the subject of the sentence.
+
+    Examples
+    --------
+    >>> check_memory(1 << 60, "a matrix of all pairs", "take fewer items")
+    Traceback (most recent call last):
+    MemoryError: a matrix of all pairs needs 1,073,741,824.0 GiB of memory, but only ... GiB are
+    left: take fewer items.
+    """
+    left = available_memory()
+    if left is not None and needed > left:
+        raise MemoryError(
+            f"{what} needs {_gib(needed)} GiB of memory, but only {_gib(left)} GiB are left: "
+            f"{remedy}."
+        )
+
+
+def _gib(number: int) -> str:
+    return f"{number / 2**30:,.1f}" if number >= 2**27 else f"{number / 2**30:.3f}"
+
+
+def _left_of_machine() -> int | None:
+    """What can be had without taking it from others; swap counts, since slow work is still work."""
+    try:
+        lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines() if ":" in line)
+        return 1024 * sum(int(lines[name].split()[0]) for name in ("MemAvailable", "SwapFree"))
+    except (OSError, KeyError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def _left_of_group() -> int | None:
+    """What the control group and those above it leave; files that can be dropped count as left."""
+    try:
+        groups = OWN_GROUP.read_text().splitlines()
+        group = next(line.split("::", 1)[1] for line in groups if line.startswith("0::"))
+    except (OSError, StopIteration):
+        return None
+    here = GROUPS / group.strip("/")
+    found = []
+    for folder in (here, *here.parents):
+        if not folder.is_relative_to(GROUPS):
+            break
+        try:
+            most = int((folder / "memory.max").read_text())
+            used = int((folder / "memory.current").read_text())
+            kinds = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+        except (OSError, ValueError):  # "max", or no such file: no limit here
+            continue
+        if most < UNLIMITED:
+            found.append(most - used + int(kinds.get("inactive_file", 0)))
+    return min(found, default=None)
+
+
+def _left_of_limit() -> int | None:
+    """What the process's own limit of address space leaves (ulimit -v)."""
+    try:
+        import resource
+
+        most = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if most == resource.RLIM_INFINITY:
+            return None
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, AttributeError, OSError, ValueError):
+        return None
+    return most - taken

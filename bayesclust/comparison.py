@@ -130,18 +130,18 @@ def compare(
         "log_joint_of": _named(fits, None, "", _has("log_joint"), ""),
         "objective_of": _named(fits, limit, "limit", _has("objective"), "an objective"),
     }
-    judge = names["reference"]
-    if judge is not None and _has("log_joint")(fits[judge]):
-        names["log_joint_of"] = judge
+    rating = names["reference"]
+    if rating is not None and _has("log_joint")(fits[rating]):
+        names["log_joint_of"] = rating
     columns: dict[str, Any] = {
         "n_clusters": [int(fit.labels.max()) + 1 for fit in fits.values()],
         "seconds": [fit.seconds for fit in fits.values()],
     }
     attrs: dict[str, Any] = {"loss": repr(metric), "level": level}
     attrs |= {key: name for key, name in names.items() if name is not None}
-    if judge is not None:
-        ball = credible_ball(fits[judge].draws, fits[judge].labels, level=level, loss=metric)
-        columns |= _position(fits, ball, fits[judge])
+    if rating is not None:
+        ball = credible_ball(fits[rating].draws, fits[rating].labels, level=level, loss=metric)
+        columns |= _position(fits, ball, fits[rating])
         attrs["radius"] = ball.radius
     for column in ("log_joint", "objective"):
         name = names[f"{column}_of"]
@@ -225,10 +225,10 @@ def _named(
     return name
 
 
-def _position(fits: dict[str, _Method], ball: CredibleBall, judge: _Method) -> dict[str, Any]:
+def _position(fits: dict[str, _Method], ball: CredibleBall, reference: _Method) -> dict[str, Any]:
     """Where partitions lie in the posterior."""
     partitions = np.stack([fit.labels for fit in fits.values()])
-    draws: Any = judge.draws
+    draws: Any = reference.draws
     distance = np.array([ball.distance(labels) for labels in partitions])
     return {
         "distance": distance,

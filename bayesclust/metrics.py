@@ -1,7 +1,7 @@
 """Agreement of one partition with another.
 
 Labels are names only, numbers or words: every function here gives the same value when either
-partition is relabelled. The first argument is the partition judged, the second the truth; all but
+partition is relabelled. The first argument is the partition found, the second the truth; all but
 `pairwise_scores` are symmetric in the two. A ValueError says where partitions are empty, not
 one-dimensional or of different lengths, or where a label is missing (NaN).
 """
@@ -43,8 +43,8 @@ def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, 
     """
     from sklearn.metrics.cluster import pair_confusion_matrix
 
-    judged, true = _partitions(labels, truth)
-    (_, wrongly_together), (wrongly_apart, both) = pair_confusion_matrix(true, judged).tolist()
+    found, true = _partitions(labels, truth)
+    (_, wrongly_together), (wrongly_apart, both) = pair_confusion_matrix(true, found).tolist()
     together = both + wrongly_together
     meant = both + wrongly_apart
     if together == meant == 0:

@@ -64,8 +64,8 @@ print(f"area under the ROC curve: {area:.3f}")
 answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 
 # %% [markdown]
-# The same in order, the least believed first. Few answers lie in between: nearly all are either
-# believed or not.
+# The same in order, the least credible first. Few answers lie in between: nearly all are near 0 or
+# near 1.
 
 # %%
 bc.plots.credibility_ranking(est.posterior_, flipped=links.flipped);
@@ -78,9 +78,8 @@ bc.plots.credibility_ranking(est.posterior_, flipped=links.flipped);
 # much, the posterior rests on this one answer, and asking somebody else is worth most.
 
 # %%
-rests = answers.assign(gain=answers["credibility"] - answers["credibility_loo"]).nlargest(
-    5, "gain"
-)
+answers["gain"] = answers["credibility"] - answers["credibility_loo"]
+rests = answers.nlargest(5, "gain")
 rests[["i", "j", "answer", "source", "credibility", "credibility_loo", "flipped"]].round(3)
 
 # %% [markdown]

@@ -183,7 +183,7 @@ def test_standardised_by_default_even_with_one_item():
     assert datasets.make_mixture(1, 2, 3, seed=1).X.tolist() == [[0.0, 0.0]]
 
 
-def test_far_components_can_be_told_apart_by_their_nearest_centre():
+def test_far_components_are_nearest_to_their_own_centre():
     data = datasets.make_mixture(400, 5, 4, separation=40.0, seed=2)
     centres = np.array([data.X[data.y == component].mean(axis=0) for component in range(4)])
     nearest = ((data.X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)

@@ -82,7 +82,7 @@ def test_the_page_of_equations_is_true(paper, entry):
         )
 
 
-def test_no_paper_and_no_entry_stands_twice_on_the_page_of_equations():
+def test_no_equation_is_listed_twice():
     papers = [section["title"] for section in SECTIONS]
     entries = [(paper, entry["equation"], entry["title"]) for paper, entry in ENTRIES]
     assert (len(set(papers)), len(set(entries))) == (len(papers), len(entries))

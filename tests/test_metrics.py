@@ -48,7 +48,7 @@ def test_pairwise_scores_are_counts_of_pairs(pair):
 
 
 @given(partitions)
-def test_variation_of_information_is_the_two_conditional_entropies(pair):
+def test_variation_of_information_is_two_conditional_entropies(pair):
     labels, truth = pair
     joint = entropy(list(zip(labels, truth, strict=True)))
     expected = (joint - entropy(truth)) + (joint - entropy(labels))

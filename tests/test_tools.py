@@ -55,7 +55,7 @@ def test_a_version_manager_is_found_behind_a_broken_shim(tmp_path, place):
     assert (found.returncode, found.stdout.strip()) == (0, str(kept))
 
 
-def test_path_comes_first_and_a_later_folder_serves_where_an_earlier_fails(tmp_path):
+def test_path_comes_first_and_broken_folders_are_skipped(tmp_path):
     executable(tmp_path / "first/python3.12", "#!/bin/sh\nexit 1\n")
     works = executable(tmp_path / "second/python3.12")
     executable(tmp_path / "home/.pyenv/versions/3.12.1/bin/python3.12")
@@ -111,7 +111,7 @@ def test_set_up_does_only_what_is_needed(clone):
     assert make_venv(moved) == []
 
 
-def test_what_the_documentation_needs_is_installed_when_it_is_asked_for(clone, tmp_path):
+def test_docs_requirements_are_installed_on_request(clone, tmp_path):
     folder, make_venv = clone
     assert make_venv() == ["venv", "install"]
     assert (tmp_path / "log.said").read_text().endswith("--editable .[dev,solver]\n")
@@ -184,9 +184,7 @@ def test_built_files_hold_the_package_once_and_nothing_else(held, fault):
     )
 
 
-def test_trying_the_package_goes_on_without_one_python_and_fails_without_any(
-    tmp_path, monkeypatch, capsys
-):
+def test_a_missing_python_is_skipped_and_none_at_all_fails(tmp_path, monkeypatch, capsys):
     fake = executable(tmp_path / "bin/python3.13", FAKE)
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setattr(try_package, "PYTHONS", ("3.99", "3.13"))

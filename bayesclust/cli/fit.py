@@ -139,6 +139,12 @@ def _described(estimator: type, parameter: str) -> str:
         from bayesclust.families import COMPOSED, FAMILIES
 
         kind = ", ".join([*FAMILIES, *COMPOSED])
+    elif parameter == "partition_prior":
+        sentence = "Prior over partitions, by name and numbers, such as KnownK:3"
+        kind = ", ".join(_priors())
+    elif parameter == "sampler":
+        sentence = "Method of inference"
+        kind = ", ".join(dict.fromkeys(re.findall(r'"(\w+)"[:,]', found[2])))
     return f"{sentence.removesuffix('.')} ({kind})"
 
 
@@ -152,6 +158,30 @@ def _value(word: str) -> Any:
     except ValueError:
         return word
     return tuple(found) if isinstance(found, list) else found
+
+
+def _priors() -> dict[str, type]:
+    """The priors over partitions by name."""
+    from bayesclust import partition_priors as known
+
+    found = {name: getattr(known, name) for name in known.__all__}
+    of_clusters = (known.PartitionPrior, known.Nested)
+    return {name: prior for name, prior in found.items() if prior not in of_clusters}
+
+
+def _prior(word: Any) -> Any:
+    """The prior over partitions of a word: a name and, after a colon, its parameters."""
+    name, _, numbers = str(word).partition(":")
+    known = _priors()
+    if name not in known:
+        raise ValueError(
+            f"--partition-prior is {word!r}: write {', '.join(known)}, and parameters as KnownK:3."
+        )
+    try:
+        given = [tuple(x) if isinstance(x, list) else x for x in json.loads(f"[{numbers}]")]
+        return known[name](*given)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"--partition-prior {word}: {error}") from None
 
 
 def given_parameters(settings: argparse.Namespace) -> dict[str, Any]:
@@ -185,6 +215,8 @@ def given_parameters(settings: argparse.Namespace) -> dict[str, Any]:
 def _estimator(settings: argparse.Namespace) -> Any:
     """The estimator that the options ask for."""
     parameters = given_parameters(settings) | {"random_state": settings.seed}
+    if parameters.get("partition_prior") is not None:
+        parameters["partition_prior"] = _prior(parameters["partition_prior"])
     if settings.model != MEANS:
         parameters["progress"] = not settings.no_progress
     return _estimators()[settings.model](**parameters)

@@ -15,8 +15,7 @@ from numpy.random import Generator
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bayesclust._io import check_memory
-from bayesclust.checks import check_int, check_items, plain_array, true_labels
+from bayesclust.checks import check_int, check_items, check_memory, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.stored import noise_dims
 from bayesclust.inference.assignment import dispersed_number, seeded_partition

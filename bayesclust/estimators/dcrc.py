@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from itertools import product
 from numbers import Real
 from time import perf_counter
@@ -28,7 +27,6 @@ from bayesclust.checks import (
     number_between,
 )
 from bayesclust.constraints import Constraints
-from bayesclust.constraints.stored import noise_dims
 from bayesclust.estimators.base import (
     ConstrainedClusterer,
     check_draws_fit_in_memory,
@@ -62,7 +60,7 @@ from bayesclust.models.dcrc import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import stored_constraints, to_datatree
+from bayesclust.posterior.tree import stored_constraints
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
 CV = "cv"
@@ -619,15 +617,7 @@ def draw_mean_field(
     labels = draw_labels(proba, shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"z": labels.reshape(*shape, -1)}
     variables |= draw_noise(constraints, counts, shape, rng)
-    attrs = {
-        "created_by": "bayesclust",
-        "version": version("bayesclust"),
-        "settings": settings,
-        "approximation": "mean field",
-    }
-    return to_datatree(
-        variables, X=items, constraints=constraints, dims=noise_dims(constraints), attrs=attrs
-    )
+    return draws_tree(Draws(variables, {}, False), constraints, items, settings, "mean field")
 
 
 def classifier_group(W: FloatArray, shape: tuple[int, ...]) -> Any:

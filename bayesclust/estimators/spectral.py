@@ -8,8 +8,7 @@ from typing import Any, Self
 
 from numpy.random import Generator
 
-from bayesclust._io import check_memory
-from bayesclust.checks import check_int, check_random_state
+from bayesclust.checks import check_int, check_memory, check_random_state
 from bayesclust.estimators.base import read_input
 from bayesclust.estimators.confidence import (
     check_confidence,

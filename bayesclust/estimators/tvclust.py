@@ -15,11 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust._io import check_memory
 from bayesclust.checks import (
     check_choice,
     check_int,
     check_items,
+    check_memory,
     check_random_state,
     check_threads,
 )
@@ -333,7 +333,7 @@ class TVClust(ConstrainedClusterer):
         X : array-like of shape (m, d)
             New items, with the columns of the data that were clustered and in their units.
         max_draws : int, default 200
-            Number of posterior draws to average over, at most.
+            Posterior draws to average over, at most.
 
         Returns
         -------
@@ -345,9 +345,7 @@ class TVClust(ConstrainedClusterer):
         return labels
 
     def predict_proba(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
-        """Return the probability of each cluster of `labels_`.
-
-        Given that the new item joins a cluster that exists.
+        """Return the probability of each cluster of `labels_`, if the new item joins one of them.
 
         In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x |
         items of k), and a cluster of a draw stands for those of `labels_` in proportion to its
@@ -356,9 +354,7 @@ class TVClust(ConstrainedClusterer):
         Parameters
         ----------
         X : array-like of shape (m, d)
-            New items.
         max_draws : int, default 200
-            Number of posterior draws to average over, at most.
 
         Returns
         -------
@@ -374,9 +370,8 @@ class TVClust(ConstrainedClusterer):
         Parameters
         ----------
         X : array-like of shape (m, d)
-            New items; each is judged by itself.
+            New items, each by itself.
         max_draws : int, default 200
-            Number of posterior draws to average over, at most.
 
         Returns
         -------
@@ -388,14 +383,10 @@ class TVClust(ConstrainedClusterer):
     def predict_similarity(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
         """Return the probability that each new item shares a cluster with each clustered item.
 
-        As `bayesclust.similarity_matrix` for two items of the data.
-
         Parameters
         ----------
         X : array-like of shape (m, d)
-            New items.
         max_draws : int, default 200
-            Number of posterior draws to average over, at most.
 
         Returns
         -------
@@ -410,9 +401,7 @@ class TVClust(ConstrainedClusterer):
         Parameters
         ----------
         X : array-like of shape (m, d)
-            New items.
         max_draws : int, default 200
-            Number of posterior draws to average over, at most.
 
         Returns
         -------

@@ -40,17 +40,12 @@ def as_divergence(divergence: Any) -> Divergence:
     ----------
     divergence : str, Divergence or Family
         "euclidean", "kl", "mahalanobis", "standardized", "poisson", "bernoulli" or "categorical";
-        or the name of a family, as `TVClust` takes it, whose small-variance limit it is.
+        or the name of a family whose small-variance limit it is.
 
     Returns
     -------
     Divergence
         Before it has seen data: `bind` it to them.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is none of these.
 
     Examples
     --------

@@ -498,7 +498,7 @@ class BoundFamily(ABC):
         return replace(self, power=power, log_constant=power * self.log_constant)
 
     def for_prediction(self) -> Self:
-        """The same clusters with the predictive density of a whole item, whatever theirs weigh."""
+        """The same clusters with the predictive density of a whole item, whatever the power."""
         whole = not self.takes_power or self.reader is not None
         return self if whole else replace(self, predictive_power=1.0)
 
@@ -509,7 +509,7 @@ class BoundFamily(ABC):
         return np.array([self.power, asked])
 
     def row_constants(self, rows: FloatArray) -> FloatArray:
-        """What log L lacks to be log p of each row in the user's units."""
+        """The difference of log p of each row in the user's units and log L."""
         return self.log_base(rows) if self.reader is None else np.zeros(len(rows))
 
     def with_rows(self, rows: FloatArray) -> Self:
@@ -569,7 +569,7 @@ class Family(ABC):
 class Components:
     """Clusters of a bound family with their parameters in hand.
 
-    Items weigh `family.power`: sums are multiplied by it here, so that families need not know it.
+    An item counts `family.power`-fold: sums are multiplied by it here, and families need not know.
     *Terms* are arrays with one slice for each cluster.
     """
 
@@ -598,11 +598,7 @@ class Components:
         return self.family.terms(self._weighted(statistics), hyper)
 
     def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
-        """Log of the integral over theta_k of prod_i p(x_i | theta_k)^weight_ik, shape (K,).
-
-        For weights of 0 and 1 the marginal likelihood of a cluster; for responsibilities, their sum
-        is the data's part of the variational bound with q(theta) at its optimum.
-        """
+        """Log of the integral over theta_k of prod_i p(x_i | theta_k)^weight_ik, shape (K,)."""
         return self.family.log_marginals(self._weighted(statistics), hyper)
 
     def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
@@ -625,14 +621,7 @@ class Components:
 
 
 def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
-    """Statistics of the clusters of a partition with labels 0..number-1; clusters may be empty.
-
-    >>> import numpy as np
-    >>> from bayesclust.families import SphericalGaussian
-    >>> components = SphericalGaussian().bind(np.arange(6.0).reshape(3, 2)).components()
-    >>> hard_statistics(components, np.array([0, 2, 0]), 3)[0]
-    array([2., 0., 1.])
-    """
+    """Statistics of clusters with labels 0..number-1, some of which may be empty."""
     if number * sum(row.size for row in components.rows) <= ONE_PRODUCT:
         weight = (z[:, None] == np.arange(number)).astype(np.float64)
         return components.statistics(np, components.rows, weight)

@@ -25,7 +25,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
-from bayesclust._numba import number_compiled
+from bayesclust._numba import KERNELS
 from bayesclust.typing import BoolArray, NDArray
 
 PARTITIONS = ("z", "component")
@@ -252,6 +252,11 @@ def run_chains(
         stores = _of_all_processes(stores, number)
         interrupted = bool(any_process(interrupted)[0])
     return _collect(stores, interrupted)
+
+
+def number_compiled() -> int:
+    """How often this process had to compile a kernel, instead of loading it from the cache."""
+    return sum(len(one.stats.cache_misses) for one in KERNELS if hasattr(one, "stats"))
 
 
 def _wait(futures: list[Future[None]], bar: Any, compiled: int) -> None:

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln
 
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import (
@@ -32,11 +31,11 @@ from bayesclust.checks import (
     item_labels,
     number_between,
     real_array,
-    shown,
 )
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.models.joint import log_constraints
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
+from bayesclust.partition_priors import Parameter
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -64,11 +63,9 @@ class WeightPrior:
 
     Raises
     ------
-    ValueError
+    TypeError, ValueError
         If precision or scale is not positive, a weight is negative, or proportions are not positive
         with sum 1.
-    TypeError
-        If the precision is neither a number nor a pair.
 
     Notes
     -----
@@ -90,17 +87,7 @@ class WeightPrior:
     proportions: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        precision: Any = self.precision
-        if isinstance(precision, tuple) and len(precision) == 2:
-            check_positive(precision[0], "the shape of precision")
-            check_positive(precision[1], "the rate of precision")
-        elif isinstance(precision, Real):
-            check_positive(precision, "precision")
-        else:
-            raise TypeError(
-                "precision must be a number or the (shape, rate) of a Gamma prior; "
-                f"got {shown(precision)}."
-            )
+        Parameter.parse(self.precision, "precision")
         if self.bias_scale is not None:
             check_positive(self.bias_scale, "bias_scale")
         for name in ("separation", "balance"):
@@ -113,22 +100,21 @@ class WeightPrior:
                     f"got {self.proportions!r}."
                 )
 
-    @property
-    def first_precision(self) -> float:
-        """The precision, or its prior mean."""
-        if not isinstance(self.precision, tuple):
-            return self.precision
-        return self.precision[0] / self.precision[1]
+    @cached_property
+    def prior_precision(self) -> Parameter:
+        """The precision, known or with its prior."""
+        return Parameter.parse(self.precision, "precision")
 
     def draw_precision(self, W: FloatArray, rng: Generator) -> float:
         """Draw the precision given the weights (K, d + 1), or return the known one.
 
         The entropies are of W alone, so that the Gamma prior is conjugate beside them.
         """
-        if not isinstance(self.precision, tuple):
-            return self.precision
-        shape = self.precision[0] + W[:, :-1].size / 2
-        rate = self.precision[1] + (W[:, :-1] ** 2).sum() / 2
+        prior = self.prior_precision
+        if prior.fixed is not None:
+            return prior.fixed
+        shape = prior.a + W[:, :-1].size / 2
+        rate = prior.b + (W[:, :-1] ** 2).sum() / 2
         return float(rng.gamma(shape) / rate)
 
     def log_density(self, W: FloatArray, precision: float) -> float:
@@ -136,11 +122,7 @@ class WeightPrior:
         value = _log_normal(W[:, :-1], precision)
         if self.bias_scale is not None:
             value += _log_normal(W[:, -1], self.bias_scale**-2)
-        if isinstance(self.precision, tuple):
-            shape, rate = self.precision
-            value += shape * np.log(rate) - gammaln(shape)
-            value += (shape - 1) * np.log(precision) - rate * precision
-        return float(value)
+        return float(value + self.prior_precision.log_prior(precision))
 
     def entropies(self, xp: Any, terms: ClassTerms) -> Any:
         """Log of the factor "separation", from what `class_terms` gave with the same `xp`."""
@@ -188,9 +170,10 @@ def class_terms(xp: Any, W: Any, X: FloatArray, free: BoolArray) -> ClassTerms:
 def _weight_site(prior: WeightPrior, number: int, d: int) -> Any:
     """Sample W (number, d + 1), and its precision where that is learned; returns W."""
     jnp, numpyro, dist = numpyro_modules()
-    precision = prior.precision
-    if isinstance(precision, tuple):
-        precision = numpyro.sample("precision", dist.Gamma(*precision))
+    known = prior.prior_precision
+    precision: Any = known.fixed
+    if known.fixed is None:
+        precision = numpyro.sample("precision", dist.Gamma(known.a, known.b))
     scale = jnp.full((number, d), precision**-0.5)
     if prior.bias_scale is not None:
         scale = jnp.concatenate([scale, jnp.full((number, 1), prior.bias_scale)], axis=1)
@@ -209,8 +192,8 @@ def _log_normal(values: FloatArray, precision: float) -> float:
 def unnamed(constraints: Sequence[Constraints], n_items: int) -> BoolArray:
     """Which items no answer names, (n,): the set U of the paper."""
     free = np.ones(n_items, dtype=np.bool_)
-    for view in constraints:
-        free[view.items] = False
+    for one in constraints:
+        free[one.items] = False
     return free
 
 
@@ -332,6 +315,8 @@ def dcrc_log_joint(
         )
     terms = class_terms(np, weights, items, unnamed(constraints, len(items)))
     value = prior.entropies(np, terms)
-    value += prior.log_density(weights, prior.first_precision if precision is None else precision)
+    value += prior.log_density(
+        weights, prior.prior_precision.initial if precision is None else precision
+    )
     value += terms.log_p[np.arange(len(items)), labels].sum()
     return float(value + log_constraints(labels, constraints, noise))

@@ -1,10 +1,9 @@
 """Priors over partitions: Dirichlet process, Pitman-Yor, finite mixtures of K unknown or known."""
 
+from bayesclust.partition_priors.base import DirichletProcess, PartitionPrior
 from bayesclust.partition_priors.base import Parameter as Parameter
-from bayesclust.partition_priors.base import PartitionPrior
 from bayesclust.partition_priors.base import Tables as Tables
 from bayesclust.partition_priors.base import Values as Values
-from bayesclust.partition_priors.dirichlet_process import DirichletProcess
 from bayesclust.partition_priors.finite_mixtures import KnownK, MixtureOfFiniteMixtures
 from bayesclust.partition_priors.nested import WITHIN as WITHIN
 from bayesclust.partition_priors.nested import Nested

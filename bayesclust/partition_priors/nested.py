@@ -25,8 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesclust.checks import check_choice
-from bayesclust.partition_priors.base import PartitionPrior, Tables, Values
-from bayesclust.partition_priors.dirichlet_process import DirichletProcess
+from bayesclust.partition_priors.base import DirichletProcess, PartitionPrior, Tables, Values
 from bayesclust.partition_priors.finite_mixtures import MixtureOfFiniteMixtures
 from bayesclust.partition_priors.pitman_yor import PitmanYor
 from bayesclust.typing import ArrayLike, FloatArray

@@ -68,13 +68,15 @@ class Loss(ABC):
 
     def loss(self, truth: ArrayLike, estimate: ArrayLike) -> float:
         """Return the loss of an estimate (n,) when the truth (n,) is known; 0 where they agree."""
-        known, labels = as_labels(truth, "truth"), as_labels(estimate, "estimate")
+        known = as_labels(truth, "truth")
+        labels = as_labels(estimate, "estimate")
         _check_items(labels, known, "estimate", "truth names")
         return float(_losses(self, labels[None], known[None])[0, 0])
 
     def expected(self, estimate: ArrayLike, draws: ArrayLike) -> float:
         """Return the mean loss of an estimate (n,) over posterior draws (draws, n) of the truth."""
-        labels, partitions = as_labels(estimate, "estimate"), as_partitions(draws)
+        labels = as_labels(estimate, "estimate")
+        partitions = as_partitions(draws)
         _check_items(labels, partitions, "estimate")
         return float(expected_losses(self, labels[None], partitions)[0])
 

@@ -21,9 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust._io import check_memory
 from bayesclust._numba import device, kernel
-from bayesclust.checks import check_int, check_random_state
+from bayesclust.checks import check_int, check_memory, check_random_state
 from bayesclust.posterior.losses import AdditiveLoss, Loss, check_additive
 from bayesclust.posterior.tree import Labels, canonical, stacked_partitions
 from bayesclust.typing import FloatArray, IntArray, NDArray, Seed
@@ -159,7 +158,7 @@ def _sweeten(problem: Problem, state: State, items: IntArray, last: int = ENDLES
 
 
 def _rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) -> tuple[State, bool]:
-    """Destroy clusters and allocate their items anew, one by one; keep what lowers the loss."""
+    """Destroy clusters and allocate their items again, one by one; keep what lowers the loss."""
     value = objective(problem, state)
     gained = False
     spare = new_state(problem, state.sizes.size)

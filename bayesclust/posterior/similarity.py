@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._io import check_memory
 from bayesclust._numba import device, kernel
-from bayesclust.checks import check_int
+from bayesclust.checks import check_int, check_memory
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
 
@@ -22,7 +21,7 @@ TILE = 32
 """Items compared with each other while their labels stay in the processor's cache."""
 BLOCK = 1024
 """Draws compared at a time."""
-ROWS = 256
+ROWS = 64
 """Items whose similarities to others are in memory at a time, for each thread."""
 
 
@@ -211,7 +210,7 @@ def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
 
 
 def cluster_confidence(posterior: Any, labels: ArrayLike) -> FloatArray:
-    """Return the probability (n,) that an item is with a random other member of its cluster, or 1."""
+    """Return the probability (n,) of being with a random other member of the own cluster, or 1."""
     z = as_labels(labels, "labels")
     size = np.bincount(z)[z]
     with_itself = cluster_similarity(posterior, labels)[z, np.arange(len(z))]

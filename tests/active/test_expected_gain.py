@@ -225,7 +225,7 @@ def test_the_noise_of_each_draw_is_heeded():
     table = bc.active.suggest_queries(tree(p, q), queries=[(0, 2), (1, 2)], target="partition")
     same = Z[:, [0, 1]] == Z[:, [2, 2]]
     says_same = np.where(same, p[:, None], 1 - q[:, None])
-    share = 1 / 12  # nobody skipped, two answered
+    share = 1 / 12  # none skipped, two answered
     answers = np.stack(
         [(1 - share) * says_same.T, (1 - share) * (1 - says_same.T), np.full((2, 4), share)], axis=2
     )
@@ -246,10 +246,3 @@ def test_triplets_are_suggested_where_none_were_asked():
     table = bc.active.suggest_queries(Z, "triplet", size=3, target="n_clusters")
     assert list(table.columns) == ["kind", "i", "j", "k", "gain", "yes", "no", "dnk", "adds"]
     assert table[["yes", "no", "dnk"]].sum(axis=1).to_numpy() == pytest.approx(np.ones(3))
-
-
-def test_bad_questions_are_refused():
-    with pytest.raises(ValueError, match=r"^pairs\[0\] names item 5"):
-        bc.active.suggest_queries(Z, queries=[(0, 5)])
-    with pytest.raises(ValueError, match=r'^kind must be "pair" or "triplet"'):
-        bc.active.suggest_queries(Z, "quartet")

@@ -99,6 +99,8 @@ def test_dcrc_is_written_and_sampled_where_asked(fit, tmp_path, capsys):
         ),
         ("--penalty 2", "--penalty is an option of rdp-means, not of tvclust"),
         ("--chains 0", "num_chains must be"),
+        ("--partition-prior Chinese", r"'Chinese': write DirichletProcess, KnownK, .* KnownK:3\."),
+        ("--partition-prior KnownK", "--partition-prior KnownK: .*missing .*n_clusters"),
         ("--drop colour", r"data\.csv, line 1: there is no column 'colour'"),
         ("--pairs nowhere.csv", r"nowhere\.csv"),
         ("--model rdp-means --cluster-model auto", "cluster_model must be"),
@@ -189,11 +191,20 @@ def test_a_cluster_model_can_be_chosen_by_the_answers(fit, tmp_path, capsys):
         assert json.loads(tree.attrs["settings"])["power"] == 0.5
 
 
+def test_a_partition_prior_is_named_with_its_numbers(fit, tmp_path):
+    assert fit(tmp_path / "out.nc", f"--partition-prior KnownK:2 {SHORT}") == 0
+    with opened(tmp_path / "out.nc") as tree:
+        assert int(tree["posterior"]["n_clusters"].max()) <= 2
+        assert "KnownK" in json.loads(tree.attrs["settings"])["partition_prior"]
+
+
 def test_options_are_those_of_the_estimators(capsys):
     with pytest.raises(SystemExit):
         cli.main(["fit", "--help"])
     shown = " ".join(capsys.readouterr().out.split())
     assert all(name in shown for name in FAMILIES | COMPOSED)
+    assert "(collapsed, gibbs, blocked, variational)" in shown
+    assert "(DirichletProcess, KnownK, MixtureOfFiniteMixtures, PitmanYor)" in shown
     assert "--chains VALUE" in shown
     assert "--n-clusters VALUE" in shown
     assert "Chains, from dispersed starts" in shown

@@ -301,7 +301,7 @@ def soft_counts(view, rng):
     return view.counts(rng.integers(4, size=(5, N))).mean(axis=0)
 
 
-def test_evidence_takes_soft_counts_and_grows_by_the_expected_table(noisy, rng):
+def test_evidence_of_soft_counts_grows_by_the_expected_table(noisy, rng):
     """log_marginal is a log normaliser: its gradient by the counts is E[log p]."""
     noise, counts, step = noisy.noise, soft_counts(noisy, rng), 1e-4
     assert (counts % 1 > 0).any()

@@ -1,4 +1,4 @@
-"""What a cluster is, and what an item weighs: the settings `cluster_model` and `power` of TVClust."""
+"""The settings `cluster_model` and `power` of TVClust."""
 
 import numpy as np
 import pytest
@@ -63,7 +63,7 @@ def test_prediction_is_of_clusters(crossed, mixture):
 
 
 def test_density_of_new_items_is_a_mean_over_components(mixture):
-    """Far from all data nothing but the base measure speaks, whichever cluster opens a component."""
+    """Far from all data the base measure alone counts, whichever cluster opens a component."""
     grid = np.stack(
         np.meshgrid(np.linspace(-30, 38, 200), np.linspace(-30, 38, 200)), axis=-1
     ).reshape(-1, 2)

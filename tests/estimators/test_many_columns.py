@@ -15,7 +15,7 @@ SHORT = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0
 
 
 def elongated(n=120, classes=3, seed=0, apart=4):
-    """Classes of one long covariance, their centres so many of its standard deviations from zero; new items of each."""
+    """Classes of one long covariance, centres so many standard deviations from zero; new items."""
     rng = np.random.default_rng(seed)
     root = np.linalg.qr(rng.normal(size=(D, D)))[0] * np.geomspace(0.2, 3.0, D)
     centres = rng.normal(size=(classes, D))
@@ -89,7 +89,7 @@ def chains_that_part(moves):
 
 
 def test_a_split_is_found_from_one_cluster():
-    """The covariance of one cluster holds the distance between the classes; moves that integrate it out see it."""
+    """One cluster's covariance holds the distance between classes; only joint moves find it."""
     assert chains_that_part(Moves()) > 1
     assert chains_that_part(Moves(split_merge=0.0)) == 0
 

@@ -12,7 +12,7 @@ from bayesclust.models import tvclust
 
 @pytest.fixture(scope="module")
 def data():
-    """Two groups that every column tells apart a little, a fifth of the cells missing, one item without any."""
+    """Two groups that every column tells apart a little; missing cells, one item all missing."""
     rng = np.random.default_rng(0)
     n, z = 60, np.arange(60) % 2
     frame = {

@@ -70,7 +70,7 @@ def test_an_item_far_from_all_is_new(fitted, data):
 
 
 def test_scores_are_the_average_over_the_draws_used(fitted, data):
-    """The whole way from the tree: densities of each draw alone, by a tree of one draw, must average to those of all."""
+    """Densities of single draws, by trees of one draw each, average to those of all."""
     few = fitted.score_samples(data.X[:3], max_draws=4)
     alone, draws = [], fitted.posterior_["posterior"].to_dataset()
     for number in np.linspace(0, 119, 4).round().astype(int):

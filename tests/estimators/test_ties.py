@@ -12,7 +12,7 @@ from bayesclust.families.columns import TiedColumnsWarning
 
 @pytest.fixture(scope="module")
 def data():
-    """Two groups in one measurement; three columns in which half of the items are zero whatever their group."""
+    """Two groups in one measurement; three columns in which half of the items are zero."""
     rng = np.random.default_rng(0)
     z = np.arange(120) % 2
     zero = rng.random((120, 3)) < 0.5

@@ -1,4 +1,4 @@
-"""TVClust as an estimator: draws that repeat, a posterior that can be kept, and clear sentences at the door."""
+"""TVClust as an estimator: draws that repeat, a posterior that can be kept, refusals."""
 
 import re
 
@@ -96,7 +96,8 @@ BAD = {
     "no such family": (
         lambda: bc.TVClust(family="gamma").fit(X),
         ValueError,
-        "family='gamma' is not known; choose one of 'gaussian', 'gaussian_tied', 'gaussian_diagonal', 'gaussian_spherical', "
+        "family='gamma' is not known; choose one of 'gaussian', 'gaussian_tied', "
+        "'gaussian_diagonal', 'gaussian_spherical', "
         "'multinomial', 'bernoulli', 'poisson', 'categorical', 'hurdle', 'recoded', 'mixed'.",
     ),
     "family of another kind": (
@@ -107,7 +108,8 @@ BAD = {
     "start of another length": (
         lambda: bc.TVClust().fit(X, init=[0, 1]),
         ValueError,
-        "init has shape (2,), but X has 6 items: pass one label per item, an estimator fitted to these items, or its posterior_.",
+        "init has shape (2,), but X has 6 items: pass one label per item, an estimator fitted to "
+        "these items, or its posterior_.",
     ),
 }
 

@@ -104,7 +104,7 @@ def scaled(name: str, n: int, d: int, rng: Generator, gamma: float) -> BoundFami
     return family_at(gamma, divergence.points(X), divergence)
 
 
-# items that weigh less than one
+# items that count less than once
 COARSENED = {
     f"{name} coarsened": name
     for name in (
@@ -160,7 +160,7 @@ def triplets(
 ) -> RelativeConstraints:
     """Answers about random triplets, all words used."""
     items = np.array([rng.choice(n, 3, replace=False) for _ in range(size)])
-    return RelativeConstraints(items, np.arange(size) % 3, n, noise=noise, name=name)  # type: ignore[arg-type]
+    return RelativeConstraints(items, np.arange(size) % 3, n, noise=noise, name=name)
 
 
 def all_views(n: int, rng: Generator) -> tuple[Constraints, ...]:

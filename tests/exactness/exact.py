@@ -37,7 +37,7 @@ def log_prior_marginal(sizes: NDArray[np.integer], prior: PartitionPrior) -> flo
 
 @cache
 def _log_prior_marginal(sizes: tuple[int, ...], prior: PartitionPrior) -> float:
-    """Of the Dirichlet process by a quadrature on log alpha of its own."""
+    """A quadrature on log alpha of its own, for the Dirichlet process."""
     if not isinstance(prior, DirichletProcess) or not prior.learned:
         return prior.log_marginal(np.array(sizes))
     one, n, number = prior.parameters["concentration"], sum(sizes), len(sizes)
@@ -147,7 +147,7 @@ def codes(z: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def scatter(exact: NDArray[np.float64], error: NDArray[np.float64]) -> float:
-    """Standard deviation of the total variation of right chains: normal deviations of frequencies, which sum to zero."""
+    """Standard deviation of a right chain's total variation, from normal deviations."""
     deviations = np.random.default_rng(0).standard_normal((500, len(exact))) * error
     deviations -= exact * deviations.sum(axis=1, keepdims=True)
     return float(0.5 * np.abs(deviations).sum(axis=1).std())

@@ -18,7 +18,7 @@ from scipy.stats import chisquare
 from bayesclust.constraints.base import Constraints
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.mixed import BoundProduct
-from bayesclust.inference.chain import Chain, TVClustProblem
+from bayesclust.inference.chain import Chain, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.samplers import Sampler
 from tests.families.reference import draw_cluster
 
@@ -73,15 +73,25 @@ def answers_given(
 
 
 class World:
-    """Everything unknown, drawn from the template's priors, and the problem that follows from it."""
+    """Everything unknown, drawn from the template's priors, and the problem that follows."""
 
     def __init__(self, template: TVClustProblem, rng: Generator) -> None:
         prior = template.partition_prior
         self.values = prior.sample_prior(rng)
-        self.z = prior.sample(template.n_items, self.values, rng)
+        self.within: dict[str, float] = {}
+        two_levels = isinstance(template, TwoLevelProblem)
+        if two_levels:
+            self.within = template.within.sample_prior(rng)
+        self.z = self.components = prior.sample(template.n_items, self.values, rng)
+        if two_levels:
+            self.components = np.empty_like(self.z)
+            for g in np.unique(self.z):
+                own = self.z == g
+                parts = template.within.sample(int(own.sum()), self.within, rng)
+                self.components[own] = parts + self.z.size * g
         self.hyper = template.family.sample_hyper(rng)
         self.noise = [each.noise.sample_prior(each.n_sources, rng) for each in template.constraints]
-        family = data_given(template.family, self.z, self.hyper, rng)
+        family = data_given(template.family, self.components, self.hyper, rng)
         answered = answers_given(template.constraints, self.z, self.noise, rng)
         self.problem = replace(template, family=family, constraints=answered)
 
@@ -90,6 +100,8 @@ class World:
         chain = sampler(self.problem, np.unique(self.z, return_inverse=True)[1], rng, moves)
         state = chain.state
         state.values, state.hyper, state.noise = self.values, self.hyper, self.noise
+        if self.within:
+            state.within = self.within
         put_data_under(chain, self.problem)
         return chain
 
@@ -108,7 +120,7 @@ def columns(rows: Rows) -> dict[str, NDArray[np.float64]]:
 
 
 def standard_error(values: NDArray[np.float64], batches: int = 40) -> float:
-    """Of the mean of a chain's values, by batch means."""
+    """Standard error of the mean of a chain's values, by batch means."""
     length = len(values) // batches
     means = values[: batches * length].reshape(batches, length).mean(axis=1)
     return max(means.std(ddof=1), values.std() / np.sqrt(length)) / np.sqrt(batches)
@@ -151,7 +163,7 @@ def assert_uniform(ranks: Rows) -> None:
 
 
 def p_values(ranks: Rows) -> dict[str, float]:
-    """Of the rank histograms being flat."""
+    """P-values of the rank histograms being flat."""
     return {
         key: float(chisquare(np.histogram(values, bins=BINS, range=(0, DRAWS + 1))[0]).pvalue)
         for key, values in columns(ranks).items()

@@ -60,7 +60,7 @@ def test_labels_given_the_weights(views):
 
 
 def weak_views(n, rng):
-    """Known noise under which single answers decide little: learned noise would make up for faults."""
+    """Known noise, since learned noise makes up for faults, under which answers decide little."""
     pairs = links(n, rng, LinkNoise(p=0.75, q=0.7))
     return pairs, triplets(n, rng, UniformNoise(eps=0.4))
 

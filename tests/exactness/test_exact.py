@@ -80,7 +80,7 @@ def posterior():
 
 
 def markov(states, log_values, number, stay, rng):
-    """Draws of a chain that keeps its state with probability `stay`, else takes an independent one."""
+    """Draws of a chain that keeps its state with probability `stay`, else draws a fresh one."""
     weights = np.exp(log_values - logsumexp(log_values))
     fresh = rng.choice(len(states), size=number, p=weights)
     last = np.maximum.accumulate(np.where(rng.random(number) < stay, 0, np.arange(number)))

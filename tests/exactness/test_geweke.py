@@ -51,7 +51,7 @@ def template(name, *, confusion=False, n=7):
     return TVClustProblem(bound, views, DirichletProcess((2.0, 1.0)))
 
 
-def functionals(problem, z, values, hyper, noise):
+def functionals(problem, z, values, hyper, noise, components=None, within=None):
     """Bounded or light-tailed functions of the state, the answers and the data."""
     sizes = np.bincount(np.unique(z, return_inverse=True)[1])
     number = len(sizes)
@@ -82,7 +82,13 @@ def functionals(problem, z, values, hyper, noise):
             found[f"{view.name} {word}"] = (view.answers == code).mean()
     X = np.nan_to_num(problem.family.X)  # missing cells stay where they are
     found["spread"] = np.tanh(X.std(axis=0).mean())
-    found["near"] = np.exp(-((X[0] - X[1]) ** 2).sum()) * (z[0] == z[1])
+    near = np.exp(-((X[0] - X[1]) ** 2).sum())
+    found["near"] = near * (z[0] == z[1])
+    if within:
+        beta, below = within["concentration"], len(np.unique(components))
+        beside = components[0] == components[1]
+        found |= {"log beta": np.log(beta), "M": below, "M log beta": below * np.log(beta)}
+        found |= {"side by side": beside, "near below": near * beside}
     return found
 
 
@@ -95,8 +101,12 @@ def shared_functionals(covariance, number):
 
 
 def marginal_conditional(problem, number, rng):
-    worlds = (World(problem, rng) for _ in range(number))
-    return [functionals(w.problem, w.z, w.values, w.hyper, w.noise) for w in worlds]
+    rows = []
+    for _ in range(number):
+        world = World(problem, rng)
+        at = world.z, world.values, world.hyper, world.noise, world.components, world.within
+        rows.append(functionals(world.problem, *at))
+    return rows
 
 
 def successive_conditional(problem, number, rng, moves, sampler=collapsed_chain):
@@ -104,11 +114,12 @@ def successive_conditional(problem, number, rng, moves, sampler=collapsed_chain)
     for _ in range(number):
         chain.sweep()
         state = chain.state
-        family = data_given(state.problem.family, state.labels, state.hyper, rng)
+        within = getattr(state, "within", None)
+        family = data_given(state.problem.family, state.assignment.z, state.hyper, rng)
         views = answers_given(state.problem.constraints, state.labels, state.noise, rng)
         put_data_under(chain, replace(state.problem, family=family, constraints=views))
-        at = state.problem, state.labels, state.values, state.hyper, state.noise
-        rows.append(functionals(*at))
+        at = state.labels, state.values, state.hyper, state.noise, state.assignment.z, within
+        rows.append(functionals(state.problem, *at))
     return rows
 
 

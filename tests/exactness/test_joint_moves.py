@@ -71,7 +71,7 @@ def integrated(views):
 
 
 def test_gain_is_the_difference_of_log_marginals():
-    """log p(s | split) - log p(s | split, phi') less the same of the merge, from the noise models."""
+    """log p(s | split) - log p(s | split, phi') less the same of the merge."""
     rng = np.random.default_rng(1)
     views = (
         *noisy().constraints,

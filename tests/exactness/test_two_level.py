@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-from bayesclust.constraints import LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
 from bayesclust.inference.chain import Moves, PartitionPriorParameters, TwoLevelProblem
 from bayesclust.inference.samplers import collapsed_chain
@@ -19,16 +18,9 @@ from bayesclust.partition_priors import (
     PitmanYor,
 )
 from tests.exactness import exact
-from tests.exactness.cases import data_for, faulty, learned, links, problem, triplets
-from tests.exactness.generative import (
-    answers_given,
-    assert_agree,
-    assert_noticed,
-    compare_means,
-    data_given,
-    put_data_under,
-)
-from tests.exactness.test_geweke import functionals
+from tests.exactness.cases import faulty, problem
+from tests.exactness.generative import assert_agree, assert_noticed
+from tests.exactness.test_geweke import template, z_scores
 
 MOVES = {
     "default": Moves(),
@@ -119,7 +111,7 @@ def test_known_concentrations_and_counts():
 
 
 def test_without_answers():
-    case = replace(small("gaussian_diagonal", 5, DirichletProcess(0.8)), constraints=())
+    case = replace(small("multinomial", 5, DirichletProcess(0.8)), constraints=())
     assert (result := compared(case, MOVES["default"], 5000, 5)).agrees, result
 
 
@@ -171,72 +163,10 @@ def test_every_family_and_move_at_length(name, moves):
     assert result.agrees, result
 
 
-class TwoLevelWorld:
-    """Everything unknown, drawn from the prior: as `generative.World`, on two levels."""
-
-    def __init__(self, template, rng):
-        prior, within = template.partition_prior, template.within
-        self.prior_values, self.within = prior.sample_prior(rng), within.sample_prior(rng)
-        self.z = prior.sample(template.n_items, self.prior_values, rng)
-        self.components = np.empty_like(self.z)
-        for g in np.unique(self.z):
-            own = self.z == g
-            parts = within.sample(int(own.sum()), self.within, rng)
-            self.components[own] = parts + self.z.size * g
-        self.hyper = template.family.sample_hyper(rng)
-        self.noise = [view.noise.sample_prior(view.n_sources, rng) for view in template.constraints]
-        family = data_given(template.family, self.components, self.hyper, rng)
-        self.problem = replace(
-            template,
-            family=family,
-            constraints=answers_given(template.constraints, self.z, self.noise, rng),
-        )
-
-    def values(self):
-        below = self.components, self.z, self.prior_values, self.within, self.hyper, self.noise
-        return two_level_functionals(self.problem, *below)
-
-
-def two_level_functionals(case, components, z, prior_values, within, hyper, noise):
-    values = functionals(case, z, prior_values, hyper, noise)
-    number, X, beta = len(np.unique(components)), case.family.X, within["concentration"]
-    values |= {"log beta": np.log(beta), "M": number, "M log beta": number * np.log(beta)}
-    values |= {"side by side": components[0] == components[1]}
-    values["near below"] = np.exp(-((X[0] - X[1]) ** 2).sum()) * (components[0] == components[1])
-    return values
-
-
-def successive(template, number, rng, moves, sampler=collapsed_chain):
-    world = TwoLevelWorld(template, rng)
-    chain = sampler(world.problem, np.unique(world.z, return_inverse=True)[1], rng, moves)
-    state = chain.state
-    state.values, state.within = world.prior_values, world.within
-    state.hyper, state.noise = world.hyper, world.noise
-    put_data_under(chain, world.problem)
-    rows = []
-    for _ in range(number):
-        chain.sweep()
-        components = state.assignment.z
-        family = data_given(state.problem.family, components, state.hyper, rng)
-        views = answers_given(state.problem.constraints, state.labels, state.noise, rng)
-        put_data_under(chain, replace(state.problem, family=family, constraints=views))
-        at = state.assignment.z, state.labels, state.values, state.within, state.hyper, state.noise
-        rows.append(two_level_functionals(state.problem, *at))
-    return rows
-
-
 def geweke(name, number, seed, sampler=collapsed_chain):
-    rng = np.random.default_rng(seed)
-    family = learned(FAMILIES[name])
-    views = (
-        links(6, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))),
-        triplets(6, rng, UniformNoise(eps=(2.0, 3.0))),
-    )
-    bound = family.bind(data_for(family, 6, 2, rng))
-    priors = DirichletProcess((2.0, 1.0)), DirichletProcess((2.0, 2.0))
-    template = TwoLevelProblem(bound, views, *priors)
-    rows = [TwoLevelWorld(template, rng).values() for _ in range(number)]
-    return compare_means(rows, successive(template, number, rng, Moves(), sampler))
+    base = template(name, n=6)
+    own = base.family, base.constraints, base.partition_prior, DirichletProcess((2.0, 2.0))
+    return z_scores(TwoLevelProblem(*own), number, seed, Moves(), sampler)
 
 
 def one_component_less(state):

@@ -49,14 +49,7 @@ def operate(state: Any, operation: int, items: NDArray[np.int64], k: int, other:
 
 
 class Driver:
-    """A cluster state with every slot empty, and its operations by name.
-
-    Parameters
-    ----------
-    family : BoundFamily
-    hyper : ndarray
-    capacity : int, default 3
-    """
+    """A cluster state with every slot empty, and its operations by name."""
 
     def __init__(self, family: BoundFamily, hyper: NDArray[np.float64], capacity: int = 3) -> None:
         self.family, self.hyper, self.capacity = family, hyper, capacity
@@ -67,40 +60,31 @@ class Driver:
             self.clear(k)
 
     def _call(self, operation: int, k: int, items: Any = (0,), other: int = 0) -> float:
-        return float(
-            operate(self.state, operation, np.array(items, dtype=np.int64).reshape(-1), k, other)
-        )
+        rows = np.array(items, dtype=np.int64).reshape(-1)
+        return float(operate(self.state, operation, rows, k, other))
 
     def clear(self, k: int) -> None:
-        """Empty slot k."""
         self._call(CLEAR, k)
 
     def add(self, i: int, k: int) -> None:
-        """Item i joins slot k."""
         self._call(ADD, k, i)
 
     def remove(self, i: int, k: int) -> None:
-        """Item i leaves slot k."""
         self._call(REMOVE, k, i)
 
-    def predictive(self, i: int, k: int) -> float:
-        """log p(x_i | slot k)."""
-        return self._call(PREDICTIVE, k, i)
-
-    def marginal(self, k: int) -> float:
-        """log p(items of slot k)."""
-        return self._call(MARGINAL, k)
-
     def derive(self, k: int) -> None:
-        """Recompute what slot k caches."""
         self._call(DERIVE, k)
 
     def set_items(self, items: Any, k: int) -> None:
-        """Statistics of slot k from items."""
         self._call(SET, k, items)
 
+    def predictive(self, i: int, k: int) -> float:
+        return self._call(PREDICTIVE, k, i)
+
+    def marginal(self, k: int) -> float:
+        return self._call(MARGINAL, k)
+
     def union(self, k: int, other: int) -> float:
-        """log p(items of both slots)."""
         return self._call(UNION, k, other=other)
 
     def plain(self, items: Any) -> float:

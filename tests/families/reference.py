@@ -1,4 +1,4 @@
-"""What tests know of each family by itself: data of its kind, clusters run forwards, posteriors from SciPy."""
+"""References for each family: data of its kind, clusters run forwards, posteriors from SciPy."""
 
 from __future__ import annotations
 
@@ -123,45 +123,27 @@ def common(bound: Any, hyper: Array, groups: list[Array], covariance: Array) -> 
     return float(stats.invwishart(nu, psi).logpdf(covariance))
 
 
-def draw_spherical(bound: Any, n: int, hyper: Array, rng: Generator) -> Array:
-    """v ~ InvGamma(a0, b0), mu ~ N(0, v I / kappa0)."""
+def draw_columns(bound: Any, n: int, hyper: Array, rng: Generator) -> Array:
+    """v_g ~ InvGamma(a0, b0_g), mu_j ~ N(0, v_g / kappa0), of a variance for each column or one."""
     kappa0, a0, b0 = bound.parameters(hyper)
-    d, spread = bound.X.shape[1], np.sqrt(b0 / rng.gamma(a0))
+    d = bound.X.shape[1]
+    spread = np.sqrt(b0 / rng.gamma(a0, size=len(b0))) * np.ones(d)
     mean = spread * rng.normal(size=d) / np.sqrt(kappa0)
     return np.asarray(mean + spread * rng.normal(size=(n, d)))
 
 
-def spherical(bound: Any, hyper: Array, X: Array, params: Params) -> float:
-    """Normal-inverse-gamma, one variance."""
-    kappa0, a0, b0 = bound.parameters(hyper)
-    kappa = kappa0 + bound.power * len(X)
-    mean = bound.power * X.sum(axis=0) / kappa
-    rate = b0[0] + 0.5 * (bound.power * (X**2).sum(axis=0) - kappa * mean**2).sum()
-    value = stats.invgamma(a0 + bound.power * X.size / 2, scale=rate).logpdf(params["variance"])
-    located = stats.norm(mean, np.sqrt(params["variance"] / kappa))
-    return float(value + located.logpdf(params["mean"]).sum())
-
-
-def draw_diagonal(bound: Any, n: int, hyper: Array, rng: Generator) -> Array:
-    """v_j ~ InvGamma(a0, b0_j), mu_j ~ N(0, v_j / kappa0)."""
-    kappa0, a0, b0 = bound.parameters(hyper)
-    spread = np.sqrt(b0 / rng.gamma(a0, size=bound.X.shape[1]))
-    mean = spread * rng.normal(size=len(spread)) / np.sqrt(kappa0)
-    return np.asarray(mean + spread * rng.normal(size=(n, len(spread))))
-
-
-def diagonal(bound: Any, hyper: Array, X: Array, params: Params) -> float:
+def gaussian_columns(bound: Any, hyper: Array, X: Array, params: Params) -> float:
     """Normal-inverse-gamma, each column by its own cells."""
-    kappa0, a0, b0 = bound.parameters(hyper)
-    value = 0.0
-    for x, rate0, variance, centre in zip(X.T, b0, params["variance"], params["mean"], strict=True):
-        cells = x[np.isfinite(x)]
-        n = bound.power * len(cells)
-        kappa, mean = kappa0 + n, bound.power * cells.sum() / (kappa0 + n)
-        rate = rate0 + 0.5 * (bound.power * (cells**2).sum() - kappa * mean**2)
-        value += stats.invgamma(a0 + n / 2, scale=rate).logpdf(variance)
-        value += stats.norm(mean, np.sqrt(variance / kappa)).logpdf(centre)
-    return value
+    kappa0, shape, rate = bound.parameters(hyper)
+    n = bound.power * np.isfinite(X).sum(axis=0)
+    kappa = kappa0 + n
+    mean = bound.power * np.nansum(X, axis=0) / kappa
+    scatter = bound.power * np.nansum(X**2, axis=0) - kappa * mean**2
+    if bound.one_variance:
+        n, scatter = n.sum(), scatter.sum()
+    posterior = stats.invgamma(shape + n / 2, scale=rate + 0.5 * scatter)
+    located = stats.norm(mean, np.sqrt(params["variance"] / kappa))
+    return float(posterior.logpdf(params["variance"]).sum() + located.logpdf(params["mean"]).sum())
 
 
 def draw_multinomial(bound: Any, n: int, hyper: Array, rng: Generator) -> Array:
@@ -225,8 +207,8 @@ class Reference(NamedTuple):
 REFERENCES: dict[type, Reference] = {
     BoundFullGaussian: Reference(draw_full, full),
     BoundTiedGaussian: Reference(draw_tied, tied),
-    BoundSphericalGaussian: Reference(draw_spherical, spherical),
-    BoundDiagonalGaussian: Reference(draw_diagonal, diagonal),
+    BoundSphericalGaussian: Reference(draw_columns, gaussian_columns),
+    BoundDiagonalGaussian: Reference(draw_columns, gaussian_columns),
     BoundMultinomial: Reference(draw_multinomial, multinomial),
     BoundBernoulli: Reference(draw_coded, bernoulli),
     BoundCategorical: Reference(draw_coded, categorical),
@@ -260,11 +242,7 @@ def log_conditional(
             value += log_conditional(part, hyper[begin:end], z, number, own)
         return value
     shared = {name: values for name, values in params.items() if name == "within_covariance"}
-    own = {
-        name: values
-        for name, values in params.items()
-        if len(np.shape(values)) and len(values) == number
-    }
+    own = {name: one for name, one in params.items() if np.ndim(one) and len(one) == number}
     conditional = REFERENCES[type(bound)].conditional
     groups = [bound.X[z == k] for k in range(number)]
     value = common(bound, hyper, groups, shared["within_covariance"]) if shared else 0.0

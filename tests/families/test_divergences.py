@@ -21,18 +21,14 @@ def case(request, rng):
     X = some_data(rng, request.param, 16)
     divergence = as_divergence(KINDS[request.param]).bind(X)
     points = divergence.points(X)
-    return (
-        divergence,
-        points,
-        plain_distance(request.param, points, getattr(divergence, "sizes", None)),
-    )
+    plain = plain_distance(request.param, points, getattr(divergence, "sizes", None))
+    return divergence, points, plain
 
 
 def centers_of(points, rng, k=5):
     """Means of random groups."""
-    return np.stack(
-        [points[rng.choice(len(points), 6, replace=False)].mean(axis=0) for _ in range(k)]
-    )
+    groups = [rng.choice(len(points), 6, replace=False) for _ in range(k)]
+    return np.stack([points[group].mean(axis=0) for group in groups])
 
 
 def test_between_and_paired_are_the_definition(case, rng):
@@ -40,20 +36,16 @@ def test_between_and_paired_are_the_definition(case, rng):
     centers = centers_of(points, rng)
     expected = np.array([[distance(x, m) for m in centers] for x in points])
     np.testing.assert_allclose(divergence.between(points, centers), expected, atol=1e-12)
-    np.testing.assert_allclose(
-        divergence.paired(points[:5], centers), np.diag(expected), atol=1e-12
-    )
-    general = (
-        divergence.phi(points)[:, None]
-        - points @ divergence.natural(centers).T
-        + divergence.offset(centers)
-    )
+    paired = divergence.paired(points[:5], centers)
+    np.testing.assert_allclose(paired, np.diag(expected), atol=1e-12)
+    general = divergence.phi(points)[:, None] - points @ divergence.natural(centers).T
+    general += divergence.offset(centers)
     if not divergence.squared:
         np.testing.assert_allclose(general, expected, atol=1e-12)
 
 
 def test_they_are_bregman_divergences_of_phi(case, rng):
-    """D(x, m) = phi(x) - phi(m) - <x - m, grad phi(m)>, the gradient by differences along the space of points."""
+    """D(x, m) = phi(x) - phi(m) - <x - m, grad phi(m)>, the gradient by differences."""
     divergence, points, distance = case
     for x, m in zip(points, centers_of(points, rng), strict=False):
         step = 1e-6 * (x - m)
@@ -73,7 +65,7 @@ def test_the_mean_minimises_the_sum(case, rng):
 
 
 def test_a_missing_cell_costs_nothing_and_counts_in_no_mean(rng):
-    """Each column on its own items: the sum over columns of divergences on the items that have a value there."""
+    """The sum over columns of divergences on the items that have a value there."""
     for name in ("poisson", "bernoulli", "categorical", "standardized"):
         X = some_data(rng, name, 30)
         holes = X.copy()
@@ -121,17 +113,13 @@ def test_directions_without_variance_are_left_out(rng):
     flat = np.column_stack([X, X[:, 0] - X[:, 1], np.full(20, 3.0)])
     metric, plain = Mahalanobis().bind(flat), Mahalanobis().bind(X)
     assert metric.points(flat).shape == (20, 2)
-    np.testing.assert_allclose(
-        metric.between(metric.points(flat), metric.points(flat)),
-        plain.between(plain.points(X), plain.points(X)),
-        atol=1e-8,
-    )
-    np.testing.assert_allclose(metric.shown(metric.points(flat)), flat, atol=1e-9)
+    points, expected = metric.points(flat), plain.points(X)
+    distances = metric.between(points, points), plain.between(expected, expected)
+    np.testing.assert_allclose(*distances, atol=1e-8)
+    np.testing.assert_allclose(metric.shown(points), flat, atol=1e-9)
     constant = Mahalanobis().bind(np.ones((4, 2)))
-    assert (
-        constant.between(constant.points(np.ones((4, 2))), constant.points(np.ones((4, 2)))).max()
-        == 0
-    )
+    points = constant.points(np.ones((4, 2)))
+    assert constant.between(points, points).max() == 0
 
 
 def test_standardized_counts_standard_deviations(rng):

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
+from bayesclust.constraints import LinkNoise, PairwiseConstraints
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
 from bayesclust.families import FAMILIES
 from bayesclust.inference.assignment import draw_index, members
 from bayesclust.inference.chain import (
@@ -16,7 +18,7 @@ from bayesclust.inference.chain import (
     MoveSchedule,
     TwoLevelProblem,
 )
-from bayesclust.inference.moves.link_blocks import Blocks, draw_blocks, draw_bonds, move_blocks
+from bayesclust.inference.moves.link_blocks import Blocks, draw_bonds, move_blocks
 from bayesclust.inference.moves.parameter_scan import NONE_OPENED, prior_predictive, scan_given
 from bayesclust.inference.moves.scan import FAST_SCANS, scan, scan_full
 from bayesclust.inference.moves.split_merge import (
@@ -128,12 +130,13 @@ def state_at(state, labels):
 
 
 def test_bonds_have_their_probability(rng):
-    state = state_of(n=30, seed=1, kind="one")
-    blocks = draw_blocks(state.sites, state.table, state.assignment.z, rng)
-    assert sorted(blocks.items) == list(range(30))
-    assert (blocks.end - blocks.begin > 1).all()
-    apart = draw_bonds(state.sites, state.table, np.arange(30), rng)
-    np.testing.assert_array_equal(apart, np.arange(30))
+    link = PairwiseConstraints([(0, 1)], [True], 2, noise=LinkNoise(p=0.9, q=0.7))
+    sites, table = compile_sites([link], 2), stack_tables([link], [link.noise.initial(1)])
+    together, apart = np.zeros(2, int), np.arange(2)
+    roots = np.array([draw_bonds(sites, table, together, rng) for _ in range(4000)])
+    bonded = (roots[:, 0] == roots[:, 1]).mean()
+    assert bonded == pytest.approx(1 - 0.3 / 0.9, abs=4.5 * np.sqrt(2 / 9 / 4000))
+    np.testing.assert_array_equal(draw_bonds(sites, table, apart, rng), apart)
 
 
 @pytest.mark.parametrize("kind", STARTS)

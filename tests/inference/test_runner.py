@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesclust._numba import kernel, number_compiled
+from bayesclust._numba import kernel
 from bayesclust.inference import checkpoint, runner
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.runner import (
@@ -24,6 +24,7 @@ from bayesclust.inference.runner import (
     InterruptedRunWarning,
     LostProcessError,
     Schedule,
+    number_compiled,
     run_chains,
 )
 from tests.inference.states import chain
@@ -34,19 +35,16 @@ ROOT = Path(__file__).resolve().parents[2]
 class Count:
     """A chain that counts its sweeps; `pause` seconds each."""
 
-    def __init__(self, seed=0, pause=0.0, fail_at=None, hold=None):
+    def __init__(self, seed=0, pause=0.0, fail_at=None):
         self.rng = np.random.default_rng(seed)
         self.pause = pause
         self.fail_at = fail_at
-        self.hold = hold
         self.number = self.adapted = self.frozen = 0
 
     def sweep(self, *, adapt=False, freeze_noise=False):
         self.number += 1
         self.adapted += adapt
         self.frozen += freeze_noise
-        if self.hold is not None and self.number > self.hold[0]:
-            self.hold[1].wait()
         if self.number == self.fail_at:
             raise ZeroDivisionError("in the chain")
         time.sleep(self.pause)
@@ -167,22 +165,6 @@ def test_an_interrupt_returns_the_draws_so_far(monkeypatch):
     number = draws.posterior["p"].shape[1]
     assert 20 <= number < 5000
     np.testing.assert_array_equal(draws.sample_stats["number"], [np.arange(6, number + 6)] * 2)
-
-
-def test_chains_that_wait_for_a_thread_are_left_out(monkeypatch):
-    open_gate = threading.Event()
-    chains = [Count(), Count(), Count(hold=(3, open_gate)), Count()]
-
-    def ready():
-        if chains[2].number > 3:
-            open_gate.set()
-        return open_gate.is_set()
-
-    interrupted_when(monkeypatch, ready)
-    sentence = "the first 50 draws of 2 of 4 chains are returned, of 50 asked for"
-    with pytest.warns(InterruptedRunWarning, match=sentence):
-        draws = run(ready_made(chains), Schedule(0, 50), n_jobs=1)
-    np.testing.assert_array_equal(draws.sample_stats["number"], [np.arange(1, 51)] * 2)
 
 
 @pytest.mark.parametrize(

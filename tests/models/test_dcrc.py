@@ -15,6 +15,7 @@ import bayesclust as bc
 from bayesclust.models import WeightPrior, dcrc_log_joint
 from bayesclust.models.dcrc import dcrc
 from tests.models.paper_objective import PaperObjective
+from tests.refusals import cases, refusal
 
 N, K = 6, 3
 Z = np.array([0, 2, 2, 0, 1, 2])
@@ -166,23 +167,31 @@ def test_lower_bound_touches_where_answers_say_nothing(X, W):
     assert float(objective.lower_bound(W, other)) < float(objective(W))
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"precision": 0.0}, {"bias_scale": -1.0}, {"separation": -1.0}, {"balance": np.inf}],
-)
-def test_bad_priors(settings):
-    with pytest.raises(ValueError, match=f"^{next(iter(settings))} must lie in"):
-        WeightPrior(**settings)
+REFUSED = """
+WeightPrior(bias_scale=-1.0)
+    ValueError: bias_scale must lie in (0, inf); got -1.0.
+WeightPrior(separation=-1.0)
+    ValueError: separation must lie in [0, inf); got -1.0.
+WeightPrior(balance=inf)
+    ValueError: balance must lie in [0, inf); got inf.
+WeightPrior(precision=0.0)
+    ValueError: precision=0.0 is neither a positive number nor a pair (shape, rate) of positive
+    numbers; give one of these.
+WeightPrior((1.0, 0.0))
+    ValueError: precision=(1.0, 0.0) is neither a positive number nor a pair (shape, rate) of
+    positive numbers; give one of these.
+WeightPrior(proportions=(0.5, 0.4))
+    ValueError: proportions must be positive, one per cluster, with sum 1; got (0.5, 0.4).
+WeightPrior(proportions=(1.0, 0.0))
+    ValueError: proportions must be positive, one per cluster, with sum 1; got (1.0, 0.0).
+WeightPrior(proportions=((0.5, 0.5),))
+    ValueError: proportions must be positive, one per cluster, with sum 1; got ((0.5, 0.5),).
+"""
 
 
-def test_a_precision_is_a_number_or_a_pair():
-    with pytest.raises(
-        TypeError,
-        match=r"^precision must be a number or the \(shape, rate\) of a Gamma prior; got 'one'",
-    ):
-        WeightPrior("one")
-    with pytest.raises(ValueError, match=r"^the rate of precision must lie in"):
-        WeightPrior((1.0, 0.0))
+@pytest.mark.parametrize(("call", "expected"), cases(REFUSED))
+def test_bad_priors_are_refused(call, expected):
+    assert refusal(call, {"WeightPrior": WeightPrior, "inf": np.inf}) == expected
 
 
 def test_a_learned_precision_by_hand(W, rng):
@@ -197,11 +206,3 @@ def test_a_learned_precision_by_hand(W, rng):
         + stats.norm.logpdf(W[:, 2], scale=10.0).sum()
         + stats.gamma.logpdf(2.0, 3.0, scale=0.5)
     )
-
-
-@pytest.mark.parametrize("sizes", [(0.5, 0.4), (1.0, 0.0), ((0.5, 0.5),)])
-def test_bad_proportions(sizes):
-    with pytest.raises(
-        ValueError, match=r"^proportions must be positive, one per cluster, with sum 1; got"
-    ):
-        WeightPrior(proportions=sizes)

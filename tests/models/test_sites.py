@@ -36,7 +36,7 @@ def program(views, observe=True):
     constraint_sites(views, z, observe=observe)
 
 
-def test_sites_are_named_by_view_and_give_the_probability_of_its_answers():
+def test_sites_give_the_probability_of_answers():
     trace = numpyro.handlers.trace(numpyro.handlers.seed(program, 0)).get_trace(
         [LINKS, MORE, TRIPLETS]
     )
@@ -65,7 +65,7 @@ def test_no_answers_are_no_sites():
     assert list(trace) == ["item", "z"]
 
 
-def test_labels_that_are_enumerated_or_of_other_items_are_refused():
+def test_enumerated_labels_and_other_items_are_refused():
     enumerated = numpyro.handlers.substitute(
         program, data={"z": np.arange(3)[:, None] * np.ones((1, N), int)}
     )

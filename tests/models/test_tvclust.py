@@ -157,7 +157,13 @@ def test_sticks_without_names_are_the_chinese_restaurant_process():
     assert errors[2] < 1e-10
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("gaussian", "poisson") else pytest.mark.slow)
+        for name in FAMILIES
+    ],
+)
 def test_samplers_keep_the_same_joint(name):
     X, views = data_for(name), answers()
     bound = get_family(name).bind(X)

@@ -66,20 +66,3 @@ def test_a_sure_posterior_has_a_ball_of_radius_zero():
     assert ball.upper.tolist() == ball.lower.tolist() == ball.horizontal.tolist() == [[0, 0, 1]]
     assert [1, 1, 0] in ball
     assert [0, 1, 1] not in ball
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (
-            {"loss": VI(a=0.5)},
-            r"needs a distance between partitions, and VI\(a=0.5\) is none: take VI",
-        ),
-        ({"loss": "omari"}, r"needs a distance between partitions, and OneMinusARI\(\) is none"),
-        ({"level": 1.0}, r"level must lie in \(0, 1\); got 1.0"),
-        ({"labels": [0, 1]}, "labels has 2 items, but the posterior has 3"),
-    ],
-)
-def test_bad_input_is_refused(arguments, said):
-    with pytest.raises(ValueError, match=said):
-        bc.credible_ball([[0, 0, 1], [0, 1, 1]], **arguments)

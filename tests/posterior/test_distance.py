@@ -60,21 +60,3 @@ def test_energy_distance_of_binder_compares_similarities(rng):
     P, Q = bc.similarity_matrix(first[chosen]), bc.similarity_matrix(second[chosen])
     biased = found.between - sum(found.within) / 2 * 5 / 6
     assert biased == pytest.approx(((P - Q) ** 2).sum() / 81, abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("second", "settings", "said"),
-    [
-        (np.zeros((8, 3), int), {}, "the first posterior is about 4 items and the second about 3"),
-        (np.zeros((3, 4), int), {}, "3 draws are too few"),
-        (
-            np.zeros((8, 4), int),
-            {"loss": "omari"},
-            r"needs a distance between partitions, and OneMinusARI\(\) is none",
-        ),
-        (np.zeros((8, 4), int), {"num_draws": 1}, "num_draws must be an integer of at least 2"),
-    ],
-)
-def test_bad_input_is_refused(second, settings, said):
-    with pytest.raises(ValueError, match=said):
-        bc.posterior.posterior_distance(np.zeros((8, 4), int), second, **settings)

@@ -88,18 +88,3 @@ def test_monte_carlo_error_is_that_of_repetitions(rng):
         errors.append(table["mcse"].iloc[-1])
     assert np.std(shares) == pytest.approx(2 * 0.5 / np.sqrt(4000), rel=0.15)
     assert np.mean(errors) == pytest.approx(np.std(shares), rel=0.2)
-
-
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: bc.similar_items([[0, 0]], n_neighbors=0), "n_neighbors must be an integer"),
-        (lambda: cluster_confidence([[0, 0, 1]], [0, 1]), "labels has 2 items, but the posterior"),
-        (lambda: bc.n_clusters_posterior([[0, 1]], min_size=0), "min_size must be an integer"),
-        (lambda: bc.n_clusters_posterior([0, 1]), "draws must have shape"),
-        (lambda: bc.n_clusters_posterior(np.zeros((0, 2, 3), int)), "draws must have shape"),
-    ],
-)
-def test_bad_input_is_refused(call, said):
-    with pytest.raises(ValueError, match=said):
-        call()

@@ -6,11 +6,9 @@ import xarray as xr
 
 import bayesclust as bc
 from bayesclust.posterior.tree import (
-    as_labels,
     canonical,
     chain_partitions,
     feature_names,
-    group,
     item_names,
     log_joints,
     source_names,
@@ -137,85 +135,3 @@ def test_names_survive_a_file_and_change_nothing_else(tree, tmp_path):
         assert bc.constraint_credibility(read).equals(bc.constraint_credibility(tree))
         assert bc.source_reliability(read).equals(bc.source_reliability(tree))
     assert "item" not in tree["posterior"].coords
-
-
-def without_z(tree):
-    other = tree.copy()
-    other["posterior"] = tree["posterior"].to_dataset().drop_vars("z")
-    return other
-
-
-Z = {"z": np.zeros((2, 3, 4), int)}
-
-
-REFUSED = [
-    (lambda _: canonical([0.0, 1.0]), TypeError, "labels must be integers; got dtype float"),
-    (lambda _: canonical(["a", "b"]), TypeError, "labels must be integers; got dtype <U1"),
-    (lambda _: canonical(3), ValueError, "labels must have shape (..., n); got a single"),
-    (
-        lambda _: as_labels([0, 1], "init", 3),
-        ValueError,
-        "init has 2 items, but the posterior has 3",
-    ),
-    (
-        lambda _: to_datatree({"p": np.zeros((1, 2))}),
-        ValueError,
-        "the draws hold no partitions z, only ['p']: pass z (chain, draw, item).",
-    ),
-    (
-        lambda _: to_datatree({"z": np.zeros((3, 4), int)}),
-        ValueError,
-        "z must have shape (chain, draw, item), all at least 1; got (3, 4): add the missing",
-    ),
-    (
-        lambda _: to_datatree({**Z, "p": np.zeros((2, 4))}),
-        ValueError,
-        "p has shape (2, 4), but z has 2 chains of 3 draws: every variable needs",
-    ),
-    (
-        lambda _: to_datatree(Z, X=np.zeros((5, 2))),
-        ValueError,
-        "X has shape (5, 2), but z has 4 items: pass the data that was clustered.",
-    ),
-    (
-        lambda tree: stacked_partitions(without_z(tree)),
-        ValueError,
-        "the group posterior has no variable z (chain, draw, item): pass the posterior_ of",
-    ),
-    (lambda _: stacked_partitions(3.0), TypeError, "a posterior is an xarray.DataTree or a fitted"),
-    (
-        lambda _: stacked_partitions([0, 1]),
-        ValueError,
-        "draws must have shape (draws, n), both at least 1; got (2,): pass one row of labels",
-    ),
-    (
-        lambda _: stacked_partitions([[0, 1], [0]]),
-        ValueError,
-        "draws has rows of different lengths",
-    ),
-    (
-        lambda tree: group(tree, "prior"),
-        ValueError,
-        "this posterior has no group 'prior', only 'posterior', 'sample_stats', 'observed",
-    ),
-    (
-        lambda _: stored_constraints(to_datatree(Z)),
-        ValueError,
-        "this posterior has no group 'constant_data', only 'posterior', 'sample_stats': "
-        "pass the posterior_ of a fit with constraints.",
-    ),
-    (lambda tree: with_names(tree, items=["a"]), ValueError, "there are 1 names for 5 items"),
-    (lambda tree: with_names(tree, items=list("abade")), ValueError, "two items are called 'a'"),
-    (
-        lambda tree: with_names(tree, sources={"links": ["ann"]}),
-        ValueError,
-        "there are 1 names for 2 links_sources",
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "error", "sentence"), REFUSED)
-def test_bad_input_is_refused(tree, call, error, sentence):
-    with pytest.raises(error) as caught:
-        call(tree)
-    assert str(caught.value).startswith(sentence)

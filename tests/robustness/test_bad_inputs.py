@@ -13,7 +13,7 @@ import pytest
 from tests.robustness.bad_values import SORTS, bad_values
 from tests.robustness.entries import TABLE, WITHOUT_DATA, matches, public
 
-QUICK, MANY = 150, 2000
+QUICK, MANY = 100, 2000
 ACCEPTED_ELSEWHERE = {
     ("sklearn.utils.validation", "_check_n_features"),
     ("sklearn.utils.validation", "_check_feature_names"),

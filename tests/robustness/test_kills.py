@@ -1,24 +1,14 @@
 """Processes killed at random moments lose only what was not written, and resume the same draws."""
 
 import json
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.robustness.world import in_process
 
 
 def killed(kind, number, seed):
-    command = [sys.executable, "-m", "tests.robustness.killed", kind, str(number), str(seed)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(in_process("-m", "tests.robustness.killed", kind, number, seed))
 
 
 def test_a_few_kills_lose_no_file():

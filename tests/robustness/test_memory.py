@@ -1,23 +1,19 @@
 """Work that needs more memory than there is says so in a sentence before it begins."""
 
 import os
-import subprocess
-import sys
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust import _io
-from bayesclust._io import available_memory, check_memory
+from bayesclust import checks
+from bayesclust.checks import available_memory, check_memory
 from bayesclust.estimators.base import check_draws_fit_in_memory
 from bayesclust.inference.runner import Schedule, run_chains
 from bayesclust.posterior.tree import stacked_partitions, to_datatree
 from tests.robustness import world
 
-ROOT = Path(__file__).resolve().parents[2]
 SENTENCE = r"^[^.]* needs [\d,.]+ GiB of memory, but only 0\.000 GiB are left: [^.]*\.$"
 DRAWS = np.tile(world.TRUTH, (3, 1))
 
@@ -42,18 +38,18 @@ GREEDY = {
 
 @pytest.mark.parametrize("what", GREEDY)
 def test_work_beyond_memory_is_refused_beforehand(monkeypatch, what):
-    monkeypatch.setattr(_io, "available_memory", lambda: 100)
+    monkeypatch.setattr(checks, "available_memory", lambda: 100)
     with pytest.raises(MemoryError, match=SENTENCE):
         GREEDY[what]()
 
 
 def test_unknown_memory_refuses_nothing(monkeypatch):
-    monkeypatch.setattr(_io, "available_memory", lambda: None)
+    monkeypatch.setattr(checks, "available_memory", lambda: None)
     check_memory(1 << 62, "the world", "take less of it")
 
 
 def test_sentences_are_in_gibibytes(monkeypatch):
-    monkeypatch.setattr(_io, "available_memory", lambda: 3 << 28)
+    monkeypatch.setattr(checks, "available_memory", lambda: 3 << 28)
     check_memory(3 << 28, "this", "take less")
     with pytest.raises(
         MemoryError,
@@ -70,10 +66,10 @@ def files(monkeypatch, tmp_path, meminfo, groups=None):
         (tmp_path / "fs" / folder / "memory.max").write_text(f"{most}\n")
         (tmp_path / "fs" / folder / "memory.current").write_text(f"{used}\n")
         (tmp_path / "fs" / folder / "memory.stat").write_text(f"anon 5\ninactive_file {inactive}\n")
-    monkeypatch.setattr(_io, "MEMINFO", tmp_path / "meminfo")
-    monkeypatch.setattr(_io, "OWN_GROUP", tmp_path / "cgroup")
-    monkeypatch.setattr(_io, "GROUPS", tmp_path / "fs")
-    monkeypatch.setattr(_io, "_left_of_limit", lambda: None)
+    monkeypatch.setattr(checks, "MEMINFO", tmp_path / "meminfo")
+    monkeypatch.setattr(checks, "OWN_GROUP", tmp_path / "cgroup")
+    monkeypatch.setattr(checks, "GROUPS", tmp_path / "fs")
+    monkeypatch.setattr(checks, "_left_of_limit", lambda: None)
 
 
 MACHINE = "MemTotal: 900 kB\nMemFree: 50 kB\nMemAvailable: 300 kB\nSwapFree: 100 kB\n"
@@ -108,7 +104,7 @@ LIMITED = """
 import resource
 import numpy as np
 import bayesclust as bc
-from bayesclust._io import _left_of_limit
+from bayesclust.checks import _left_of_limit
 bc.similarity_matrix([[0, 0, 1]])
 taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + (1 << 28), resource.RLIM_INFINITY))
@@ -122,20 +118,11 @@ except MemoryError as error:
 
 def test_a_limit_of_address_space_is_respected():
     """A matrix of 4.8 GB where a quarter of one is left: a sentence, no failed allocation."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(
-        [sys.executable, "-c", LIMITED],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=ROOT,
-        env=environment,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(
+    said = world.in_process("-c", LIMITED)
+    assert said.startswith(
         "the matrix of similarities of 20,000 items needs 4.5 GiB of memory, but only 0.2"
     )
-    assert done.stdout.endswith("similar_items keeps the most similar ones only.\n")
+    assert said.endswith("similar_items keeps the most similar ones only.\n")
 
 
 class Labels:

@@ -3,10 +3,7 @@
 import ast
 import io
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +17,7 @@ from bayesclust.inference.runner import Schedule, run_chains
 from tests.inference.test_checkpoint import Walk
 from tests.robustness import world
 
-ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "bayesclust"
+PACKAGE = world.ROOT / "bayesclust"
 FEW, MANY = 20, 200
 
 
@@ -119,13 +115,7 @@ def test_damaged_posteriors_do_not_crash(tmp_path):
     """In a process of its own, since HDF5 is in C; netCDF files have no sums over their bytes."""
     path = tmp_path / "draws.nc"
     world.tree().to_netcdf(path, engine="h5netcdf")
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", NETCDF, str(path), str(MANY)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) < MANY
+    assert int(world.in_process("-c", NETCDF, path, MANY)) < MANY
 
 
 READERS = {

@@ -3,15 +3,13 @@
 import ast
 import errno
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bayesclust._io import check_path, check_target, replaced
+from tests.robustness.world import ROOT, in_process
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "bayesclust"
 WRITERS = {"write_text", "write_bytes", "to_csv", "to_netcdf", "to_zarr", "to_json", "to_excel"}
 WRITERS |= {"to_parquet", "savefig", "savetxt", "savez", "savez_compressed", "tofile"}
@@ -177,12 +175,7 @@ for name, write in {
 
 def test_a_full_disk_leaves_the_old_files(tmp_path):
     """NumPy, HDF5 and zarr under a limit of size, which a system treats as a full disk."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-W", "ignore", "-c", LIMITED, str(tmp_path)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    found = [line.split(",")[1:] for line in done.stdout.splitlines() if line.startswith("RESULT")]
+    said = in_process("-W", "ignore", "-c", LIMITED, tmp_path)
+    found = [line.split(",")[1:] for line in said.splitlines() if line.startswith("RESULT")]
     names = ["session.npz", "draws.nc", "run.zarr"]
-    assert found == [[name, "True", "True"] for name in names], done.stderr
+    assert found == [[name, "True", "True"] for name in names]

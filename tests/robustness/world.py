@@ -1,6 +1,10 @@
 """Good input for every public entry: small, of whole numbers that every type holds exactly."""
 
+import os
+import subprocess
+import sys
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +13,7 @@ import bayesclust as bc
 from bayesclust.families import get_family
 from bayesclust.posterior.tree import to_datatree
 
+ROOT = Path(__file__).resolve().parents[2]
 N = 12
 TRUTH = np.repeat([0, 1, 2], 4)
 X = np.random.default_rng(0).integers(0, 8, (N, 2)) + 30.0 * TRUTH[:, None]
@@ -30,6 +35,17 @@ SHORT: dict[str, Any] = {
     "progress": False,
     "random_state": 0,
 }
+
+
+def in_process(*arguments):
+    """What Python prints in a process of its own, which must end well."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, *map(str, arguments)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 @cache

@@ -41,8 +41,8 @@ from bayesclust.typing import FloatArray, IntArray, NDArray
 
 
 LEVEL = 0.01
-"""Lowest slice that is looked under, one item weighing 1: an item with a lower one keeps its label
-until its next slice. Beneath it lie too many new clusters where the discount is large."""
+"""Lowest slice in use, one item weighing 1: an item with a lower one keeps its label in this sweep.
+Below it are too many new clusters where the discount is large."""
 TINY = 1e-300
 
 
@@ -53,10 +53,12 @@ def draw_weights(
 
     Given the partition, weights times an independent Gamma(n + c) variable are Gamma(n_k - d) for
     the clusters (Pitman 1996, Corollary 20). The rest is a Pitman-Yor process (d, c + K d): the
-    jumps of a Poisson process of intensity T d / Gamma(1 - d) x^(-1 - d) exp(-x) with T ~ Gamma(c /
-    d + K) (Pitman and Yor 1997, Proposition 21), or c / x exp(-x) where d = 0. Those below all
-    slices (Walker 2007) can be no item's label, so nothing is truncated. Of a known number (d =
-    -gamma) all others are Gamma(gamma), and there are no slices.
+    jumps of a Poisson process of intensity (Pitman and Yor 1997, Proposition 21)
+
+        T d / Gamma(1 - d) x^(-1 - d) exp(-x),  T ~ Gamma(c / d + K);  c / x exp(-x) where d = 0.
+
+    Those below all slices (Walker 2007) can be no item's label, so nothing is truncated. Of a known
+    number (d = -gamma) all others are Gamma(gamma), and there are no slices.
     """
     d, c = sticks
     own = np.maximum(rng.standard_gamma(sizes - d), TINY)

@@ -17,8 +17,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesclust._io import check_memory
-from bayesclust.checks import check_choice
+from bayesclust.checks import check_choice, check_memory
 from bayesclust.typing import FloatArray
 
 KERNELS = {"rbf": "rbf", "polynomial": "poly", "precomputed": "precomputed"}

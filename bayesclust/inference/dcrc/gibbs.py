@@ -81,7 +81,8 @@ class DCRCChain:
         self.sampler = (
             None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
         )
-        self.precision = np.nan if problem.prior is None else problem.prior.first_precision
+        prior = problem.prior
+        self.precision = np.nan if prior is None else prior.prior_precision.initial
         self._use_weights(problem.W)
         # starts are dispersed: answers have no part in them
         self.z = _draw_each(self.log_p, rng)
@@ -179,7 +180,8 @@ class DCRCChain:
 
     @property
     def _learns_precision(self) -> bool:
-        return self.problem.prior is not None and isinstance(self.problem.prior.precision, tuple)
+        prior = self.problem.prior
+        return prior is not None and prior.prior_precision.fixed is None
 
     def _penalise(self, precision: float) -> None:
         assert self.sampler is not None
@@ -194,7 +196,7 @@ def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
     assert prior.bias_scale is not None
     sizes = None if prior.proportions is None else np.array(prior.proportions)
     features = named_first(problem.points, named)[0]
-    ridge = prior.first_precision / 2
+    ridge = prior.prior_precision.initial / 2
     bias_ridge = prior.bias_scale**-2 / 2
     return WeightObjective(
         features, len(named), ridge, prior.separation, prior.balance, sizes, bias_ridge

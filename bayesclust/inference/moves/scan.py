@@ -76,12 +76,12 @@ def place(target: Any, i: int, choice: int, old: int, alone: bool) -> Any:
     """Give item i, `alone` in slot `old` or not, the label of an option; returns its slot."""
 
 
-@implements(take_out, Target, fastmath=FAST, no_refcount=True)
+@implements(take_out, Target, fastmath=FAST, forceinline=True, no_refcount=True)
 def _take_out(target, i, alone):  # type: ignore[no-untyped-def]
     target.assignment.z[i] = UNPLACED
 
 
-@implements(weigh_options, Target, fastmath=FAST, no_refcount=True)
+@implements(weigh_options, Target, fastmath=FAST, forceinline=True, no_refcount=True)
 def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-untyped-def]
     state, assignment, sites, table, prior = target
     number, emptied = assignment.number[0], 0
@@ -98,7 +98,7 @@ def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-unty
     return number + 1
 
 
-@implements(place, Target, fastmath=FAST, no_refcount=True)
+@implements(place, Target, fastmath=FAST, forceinline=True, no_refcount=True)
 def _place(target, i, choice, old, alone):  # type: ignore[no-untyped-def]
     assignment = target.assignment
     if choice < assignment.number[0]:

@@ -143,7 +143,7 @@ class TwoLevelState(State):
         self.levels = Levels(**levels | {"clusters": Assignment(**levels["clusters"])})
 
 
-@implements(take_out, TwoLevelTarget, fastmath=FAST, no_refcount=True)
+@implements(take_out, TwoLevelTarget, fastmath=FAST, forceinline=True, no_refcount=True)
 def _take_out(target, i, alone):  # type: ignore[no-untyped-def]
     components, levels = target.assignment, target.levels
     k, g = components.z[i], levels.clusters.z[i]
@@ -157,7 +157,7 @@ def _take_out(target, i, alone):  # type: ignore[no-untyped-def]
         close_slot(levels.clusters, g)
 
 
-@implements(weigh_options, TwoLevelTarget, fastmath=FAST, no_refcount=True)
+@implements(weigh_options, TwoLevelTarget, fastmath=FAST, forceinline=True, no_refcount=True)
 def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-untyped-def]
     state, components, levels, sites, table, prior = target
     clusters, number = levels.clusters, components.number[0]
@@ -179,7 +179,7 @@ def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-unty
     return options + 1
 
 
-@implements(place, TwoLevelTarget, fastmath=FAST, no_refcount=True)
+@implements(place, TwoLevelTarget, fastmath=FAST, forceinline=True, no_refcount=True)
 def _place(target, i, choice, old, alone):  # type: ignore[no-untyped-def]
     components, levels = target.assignment, target.levels
     clusters, number = levels.clusters, components.number[0]

@@ -75,6 +75,7 @@ def test_four_devices_of_one_host(expected, tmp_path):
     check(run(path, flags="--xla_force_host_platform_device_count=4"), path, expected, 4)
 
 
+@pytest.mark.slow
 def test_two_processes(expected, tmp_path):
     with socket.socket() as free:
         free.bind(("localhost", 0))

@@ -44,7 +44,7 @@ def test_the_bound_never_falls(noise):
 
 
 def test_the_bound_stays_below_the_evidence():
-    for seed in range(15):
+    for seed in range(6):
         rng = np.random.default_rng([2, seed])
         view = random_views(rng, N, bc.UniformNoise(float(rng.uniform(0.02, 0.9))), pairs=False)[0]
         X, W = rng.normal(size=(N, 2)), rng.normal(size=(K, 3))
@@ -87,7 +87,7 @@ def test_the_bound_with_learned_noise_and_pairs_stays_below_its_evidence():
         X, W = rng.normal(size=(N, 2)), rng.normal(size=(K, 3))
         state = ascent(X, views, W)
         state.run(5)
-        rest = state.objective.regulariser(state.W)
+        rest = state.objective.value_and_gradient(state.W, np.zeros_like(state.q))[0]
         assert state.bound <= learned_evidence(X, state.W, views, rest) + 1e-9
 
 

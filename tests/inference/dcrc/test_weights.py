@@ -11,8 +11,7 @@ from tests.inference.dcrc.problems import ascent
 from tests.models.paper_objective import PaperObjective
 
 
-@pytest.mark.parametrize("balance", [False, True], ids=["Eq. 8", "Eq. 9"])
-@pytest.mark.parametrize("n", [7, 3], ids=["some free", "all named"])
+@pytest.mark.parametrize(("n", "balance"), [(7, True), (3, False)], ids=["Eq. 9", "Eq. 8"])
 def test_bound_and_gradient_are_the_papers(rng, balance, n):
     X, W = rng.normal(size=(n, 2)), rng.normal(size=(3, 3))
     items = [(0, 2, 1), (2, 1, 0)] if n == 3 else [(0, 2, 4), (2, 4, 1)]

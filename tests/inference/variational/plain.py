@@ -41,7 +41,7 @@ def surrogate(views, tables, logits, r):
 
 
 def sweep(views, tables, logits, r, order):
-    """One round of coordinate ascent, item after item, by putting each wholly in every component."""
+    """One round of coordinate ascent, by putting each item wholly in every component."""
     r = r.copy()
     for i in order:
         values = []

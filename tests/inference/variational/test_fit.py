@@ -1,4 +1,4 @@
-"""The search and its moves: it leaves bad starts, repeats itself and never falls; draws are those of q."""
+"""The search and its moves: starts, repetition, a path that never falls, draws of q."""
 
 from dataclasses import replace
 
