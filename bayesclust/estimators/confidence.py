@@ -5,7 +5,6 @@ They are checked, shown, chosen from the data, and taken from a posterior.
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections.abc import Mapping, Sequence
@@ -44,6 +43,7 @@ from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
     group,
     process_draws,
+    settings_of,
     stacked_partitions,
     stored_constraints,
 )
@@ -283,10 +283,7 @@ def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dic
 
 def _family(posterior: Any) -> str | Family:
     """The likelihood family of a fit."""
-    family = getattr(posterior, "family", None)
-    if family is None:
-        tree = getattr(posterior, "posterior_", posterior)
-        family = json.loads(tree.attrs.get("settings", "{}")).get("family")
+    family = getattr(posterior, "family", None) or settings_of(posterior).get("family")
     if isinstance(family, Family):
         return family
     if family in FAMILIES:

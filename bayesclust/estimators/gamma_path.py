@@ -238,11 +238,6 @@ def limit_path(
         J of each chain. Over item: limit_labels and best_labels. Attributes: J, number of clusters
         and entropy of these two, penalty, divergence, level, sampler and start.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Before any computing, in one sentence: what was got, where, and what to do.
-
     Notes
     -----
     At the end of the path all posterior mass sits on the least J, but no sampler crosses from one

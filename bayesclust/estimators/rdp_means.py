@@ -283,11 +283,6 @@ class RDPMeans(MeansClusterer):
     n_iter_ : int
     n_features_in_ : int
 
-    Raises
-    ------
-    ValueError, TypeError
-        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
-
     References
     ----------
     Khashabi, Wieting, Liu, Liang: Clustering With Side Information, section 4: Eq. 19 is the
@@ -490,30 +485,14 @@ class DPMeans(MeansClusterer):
         A guess of the number of clusters, from which the penalty is set by furthest-first. With
         neither this nor `penalty`, of the penalties of 1 to about sqrt(n) clusters, at most 50, the
         one is taken whose solution has the smallest Bayesian information criterion.
-    divergence : str, Divergence or Family, default "euclidean"
-        D, as in `RDPMeans`.
-    init : labels of shape (n,), fitted estimator, posterior or None, default None
-        The first start; None is all items in one cluster.
-    order : {"given", "random"}, default "given"
-        In which order passes visit the items.
-    n_init : int, default 1
-        Starts, the first and random ones; the smallest J is kept.
-    max_iter : int, default 300
-        Most passes in one descent.
-    random_state : int, Generator or None, default None
-        Decides the random starts and the random order; with one start in the given order nothing is
-        random.
+    divergence, init, order, n_init, max_iter, random_state
+        As in `RDPMeans`. With one start in the given order nothing is random.
 
     Attributes
     ----------
     labels_, n_clusters_, cluster_centers_, objective_, objective_path_, penalty_, xi_, n_iter_,
     n_features_in_
         As in `RDPMeans`; `xi_` is (0, 0).
-
-    Raises
-    ------
-    ValueError, TypeError
-        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
 
     Examples
     --------

@@ -80,11 +80,6 @@ class SpectralRDPMeans(MeansClusterer):
         As in `RDPMeans`.
     n_features_in_ : int
 
-    Raises
-    ------
-    ValueError, TypeError
-        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
-
     References
     ----------
     Khashabi, Wieting, Liu, Liang: Clustering With Side Information, Eq. 21; its slips are named in

@@ -498,7 +498,7 @@ class BoundFamily(ABC):
         return replace(self, power=power, log_constant=power * self.log_constant)
 
     def for_prediction(self) -> Self:
-        """The same clusters with the predictive density of a whole item, whatever theirs weigh."""
+        """The same clusters with the predictive density of a whole item, whatever the power."""
         whole = not self.takes_power or self.reader is not None
         return self if whole else replace(self, predictive_power=1.0)
 
@@ -509,7 +509,7 @@ class BoundFamily(ABC):
         return np.array([self.power, asked])
 
     def row_constants(self, rows: FloatArray) -> FloatArray:
-        """What log L lacks to be log p of each row in the user's units."""
+        """The difference of log p of each row in the user's units and log L."""
         return self.log_base(rows) if self.reader is None else np.zeros(len(rows))
 
     def with_rows(self, rows: FloatArray) -> Self:
@@ -569,7 +569,7 @@ class Family(ABC):
 class Components:
     """Clusters of a bound family with their parameters in hand.
 
-    Items weigh `family.power`: sums are multiplied by it here, so that families need not know it.
+    An item counts `family.power`-fold: sums are multiplied by it here, and families need not know.
     *Terms* are arrays with one slice for each cluster.
     """
 

@@ -1,4 +1,4 @@
-"""What numbers a column holds: measured, rounded, counted, coded, or one value over and over.
+"""Columns of numbers: measured, rounded, counted, coded, or one value over and over.
 
 A Gaussian cluster of m items that share a value of one column has no variance there: its density
 has no bound but the base measure's, so that with m well above the strength of that (15 items) ties
@@ -107,7 +107,7 @@ def recording_step(values: FloatArray) -> float:
 
 
 def describe_column(x: FloatArray) -> Column:
-    """What kind of numbers a column holds, missing cells (NaN) left out.
+    """The kind of numbers that a column holds, missing cells (NaN) left out.
 
     >>> rain = np.r_[np.zeros(40), np.random.default_rng(0).gamma(2.0, size=60)]
     >>> column = describe_column(rain)

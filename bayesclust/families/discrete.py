@@ -55,7 +55,7 @@ class DiscreteFamily(base.Family, ABC):
 
     takes_missing = True
     expects: ClassVar[tuple[str, str]]
-    """What cells should be, in the plural, and what to do about others."""
+    """The name of right cells, in the plural, and a remedy for others."""
 
     def check(self, X: FloatArray, columns: IntArray | None = None) -> None:
         """Refuse cells that the family cannot model, columns by their numbers; NaN passes."""
@@ -201,7 +201,7 @@ def _compare(state: CodedState, k: int, j: int) -> float:
 
 
 @device(fastmath=FAST, no_refcount=True, forceinline=True)
-def _weigh(state: CodedState, k: int, code: int) -> None:
+def _update_weight(state: CodedState, k: int, code: int) -> None:
     weight = state.prior.beta[code] + state.total[k, code]
     state.log_weight[k, code] = _log_rise(weight, state.powers[1])
 
@@ -223,7 +223,7 @@ def _move(state: CodedState, i: int, k: int, sign: int) -> None:
         if code >= missing:
             usual -= state.change[k, missing + j]
             continue
-        _weigh(state, k, code)
+        _update_weight(state, k, code)
         usual += _compare(state, k, j)
     state.usual[k] = usual
     state.count[k] += sign
@@ -243,7 +243,7 @@ def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
 def _derive(state, k):  # type: ignore[no-untyped-def]
     usual = 0.0
     for code in range(len(state.prior.beta)):
-        _weigh(state, k, code)
+        _update_weight(state, k, code)
     for j in range(len(state.reference)):
         usual += _compare(state, k, j)
     state.usual[k] = usual

@@ -76,7 +76,7 @@ class KullbackLeibler(Smoothed):
     """D(x, m) = sum_j x_j log(x_j / m_j) between distributions, the limit of multinomial counts.
 
     Rows of counts become distributions (x_j + smoothing) / sum_j (x_j + smoothing), so that items
-    weigh the same, however many counts they have (TVClust Sec. 5.3, Table 4, has the default).
+    count the same, however many counts they have (TVClust Sec. 5.3, Table 4, has the default).
 
     Examples
     --------

@@ -58,7 +58,7 @@ def with_square(X: FloatArray) -> FloatArray:
 class KnownVarianceGaussian(base.BoundFamily):
     """Clusters of variance 1 / (2 gamma); X is sqrt(2 gamma) (x - m0); no hyper-parameters.
 
-    In units of items the prior weighs kappa0 = 1 / (2 gamma rho^2).
+    The prior counts as kappa0 = 1 / (2 gamma rho^2) items.
     """
 
     gamma: float

@@ -31,7 +31,7 @@ Values = Mapping[str, float]
 """Parameters of a prior by name."""
 REMEMBERED = 64
 NODES = {1: 500, 2: 60}
-"""Of each parameter's quadrature, by the number of learned parameters."""
+"""Nodes of the quadrature for each parameter, by the number of learned ones."""
 NEGLIGIBLE = 45.0
 """How far below its largest value the log of an integrand is left out."""
 

@@ -366,7 +366,7 @@ def confusions(view: StoredConstraints, draws: xr.Dataset) -> FloatArray:
 
 
 def _noise_model(view: StoredConstraints) -> NoiseModel:
-    """Without settings: confusion matrices follow from the parameters, whatever the priors were."""
+    """With default settings: confusion matrices follow from the parameters, not from priors."""
     waiting = deque(NoiseModel.__subclasses__())
     wanted = (view.kind, set(view.parameters))
     while waiting:
@@ -374,7 +374,7 @@ def _noise_model(view: StoredConstraints) -> NoiseModel:
         waiting.extend(model.__subclasses__())
         # what all of a kind share has no parameters of its own
         if not isabstract(model) and (model.kind, set(model.parameters)) == wanted:
-            return object.__new__(model)
+            return model()
     raise ValueError(
         f"the answers {view.name!r} are of the kind {view.kind!r}, whose noise has the parameters "
         f"{', '.join(view.parameters)}, and no such noise model is loaded: "

@@ -12,6 +12,7 @@ from bayesclust.estimators.minimal_modification import ConflictError
 from bayesclust.inference.limits.minimal_modification.modify import super_instances
 from bayesclust.posterior.tree import to_datatree
 from tests.inference.limits.minimal_modification.plain import N, random_case
+from tests.refusals import cases, refusal
 
 X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [30.0]])
 SEEN = [0, 0, 0, 1, 1, 2]
@@ -168,84 +169,57 @@ def test_a_conflict_is_named_in_a_sentence():
 LINKS = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, True], N)
 
 
-@pytest.mark.parametrize(
-    ("settings", "arguments", "error", "sentence"),
-    [
-        ({"anchors": 1.5}, {}, ValueError, "anchors must lie in [0, 1]; got 1.5."),
-        (
-            {"super_instances": "all"},
-            {},
-            TypeError,
-            "super_instances must be a number in [0, 1]; got 'all' of type str.",
-        ),
-        ({"min_satisfied": 0}, {}, ValueError, "min_satisfied must lie in (0, 1]; got 0."),
-        (
-            {"new_clusters": -1},
-            {},
-            ValueError,
-            "new_clusters must be an integer of at least 0; got -1.",
-        ),
-        ({"time_limit": 0}, {}, ValueError, "time_limit must lie in (0, inf); got 0."),
-        ({"n_jobs": 0}, {}, ValueError, "n_jobs must be an integer of at least 1; got 0."),
-        ({"dnk_weight": -1.0}, {}, ValueError, "dnk_weight must lie in [0, inf); got -1.0."),
-        ({"precision": 0.0}, {}, ValueError, "precision must lie in (0, inf); got 0.0."),
-        (
-            {},
-            {"partition": [0, 1]},
-            ValueError,
-            "partition has shape (2,), but X has 6 items: pass one label per item, an estimator fitted to these items, or "
-            "its posterior_.",
-        ),
-        (
-            {},
-            {"partition": ["a"] * 6},
-            TypeError,
-            "partition must hold integers; got dtype <U1: number the clusters from 0.",
-        ),
-        (
-            {},
-            {"partition": [0, 0, -1, 0, 0, 0]},
-            ValueError,
-            "partition[2] is -1: number the clusters 0, 1, 2, ..., and give noise one of its own.",
-        ),
-        (
-            {},
-            {"constraints": bc.LabelConstraints([(0, 1), (1, 3)], N)},
-            ValueError,
-            "label[1] names cluster 3, but clusters are numbered 0 to 2, new ones included: correct the number or allow "
-            "more new_clusters.",
-        ),
-        (
-            {},
-            {"constraints": LINKS, "credibility": [0.5]},
-            ValueError,
-            "credibility has shape (1,), but there are 2 constraints: pass one probability for each, in order.",
-        ),
-        (
-            {},
-            {"constraints": LINKS, "credibility": [0.5, 1.5]},
-            ValueError,
-            "credibility[1] is 1.5: pass probabilities from 0 to 1.",
-        ),
-        (
-            {},
-            {
-                "constraints": LINKS,
-                "credibility": pd.DataFrame({"view": ["links"], "credibility": [0.5]}),
-            },
-            ValueError,
-            "credibility has 1 rows about 'links', but there are 2 constraints of that name: pass the table of a fit to "
-            "these constraints.",
-        ),
-        (
-            {},
-            {"constraints": LINKS, "credibility": pd.DataFrame({"view": ["links"]})},
-            ValueError,
-            "credibility has no column 'credibility': pass a table from bayesclust.constraint_credibility.",
-        ),
-    ],
-)
-def test_bad_input_is_refused_in_a_sentence(settings, arguments, error, sentence):
-    with pytest.raises(error) as caught:
-        bc.MinimalModification(**settings).fit(X, **{"partition": SEEN} | arguments)
-    assert str(caught.value) == sentence
+def modified(partition=SEEN, constraints=None, credibility=None, **settings):
+    given = {"constraints": constraints, "credibility": credibility}
+    return bc.MinimalModification(**settings).fit(X, partition=partition, **given)
+
+
+def table(**columns):
+    return pd.DataFrame(columns)
+
+
+ROWS = """
+modified(anchors=1.5)
+    ValueError: anchors must lie in [0, 1]; got 1.5.
+modified(super_instances='all')
+    TypeError: super_instances must be a number in [0, 1]; got 'all' of type str.
+modified(min_satisfied=0)
+    ValueError: min_satisfied must lie in (0, 1]; got 0.
+modified(new_clusters=-1)
+    ValueError: new_clusters must be an integer of at least 0; got -1.
+modified(time_limit=0)
+    ValueError: time_limit must lie in (0, inf); got 0.
+modified(n_jobs=0)
+    ValueError: n_jobs must be an integer of at least 1; got 0.
+modified(dnk_weight=-1.0)
+    ValueError: dnk_weight must lie in [0, inf); got -1.0.
+modified(precision=0.0)
+    ValueError: precision must lie in (0, inf); got 0.0.
+modified([0, 1])
+    ValueError: partition has shape (2,), but X has 6 items: pass one label per item, an
+    estimator fitted to these items, or its posterior_.
+modified(['a'] * 6)
+    TypeError: partition must hold integers; got dtype <U1: number the clusters from 0.
+modified([0, 0, -1, 0, 0, 0])
+    ValueError: partition[2] is -1: number the clusters 0, 1, 2, ..., and give noise one of
+    its own.
+modified(constraints=bc.LabelConstraints([(0, 1), (1, 3)], N))
+    ValueError: label[1] names cluster 3, but clusters are numbered 0 to 2, new ones included:
+    correct the number or allow more new_clusters.
+modified(constraints=LINKS, credibility=[0.5])
+    ValueError: credibility has shape (1,), but there are 2 constraints: pass one probability
+    for each, in order.
+modified(constraints=LINKS, credibility=[0.5, 1.5])
+    ValueError: credibility[1] is 1.5: pass probabilities from 0 to 1.
+modified(constraints=LINKS, credibility=table(view=['links'], credibility=[0.5]))
+    ValueError: credibility has 1 rows about 'links', but there are 2 constraints of that
+    name: pass the table of a fit to these constraints.
+modified(constraints=LINKS, credibility=table(view=['links']))
+    ValueError: credibility has no column 'credibility': pass a table from
+    bayesclust.constraint_credibility.
+"""
+
+
+@pytest.mark.parametrize(("call", "error"), cases(ROWS))
+def test_bad_input_is_refused_in_a_sentence(call, error):
+    assert refusal(call, globals()) == error

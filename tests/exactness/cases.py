@@ -104,7 +104,7 @@ def scaled(name: str, n: int, d: int, rng: Generator, gamma: float) -> BoundFami
     return family_at(gamma, divergence.points(X), divergence)
 
 
-# items that weigh less than one
+# items that count less than once
 COARSENED = {
     f"{name} coarsened": name
     for name in (

@@ -37,7 +37,7 @@ def log_prior_marginal(sizes: NDArray[np.integer], prior: PartitionPrior) -> flo
 
 @cache
 def _log_prior_marginal(sizes: tuple[int, ...], prior: PartitionPrior) -> float:
-    """Of the Dirichlet process by a quadrature on log alpha of its own."""
+    """A quadrature on log alpha of its own, for the Dirichlet process."""
     if not isinstance(prior, DirichletProcess) or not prior.learned:
         return prior.log_marginal(np.array(sizes))
     one, n, number = prior.parameters["concentration"], sum(sizes), len(sizes)

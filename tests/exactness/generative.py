@@ -120,7 +120,7 @@ def columns(rows: Rows) -> dict[str, NDArray[np.float64]]:
 
 
 def standard_error(values: NDArray[np.float64], batches: int = 40) -> float:
-    """Of the mean of a chain's values, by batch means."""
+    """Standard error of the mean of a chain's values, by batch means."""
     length = len(values) // batches
     means = values[: batches * length].reshape(batches, length).mean(axis=1)
     return max(means.std(ddof=1), values.std() / np.sqrt(length)) / np.sqrt(batches)
@@ -163,7 +163,7 @@ def assert_uniform(ranks: Rows) -> None:
 
 
 def p_values(ranks: Rows) -> dict[str, float]:
-    """Of the rank histograms being flat."""
+    """P-values of the rank histograms being flat."""
     return {
         key: float(chisquare(np.histogram(values, bins=BINS, range=(0, DRAWS + 1))[0]).pvalue)
         for key, values in columns(ranks).items()

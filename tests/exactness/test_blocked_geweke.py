@@ -87,7 +87,7 @@ CHAINS, PER_CHAIN, WARMUP, THINNING = 9, 11, 150, 15
 
 
 def quantities(variables, statistics, c):
-    """What is ranked, of one chain's draw."""
+    """The quantities of one chain's draw that are ranked."""
     z = variables["z"][c]
     first, second = np.triu_indices(len(z), 1)
     values = {

@@ -33,7 +33,7 @@ def template(name):
 
 
 def quantities(chain):
-    """What is ranked: every continuous unknown, and functions of the partition."""
+    """The quantities that are ranked: continuous unknowns, and functions of the partition."""
     z, state = chain.labels, chain.state
     first, second = np.triu_indices(N_ITEMS, 1)
     values = {

@@ -1,4 +1,4 @@
-"""What the defaults are for: who errs how often, and which answers are wrong, from noisy data."""
+"""The defaults find who errs how often, and which answers are wrong, from noisy data."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Of each family: data of its kind, clusters run forwards, posteriors from SciPy."""
+"""References for each family: data of its kind, clusters run forwards, posteriors from SciPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every family owes the samplers; a new one in `FAMILIES` is under test at once."""
+"""The contract of families; a new one in `FAMILIES` is under test at once."""
 
 import importlib
 import inspect

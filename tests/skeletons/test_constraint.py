@@ -44,7 +44,7 @@ def test_the_odd_one_is_the_one_apart(labels, odd):
 
 
 @pytest.mark.parametrize("sampler", [*SAMPLERS.values(), metropolis_chain])
-def test_every_partition_of_six_items_is_visited_as_often_as_it_should(sampler, rng):
+def test_skeleton_constraint_leads_to_the_exact_posterior(sampler, rng):
     case = replace(problem("gaussian", n=6, seed=3), constraints=(odd_ones(6, rng), links(6, rng)))
     assert_exact(case, None, 6000, 3, sampler)
 

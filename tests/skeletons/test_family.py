@@ -63,7 +63,7 @@ def test_the_numpyro_sites_are_von_mises(bound):
 
 @pytest.mark.parametrize("chain_type", [collapsed_chain, gibbs_chain])
 @pytest.mark.parametrize("precision", [2.0, None], ids=["known", "learned"])
-def test_every_partition_of_six_items_is_visited_as_often_as_it_should(precision, chain_type):
+def test_skeleton_family_leads_to_the_exact_posterior(precision, chain_type):
     rng = np.random.default_rng(5)
     family = Directions(precision).bind(directions(6, 2, rng))
     assert_exact(

@@ -54,11 +54,6 @@ class WeightObjective:
         """Log class probabilities of the named items, shape (n_named, K)."""
         return log_softmax(W @ self.features[: self.n_named].T).T
 
-    def regulariser(self, W: FloatArray) -> float:
-        """The terms of the bound in which no label occurs, in nats."""
-        q = np.zeros((self.n_named, len(W)))
-        return self.value_and_gradient(W, q)[0]
-
     def value_and_gradient(self, W: FloatArray, q: FloatArray) -> tuple[float, FloatArray]:
         """Value in nats and gradient (K, D) at W (K, D), given q (n_named, K)."""
         X = self.features

@@ -128,8 +128,8 @@ class Walls(NamedTuple):
 def merge_centres(problem: Problem, solution: Solution, xi: Xi) -> Grouped:
     """Merge clusters of one centre, or components of one cluster, while that lowers J."""
     if not problem.several:
-        merged = merge(problem, solution.labels, solution.centers, xi)
-        return compact(merged, merged)
+        # with gaps, which a descent closes where every centre is a cluster
+        return merge(problem, solution.labels, solution.centers, xi), solution.owner
     walls: Any = Walls(solution.clusters)
     inside = problem._replace(graph=walls)
     return compact(merge(inside, solution.labels, solution.centers, xi), solution.clusters)
@@ -235,16 +235,17 @@ def _choices(
     one by itself.
     """
     last = len(centers) - 1
+    sizes = np.bincount(labels).astype(np.float64)
+    joined = merge_with(problem, centers, sizes, last)[:last]
+    if not problem.several:
+        joined += answer_costs(problem.graph, xi, labels, item, last + 1)[:last]
+        return np.append(joined, 0.0)
     count = int(clusters[item])
     owner = np.empty(len(centers), dtype=np.int64)
     owner[labels] = clusters
     answers = answer_costs(problem.graph, xi, clusters, item, count + 1)[:count]
-    sizes = np.bincount(labels).astype(np.float64)
-    joined = merge_with(problem, centers, sizes, last)[:last] + answers[owner[:last]]
-    beside = np.empty(0)
-    if problem.several:
-        beside = np.where(np.bincount(clusters)[:count] > 0, answers, np.inf)
-    return np.concatenate([joined, beside, [problem.per_cluster]])
+    beside = np.where(np.bincount(clusters)[:count] > 0, answers, np.inf)
+    return np.concatenate([joined + answers[owner[:last]], beside, [problem.per_cluster]])
 
 
 def free_components(problem: Problem, solution: Solution, xi: Xi) -> IntArray:

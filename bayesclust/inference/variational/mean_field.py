@@ -194,12 +194,10 @@ class MeanField:
         hyper: FloatArray,
         *,
         freeze_noise: bool = False,
-        ordered: bool = True,
     ) -> None:
         self.task = task
         self.hyper = hyper
         self.freeze_noise = freeze_noise
-        self.ordered = ordered
         self._take(r)
 
     @property
@@ -249,13 +247,11 @@ class MeanField:
 
     def with_responsibilities(self, r: FloatArray) -> MeanField:
         """Other responsibilities, the rest as it is."""
-        return MeanField(
-            self.task, r, self.hyper, freeze_noise=self.freeze_noise, ordered=self.ordered
-        )
+        return MeanField(self.task, r, self.hyper, freeze_noise=self.freeze_noise)
 
     def learn_noise(self) -> MeanField:
         """The same responsibilities with the noise learned."""
-        return MeanField(self.task, self.r, self.hyper, ordered=self.ordered)
+        return MeanField(self.task, self.r, self.hyper)
 
     def expected_table(self) -> FloatArray:
         """E log p(answer | pattern) of all views, shape (codes, 5)."""
@@ -288,7 +284,7 @@ class MeanField:
 
     def _take(self, r: FloatArray) -> None:
         """Take over responsibilities, largest component first: no order of the sticks is better."""
-        order = np.argsort(-r.sum(axis=0), kind="stable") if self.ordered else np.arange(r.shape[1])
+        order = np.argsort(-r.sum(axis=0), kind="stable")
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
         self.weights: Weights = fit_weights(self.r.sum(axis=0), self.task.grid)

@@ -44,13 +44,8 @@ def test_site_logits_are_those_of_the_views(n_devices, step, rng):
     table = stack_tables(views, noises)
     layout = make_layout(views, N, n_devices, 100)
     z = np.r_[rng.integers(K, size=N), 0]
-    given = Given(
-        None,
-        jnp.zeros(K + 1),
-        (),
-        jnp.asarray(table[:, :1] - table),
-        jnp.asarray(table - table[:, -1:]),
-    )
+    gains = jnp.asarray(table[:, :1] - table), jnp.asarray(table - table[:, -1:])
+    given = Given(None, jnp.zeros(K + 1), jnp.zeros(K + 1), 0.0, (), *gains)
     size, seen = layout.answered.shape[1] // n_devices, 0
     at, step = jnp.asarray(z[layout.answered.ravel()]), step or layout.slice
     compiled = jax.jit(site_logits, static_argnums=(1, 5))

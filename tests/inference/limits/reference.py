@@ -278,7 +278,7 @@ def partitions(n: int) -> np.ndarray:
     rows = [[0]]
     for _ in range(n - 1):
         rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
-    return np.array(rows, dtype=np.int8)
+    return np.array(rows)
 
 
 @cache

@@ -224,7 +224,10 @@ def test_at_large_gamma_sweeps_are_those_of_the_limit(rng, name, triplets):
         n = int(rng.integers(4, 14))
         case = posed(rng, name, n, triplets)
         z, order = random_labels(rng, n), rng.permutation(n)
-        by_pass, by_descent = passed(case, z, order), one_by_one(case, z, z, order)[0]
+        by_pass, descended = passed(case, z, order), one_by_one(case, z, z, order)
+        if descended is None:
+            continue
+        by_descent = descended[0]
         model = case.model(1e10)
         assert same([swept(gibbs_chain, model, z, z, order, seed)[1]], [by_pass])
         assert same([swept(collapsed_chain, model, z, z, order, seed)[1]], [by_descent])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import PairwiseConstraints
+from bayesclust.inference.limits import passes, rdp_means
 from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import (
     MOVED,
@@ -122,6 +123,22 @@ def test_a_pass_is_its_plain_reference(rng, name, triplets):
             if costs[choices[0]] > costs[best] + TINY * (1 + abs(costs[best])):
                 z = with_choice(z, z, item, best)[0]
         assert same([end.z], [z])
+
+
+@levels
+@kinds
+def test_a_pass_is_the_same_uncompiled(rng, triplets, several, monkeypatch):
+    for _ in range(5):
+        case, labels, owner = posed(rng, "poisson", triplets, several)
+        labels, centers = means(case.problem.points, labels)
+        ends = []
+        for run in (passes.scan, passes.scan.py_func):
+            monkeypatch.setattr(rdp_means, "scan", run)
+            start = new_state(case.problem, labels, centers, owner)
+            ends.append(visit(case.problem, start, case.xi, 0.0))
+        assert ends[0][0].z.tolist() == ends[1][0].z.tolist()
+        assert ends[0][0].cluster.tolist() == ends[1][0].cluster.tolist()
+        assert ends[0][1].tolist() == ends[1][1].tolist()
 
 
 @kinds

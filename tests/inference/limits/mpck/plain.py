@@ -89,10 +89,3 @@ def best_metric(points, terms, full):
         f, start, method="SLSQP", constraints=[limits], options={"maxiter": 1000, "ftol": 1e-12}
     )
     return end.fun
-
-
-def partitions(n, k):
-    """All partitions of n items into at most k clusters, as labels in order of first appearance."""
-    for z in itertools.product(range(k), repeat=n):
-        if all(z[i] <= max(z[:i], default=-1) + 1 for i in range(n)):
-            yield np.array(z)
