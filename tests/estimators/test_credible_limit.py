@@ -1,4 +1,4 @@
-"""The limit at a posterior's credibility: formulas by hand on made-up draws, and agreement with the sampler on data."""
+"""The limit at a posterior's credibility: formulas by hand, and agreement with the sampler."""
 
 import re
 
@@ -20,7 +20,7 @@ def X(rng):
 
 
 def tree(views=(), noise=None, labels=Y, alpha=1.5, **attrs):
-    """Two draws of one chain, both of the same partition; noise parameters on two sources or one."""
+    """Two draws of one chain, of one partition; noise parameters on two sources or one."""
     draws = {
         "z": np.tile(labels, (1, 2, 1)),
         "concentration": np.array([[alpha - 0.5, alpha + 0.5]]),
@@ -67,7 +67,7 @@ def test_a_discount_changes_what_halves_cost(X):
 
 
 def test_gamma_of_spherical_clusters_is_that_of_their_variance(rng):
-    """exp(-gamma |x - m|^2) has variance 1 / (2 gamma), so a link worth p and q is worth ln(p / (1 - q)) 2 sigma^2."""
+    """exp(-gamma |x - m|^2) has variance 1 / (2 gamma): a link costs ln(p / (1 - q)) 2 sigma^2."""
     y = np.repeat([0, 1], 2000)
     X = 3.0 * rng.normal(size=(4000, 2)) + 50.0 * y[:, None]
     links = bc.PairwiseConstraints.sample(y, size=10, seed=0)
@@ -139,7 +139,8 @@ def test_the_family_decides_the_divergence(X):
         (
             tree(),
             40,
-            "the posterior does not say which family it is of: pass its divergence, or the fitted estimator.",
+            "the posterior does not say which family it is of: pass its divergence, or the fitted "
+            "estimator.",
         ),
         (
             tree(settings={"family": "gaussian_spherical"}),
@@ -149,8 +150,8 @@ def test_the_family_decides_the_divergence(X):
         (
             tree(labels=np.arange(40), settings={"family": "gaussian_spherical"}),
             40,
-            "the point estimate has 40 clusters of 40 items without scatter within them, so the scale of the limit is not "
-            "known: set penalty and xi yourself.",
+            "the point estimate has 40 clusters of 40 items without scatter within them, so the "
+            "scale of the limit is not known: set penalty and xi yourself.",
         ),
     ],
 )
@@ -160,7 +161,7 @@ def test_what_a_posterior_cannot_tell(X, posterior, rows, sentence):
 
 
 def test_the_limit_agrees_with_the_sampler_on_data(rng):
-    """Two sources, one careful and one that guesses: the limit stays with the sampler, also when it searches afresh."""
+    """Two sources, one of which guesses: the limit stays with the sampler."""
     data = bc.datasets.load("wine")
     X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
     links = bc.PairwiseConstraints.sample(

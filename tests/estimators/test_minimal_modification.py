@@ -1,4 +1,4 @@
-"""MinimalModification as users meet it: scikit-learn's rules, the door, and the posterior that it is the mode of."""
+"""MinimalModification: scikit-learn's rules, refusals, and the posterior whose mode it is."""
 
 from itertools import product
 
@@ -24,7 +24,7 @@ def test_scikit_learn(estimator, check):
 
 
 def modes(case, precision, probability):
-    """Log posterior of every partition, up to a constant: prior around the partition seen, and answers right or wrong."""
+    """Log posterior of every partition, up to a constant."""
     labels = case.partitions()
     held = case.held(labels)
     log_prior = -precision * case.costs(labels)
@@ -53,7 +53,7 @@ def test_it_is_the_mode_of_a_posterior_at_the_partition(seed):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_super_instances_move_as_one(seed):
-    """By enumeration of the partitions that leave each super-instance whole and every other item where it is."""
+    """Enumerate the partitions that leave super-instances whole and other items in place."""
     rng = np.random.default_rng(seed)
     X, seen = rng.normal(size=(14, 2)), rng.permutation(np.r_[0, 1, 2, rng.integers(3, size=11)])
     links = bc.PairwiseConstraints.sample(rng.integers(3, size=14), size=3, seed=seed)
@@ -151,8 +151,9 @@ def test_a_conflict_is_named_in_a_sentence():
         bc.MinimalModification().fit(X, partition=SEEN, constraints=links)
     assert error.value.conflict == [("links", 0), ("links", 1), ("links", 3)]
     assert str(error.value) == (
-        "these 3 constraints cannot all hold: links[0] (items 0 and 1 together), links[1] (items 1 and 2 together), "
-        "links[3] (items 0 and 2 apart): leave one out, allow new_clusters, or require less by min_satisfied or credibility."
+        "these 3 constraints cannot all hold: links[0] (items 0 and 1 together), links[1] (items 1 "
+        "and 2 together), links[3] (items 0 and 2 apart): leave one out, allow new_clusters, or "
+        "require less by min_satisfied or credibility."
     )
     est = bc.MinimalModification(super_instances=1.0, min_satisfied=0.8).fit(
         X, partition=SEEN, constraints=links

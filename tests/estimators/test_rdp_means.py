@@ -155,7 +155,7 @@ def test_few_different_items(X, estimator):
 
 
 def separated(name, rng):
-    """Two clusters that every divergence can tell apart, with empty cells where the name says so."""
+    """Two clusters that every divergence can tell apart; empty cells where the name says so."""
     y = np.repeat([0, 1], 30)
     real = rng.normal(size=(60, 2)) + 8.0 * y[:, None]
     ones = (rng.random((60, 8)) < np.where(y[:, None] == 1, 0.9, 0.1)).astype(float)
@@ -358,7 +358,7 @@ def test_penalties_are_chosen_by_answers_held_out(corners):
 
 
 def test_the_penalty_decides_where_nothing_is_answered(corners):
-    """Above zero all is one cluster of four centres; below, as by default, each is one: DP-means."""
+    """Above zero all is one cluster of four centres; below, as by default, each is one."""
     X, _, _ = corners
     one = bc.RDPMeans(cluster_model="mixture", within_penalty=40.0, penalty=1.0).fit(X)
     assert (one.n_clusters_, len(one.component_centers_)) == (1, 4)

@@ -102,7 +102,7 @@ def test_sources_have_a_confidence_each(blobs):
 
 
 def test_as_a_start_it_saves_restarts():
-    """At the same penalty and xi, descent from it ends lower than from one cluster, on average over sets and answers."""
+    """At the same penalty and xi, descent from it ends lower than from one cluster, on average."""
     gains = []
     for name in ("iris", "wine", "balance"):
         data = bc.datasets.load(name)

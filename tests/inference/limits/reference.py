@@ -62,7 +62,7 @@ def kl_terms(x: np.ndarray, m: np.ndarray) -> float:
 def plain_distance(
     name: str, points: np.ndarray, sizes: np.ndarray | None = None
 ) -> Callable[[Any, Any], float]:
-    """D between rows of points and centres by its definition; `sizes` are the numbers of codes of each column."""
+    """D between rows of points and centres; `sizes` are the numbers of codes of each column."""
     everything = points.mean(axis=0)
 
     def holes(x: np.ndarray, m: np.ndarray) -> float:
@@ -249,7 +249,7 @@ def same(one: Any, other: Any) -> bool:
 
 
 def dp_means(points, penalty, n_passes):
-    """Kulis and Jordan's DP-means with opened clusters filled and emptied ones dropped at once, labels after each pass."""
+    """Labels after each pass of Kulis and Jordan's DP-means, empty clusters dropped at once."""
     z, centers, history = [0] * len(points), {0: points.mean(axis=0)}, []
     for _ in range(n_passes):
         for i, x in enumerate(points):

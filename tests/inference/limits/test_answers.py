@@ -1,4 +1,4 @@
-"""Answers of any kind: their costs are limits of log probabilities, graphs count them by definition."""
+"""Answers of any kind: costs are limits of log probabilities; graphs count by definition."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def share(constraints, confidence, z):
 
 
 def test_links_are_the_limit_of_their_noise(links, rng):
-    """ln(p / (1 - q)) = gamma xi1, ln(q / (1 - p)) = gamma xi2; +xi1 for each may-link is left out."""
+    """ln(p / (1 - q)) = gamma xi1, ln(q / (1 - p)) = gamma xi2; may-links' xi1 is left out."""
     xi1, xi2 = 0.4, 0.15
     A, B = np.exp(GAMMA * xi1), np.exp(GAMMA * xi2)
     p, q = A * (B - 1) / (A * B - 1), B * (A - 1) / (A * B - 1)

@@ -1,4 +1,4 @@
-"""The model at gamma: its log joint becomes the limit's objective, its sweeps the limit's sweeps."""
+"""The model at gamma: its log joint becomes the objective, its sweeps the limit's sweeps."""
 
 import copy
 from decimal import Decimal, getcontext

@@ -165,7 +165,7 @@ def test_answers_about_components_are_those_about_items(rng, triplets):
 
 
 def test_passes_are_those_of_dp_means(rng):
-    """Kulis and Jordan's algorithm, with opened clusters filled and emptied ones dropped at once."""
+    """Kulis and Jordan's algorithm, with emptied clusters dropped at once."""
     for _ in range(30):
         points = rng.normal(size=(30, 2)) * 2
         penalty = float(rng.uniform(0.5, 8.0))

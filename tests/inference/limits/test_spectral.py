@@ -1,4 +1,4 @@
-"""The spectral relaxation, against dense matrices, all partitions of a few items, and tight cases."""
+"""The spectral relaxation, against dense matrices, all partitions of a few items, tight cases."""
 
 import numpy as np
 import pytest
@@ -184,7 +184,7 @@ def test_a_matrix_of_nothing_and_one_of_rank_one():
 
 
 def test_rounding_needs_no_restarts(rng):
-    """Far clusters of any sizes are found as they are; on near ones the result is as good as the best of ten starts."""
+    """Far clusters of any sizes are found; on near ones as good a result as of ten starts."""
     z = np.repeat(np.arange(6), [3, 60, 10, 100, 30, 5])
     centers = 30.0 * np.eye(6)[:, :5]
     problem = Problem.of(

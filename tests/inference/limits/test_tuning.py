@@ -1,4 +1,4 @@
-"""Penalties and confidence: from a number of clusters by hand, from the data, from held-out answers."""
+"""Penalties and confidence: from a number of clusters, the data, or held-out answers."""
 
 import numpy as np
 import pytest

@@ -19,7 +19,7 @@ def pair(labels, i, j, same):
 
 
 def triplet(labels, i, j, k, answer):
-    """Whether G_i = G_k implies G_i = G_j; of "dnk", whether j and k are both with i or both not."""
+    """Whether G_i = G_k implies G_i = G_j; of "dnk", whether j and k are alike to i."""
     ij, ik = labels[:, i] == labels[:, j], labels[:, i] == labels[:, k]
     return {"yes": ~ik | ij, "no": ~ij | ik, "dnk": ij == ik}[answer]
 

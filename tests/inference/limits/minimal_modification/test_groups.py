@@ -1,4 +1,4 @@
-"""Anchors and super-instances against plain agglomeration, and large clusters that are cut without all distances."""
+"""Anchors and super-instances against plain agglomeration; large clusters are cut in parts."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from bayesclust.inference.limits.minimal_modification.modify import (
 
 
 def agglomerated(points, number, linkage, apart=()):
-    """Join the two nearest groups until so many are left; pairs of `apart` are endlessly far from each other."""
+    """Join the two nearest groups until so many are left; never pairs of `apart`."""
     distance = np.linalg.norm(points[:, None] - points[None], axis=2)
     for i in apart:
         for j in apart:

@@ -1,4 +1,4 @@
-"""The modification found is the best of all partitions, by enumeration; where none is possible, a conflict is named."""
+"""The modification found is the best of all partitions; where none is, a conflict is named."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ FEW, MANY = 60, 500
 
 
 def check(seed):
-    """Compare one problem with the enumeration of all partitions; returns whether it has a solution."""
+    """Compare one problem with all partitions; returns whether it has a solution."""
     case = random_case(seed)
     best, estimator = case.best(), case.estimator()
     if np.isinf(best):

@@ -1,4 +1,4 @@
-"""Large problems: what the solver proves, what it says when time is short, and what happens without it."""
+"""Large problems: what the solver proves, says when time is short, and if it is missing."""
 
 import sys
 
@@ -29,7 +29,7 @@ def ring(length, n_clusters, rng):
 
 
 def ring_by_dynamic_programming(costs):
-    """The least cost of a proper colouring of a ring, item after item, for every colour of the first."""
+    """The least cost of a proper colouring of a ring, item after item."""
     K, best = costs.shape[1], np.inf
     for first in range(K):
         total = np.where(np.arange(K) == first, costs[0], np.inf)

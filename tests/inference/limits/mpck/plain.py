@@ -7,7 +7,7 @@ from scipy.optimize import minimize
 
 
 def random_problem(rng, n=20, d=2, links=12, consistent=False):
-    """Items in three loose groups, and answers about pairs; by the groups if `consistent`, else random."""
+    """Items in three loose groups; answers about pairs by the groups or at random."""
     y = rng.integers(0, 3, n)
     X = rng.normal(size=(n, d)) * rng.uniform(0.3, 3, d) + 2.0 * rng.normal(size=(3, d))[y]
     pairs = np.array(
@@ -58,7 +58,7 @@ def plain_objective(X, z, centers, pairs, may, weight):
 
 
 def best_metric(points, terms, full):
-    """The least f over metrics by a general solver: diam^2 as one more unknown, a constraint for every pair."""
+    """The least f over metrics by a general solver, with diam^2 as one more unknown."""
     r = points.shape[1]
     gaps = [points[i] - points[j] for i, j in itertools.combinations(range(len(points)), 2)]
     lower = np.tril_indices(r)

@@ -1,4 +1,4 @@
-"""Descents: the objective of the paper in the units of the data, falling at every round, and its global minimum."""
+"""Descents: the paper's objective in units of the data, falling, and its global minimum."""
 
 import numpy as np
 import pytest
@@ -109,7 +109,7 @@ def test_best_of_many_starts_is_the_best_partition(rng, metric, per_cluster, n):
 
 
 def test_metrics_do_not_depend_on_the_units(rng):
-    """Diagonal metrics undo a scaling of the features, full ones any linear map; starts from labels see neither."""
+    """Diagonal metrics undo a scaling of the features, full ones any linear map."""
     for metric, per_cluster in VARIANTS[1:]:
         X, pairs, may, weight = plain.random_problem(rng, 25, 3, 20)
         move = np.diag([1e3, 1.0, 1e-2]) if metric == "diagonal" else rng.normal(size=(3, 3))
@@ -140,7 +140,7 @@ def test_constant_columns_and_few_items_are_solved(rng):
 
 
 def test_growing_costs_end_lower_than_full_ones(rng):
-    """Tight groups with many answers, some wrong: from the same starts, the mean end is far lower."""
+    """Tight groups, many answers, some wrong: from the same starts, the mean end is far lower."""
     ends = {1: [], 5: []}
     for _ in range(8):
         X, pairs, may, weight = plain.random_problem(rng, 60, 3, 80, consistent=True)

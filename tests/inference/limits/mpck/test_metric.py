@@ -1,4 +1,4 @@
-"""Metric updates: the paper's where it holds, the exact one against a general solver, and what is clipped."""
+"""Metric updates: the paper's where it holds, the exact one against a general solver."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_exact_step_is_the_minimum_of_a_general_solver(rng, name):
 
 @pytest.mark.parametrize("name", FORMS)
 def test_exact_step_bounds_f_of_every_metric(rng, name):
-    """<A, B> - n log det A, B being the support, is never above f, and equals it at the metric found: for any A."""
+    """<A, B> - n log det A, B being the support, is never above f, and equals it at the end."""
     form = FORMS[name]
     for _ in range(10):
         points, terms = random_terms(rng, form, 8, n=20, r=3)

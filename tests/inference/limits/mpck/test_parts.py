@@ -1,4 +1,4 @@
-"""The parts of MPCK-Means: links and what they entail, starts, the farthest pair, the pass over the items."""
+"""The parts of MPCK-Means: links and what they entail, starts, the farthest pair, the pass."""
 
 import itertools
 
