@@ -100,6 +100,10 @@ def test_two_parameters_are_integrated_out():
     assert math.exp(prior.log_marginal(sizes)) == pytest.approx(expected, rel=5e-3)
 
 
+def test_more_clusters_than_known_are_impossible():
+    assert KnownK(2, (2.0, 2.0)).log_marginal(np.array([1, 1, 1])) == -math.inf
+
+
 def test_concentrations_of_many_clusters_are_integrated_out():
     """The integrand is narrower than the nodes that are spread over the whole prior."""
     prior, n = DirichletProcess((2.0, 1e-4)), 100_000

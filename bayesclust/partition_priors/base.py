@@ -185,6 +185,8 @@ class PartitionPrior(ABC):
         nodes = NODES.get(len(self.learned), 20)
         lines = [np.linspace(*_reach(one), nodes) for one in self.learned.values()]
         rough = self._log_targets(sizes, lines)
+        if rough.max() == -math.inf:
+            return -math.inf
         for axis, line in enumerate(lines):
             others = tuple(other for other in range(len(lines)) if other != axis)
             near = np.flatnonzero(rough.max(axis=others) > rough.max() - NEGLIGIBLE)

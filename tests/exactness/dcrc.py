@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.random import Generator
 from scipy.special import logsumexp
 
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.factor_graph import compile_sites, stack_tables
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.models.dcrc import WeightPrior, class_terms, unnamed
 from bayesclust.typing import FloatArray, IntArray
@@ -117,8 +119,15 @@ class World:
         chain.z, chain.noise = self.z.copy(), self.noise
         if chain.sampler is not None:
             chain._penalise(self.precision)
-        chain.hear(self.problem.constraints)
+        put_answers(chain, self.problem.constraints)
         return chain
+
+
+def put_answers(chain: DCRCChain, constraints: Sequence[Constraints]) -> None:
+    """Leave a chain where it is, with other answers to the same questions."""
+    chain.problem = replace(chain.problem, constraints=tuple(constraints))
+    chain.sites = compile_sites(constraints, len(chain.problem.points))
+    chain.table = stack_tables(constraints, chain.noise)
 
 
 def labels_drawn(chain: DCRCChain, number: int, warmup: int = 100) -> tuple[IntArray, FloatArray]:
