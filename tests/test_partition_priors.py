@@ -1,7 +1,8 @@
 """Priors over partitions: probabilities, tables, parameters and draws, against enumeration."""
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pytest
@@ -17,12 +18,14 @@ from bayesclust.partition_priors import (
     KnownK,
     MixtureOfFiniteMixtures,
     Nested,
+    Parameter,
     PitmanYor,
     as_prior,
     nested_log_prob,
     nested_tables,
 )
 from docs.skeletons.partition_prior import UniformNumber
+from tests.exactness.cases import problem
 from tests.exactness.exact import partitions
 
 FIXED = {
@@ -165,6 +168,50 @@ def test_sample_has_the_probabilities(prior, rng):
     found = np.array([tally.get(tuple(z), 0) for z in partitions(4).tolist()]) / number
     error = np.sqrt(expected * (1 - expected) / number)
     assert (np.abs(found - expected) <= 4.5 * error + 1e-12).all()
+
+
+@each_prior
+def test_partitions_of_more_items_restrict_to_fewer(prior):
+    """Which `sample` and prediction presume."""
+    for n in range(1, 6):
+        fewer = {
+            tuple(z): value
+            for z, value in zip(partitions(n).tolist(), log_probs(prior, n), strict=True)
+        }
+        summed = dict.fromkeys(fewer, 0.0)
+        for z, value in zip(partitions(n + 1).tolist(), log_probs(prior, n + 1), strict=True):
+            summed[tuple(z[:-1])] += math.exp(value)
+        assert list(summed.values()) == pytest.approx(np.exp(list(fewer.values())), abs=1e-12)
+
+
+@dataclass(frozen=True)
+class Renamed(UniformNumber):
+    """With a parameter of any name."""
+
+    name: str = "gamma"
+
+    @cached_property
+    def parameters(self):
+        return {self.name: Parameter(2.0)}
+
+
+@pytest.mark.parametrize("name", ["z", "n_clusters", "p", "base_scale"])
+def test_a_parameter_named_as_another_variable_is_refused(name):
+    with pytest.raises(ValueError, match=f"a Renamed with a parameter '{name}', a name that"):
+        replace(problem("gaussian", n=6, seed=1), partition_prior=Renamed(4, name=name))
+
+
+class NotANumber(UniformNumber):
+    """Forgets what 0 / 0 is."""
+
+    def log_w(self, sizes, values):
+        return np.full(np.shape(sizes), np.nan)
+
+
+def test_a_density_that_is_no_number_is_refused(rng):
+    prior = NotANumber(4)
+    with pytest.raises(ValueError, match="a NotANumber whose log_v or log_w is nan at"):
+        prior.update(prior.initial(), [np.array([2, 1])], rng)
 
 
 def log_number_of_clusters(prior, n):

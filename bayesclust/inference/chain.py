@@ -55,6 +55,16 @@ class TVClustProblem:
     constraints: tuple[Constraints, ...] = ()
     partition_prior: PartitionPrior = field(default_factory=DirichletProcess)
 
+    def __post_init__(self) -> None:
+        taken = {"z", "n_clusters", "log_joint", *(one.name for one in self.family.hyper_priors)}
+        taken.update(*(names.values() for names in self.noise_names))
+        for name in self.partition_prior.parameters:
+            if name in taken:
+                raise ValueError(
+                    f"partition_prior is a {type(self.partition_prior).__name__} with a parameter "
+                    f"{name!r}, a name that the posterior has for something else: rename it."
+                )
+
     @property
     def n_items(self) -> int:
         """Number of items."""
@@ -83,6 +93,7 @@ class TwoLevelProblem(TVClustProblem):
     within: PartitionPrior = WITHIN
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         Nested(self.partition_prior, self.within)  # refuses priors that do not nest
 
 

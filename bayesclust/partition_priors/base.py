@@ -215,6 +215,11 @@ class PartitionPrior(ABC):
             def log_density(t: float, name: str = name, one: Parameter = one) -> float:
                 return self._log_target(groups, new | {name: one.from_line(t)})
 
+            if math.isnan(self._log_target(groups, new)):
+                raise ValueError(
+                    f"partition_prior is a {type(self).__name__} whose log_v or log_w is nan at "
+                    f"{new}: let them return -inf for what is impossible."
+                )
             new[name] = one.from_line(_slice(log_density, one.to_line(new[name]), rng))
         return new
 

@@ -225,8 +225,8 @@ class SwappedRows(ConfusionNoise):
 class TooHopeful(UniformNoise):
     """Forgets half of the wrong answers."""
 
-    def tallies(self, counts):
-        return super().tallies(counts) // np.array([2, 1])
+    def _tallies(self, counts):
+        return super()._tallies(counts) // np.array([2, 1])
 
 
 @pytest.mark.parametrize("confusion", [False, True], ids=["eps", "confusion"])
