@@ -59,7 +59,7 @@ def as_divergence(divergence: Any) -> Divergence:
         return divergence.limit()
     known: dict[str, Any] = {
         **DIVERGENCES,
-        **{name: kind().limit for name, kind in FAMILIES.items()},
+        **{name: kind().limit for name, kind in FAMILIES.items() if kind.divergence},
     }
     if isinstance(divergence, str) and divergence in known:
         limit: Divergence = known[divergence]()

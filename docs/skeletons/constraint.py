@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from bayesclust.constraints import Constraints, DirichletNoise, NoiseModel
-from bayesclust.typing import CodeArray, FloatArray, IntArray
+from bayesclust.constraints.noise import Prior
+from bayesclust.typing import CodeArray, IntArray
 
 WORDS = ("first", "second", "third", "none")
 # under the equality patterns ijk, ij|k, ik|j, jk|i, i|j|k
@@ -49,7 +50,7 @@ class OddNoise(DirichletNoise):
                 f"right and wrong must be positive weights; got {self.right!r} and {self.wrong!r}."
             )
 
-    def priors(self) -> dict[str, FloatArray]:
+    def priors(self) -> dict[str, Prior]:
         """Dirichlet weights, (truth, answer)."""
         right = np.eye(self.n_answers, dtype=np.bool_)
         return {"odd_confusion": np.where(right, self.right, self.wrong)}

@@ -225,7 +225,7 @@ def test_simulated_answers_follow_the_confusion_matrix(noisy, rng):
     )
     drawn = many.simulate(z, params, rng)
     folded = noisy.noise.fold(drawn.counts(z))
-    asked = folded.sum(axis=-1, keepdims=True)
+    asked = np.maximum(folded.sum(axis=-1, keepdims=True), 1)
     expected = noisy.noise.confusion(params)
     error = np.abs(folded / asked - expected)
     assert (error <= 4.5 * np.sqrt(expected * (1 - expected) / asked) + 1e-12).all()

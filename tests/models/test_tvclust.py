@@ -34,7 +34,7 @@ from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.models import log_joint, tvclust
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import with_holes
-from tests.families.reference import binary_data, coded_data, count_data, log_conditional
+from tests.families.reference import DATA, binary_data, coded_data, count_data, log_conditional
 
 N, T = 6, 5
 Z = np.array([0, 2, 2, 0, 4, 2])
@@ -45,8 +45,8 @@ def data_for(name):
     rng = np.random.default_rng(3)
     if name == "multinomial":
         return rng.poisson(2.0, size=(N, 3)) + np.eye(3)[np.arange(N) % 3]
-    if name in DISCRETE:
-        return DISCRETE[name](N, 3, rng)
+    if FAMILIES.get(name) in DATA:
+        return DATA[FAMILIES[name]](N, 3, rng)
     if name.startswith("mixed"):
         columns = [rng.normal(size=(N, 3)), *(DISCRETE[kind](N, 2, rng) for kind in DISCRETE)]
         X = np.concatenate(columns, axis=1)[:, [3, 0, 4, 1, 2, 5, 6, 7, 8]]
