@@ -45,6 +45,8 @@ TOGETHER = 8
 """Columns under one logarithm, as many as a processor multiplies at once."""
 SMALLEST, LARGEST = 1e-200, 1e200
 """Products beyond which the logarithms are taken one by one."""
+NEAR = 1e-100
+"""Running products below this, or above its inverse, are not multiplied further."""
 
 
 class ColumnsPrior(NamedTuple):
@@ -122,6 +124,7 @@ def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
     d, number, shape0, n = prior.columns[0], len(prior.rate), prior.shape[0], mass
     columns, complete = d // number, len(first) == d + number
     value, level = 0.0, _level(prior, mass, columns)
+    product, ratio = 1.0, 1.0  # of rates, and of rates before and after: few logarithms
     for g in range(number):
         if not complete:  # each column has a variance
             n = first[2 * d + g] + second[2 * d + g]
@@ -133,7 +136,14 @@ def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
         scatter = max(first[d + g] + second[d + g] - squares / (prior.kappa[0] + n), 0.0)
         rate0 = prior.rate[g]
         rate = rate0 + 0.5 * scatter
-        value += level + shape0 * math.log(rate0 / rate) - 0.5 * n * columns * math.log(rate)
+        value += level
+        product *= rate
+        ratio *= rate0 / rate
+        if complete and g + 1 < number and ratio > NEAR and NEAR < product < 1.0 / NEAR:
+            continue
+        value += shape0 * math.log(ratio) - 0.5 * n * columns * math.log(product)
+        product = 1.0
+        ratio = 1.0
     return value
 
 

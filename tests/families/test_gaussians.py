@@ -50,6 +50,16 @@ def test_marginal_is_a_chain_of_t_densities(family, rng):
     assert value == pytest.approx(expected, rel=1e-10)
 
 
+def test_many_columns_are_the_product_of_single_ones(rng):
+    """Of 600 columns the rates multiply to numbers beyond what floats can hold."""
+    X = rng.normal(size=(12, 600)) * 10.0 ** rng.integers(-3, 4, size=600)
+    whole = DiagonalGaussian().bind(X)
+    columns = [DiagonalGaussian().bind(X[:, [j]]) for j in range(600)]
+    hyper = whole.initial_hyper()
+    values = np.array([one.log_marginal(one.X[:7], hyper) for one in columns])
+    assert whole.log_marginal(whole.X[:7], hyper) == pytest.approx(values.sum(), rel=1e-10)
+
+
 def test_one_column_is_the_integral_for_all_families(rng):
     X = rng.normal(size=(3, 1)) * 3 + 1
     model = bound(FullGaussian, X)
