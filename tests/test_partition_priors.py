@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import pytest
-from scipy.special import gammaln, logsumexp
+from scipy.special import logsumexp
 
 import bayesclust as bc
 from bayesclust.families import FullGaussian
@@ -26,7 +26,7 @@ from bayesclust.partition_priors import (
 )
 from docs.skeletons.partition_prior import UniformNumber
 from tests.exactness.cases import problem
-from tests.exactness.exact import partitions
+from tests.exactness.exact import nested_partitions, partitions
 
 FIXED = {
     "Dirichlet process": DirichletProcess(0.7),
@@ -214,36 +214,6 @@ def test_a_density_that_is_no_number_is_refused(rng):
         prior.update(prior.initial(), [np.array([2, 1])], rng)
 
 
-def log_number_of_clusters(prior, n):
-    """log P(K = 1..n), by a recursion over the cluster of the first item."""
-    values = prior.initial()
-    log_w = np.append(0.0, prior.log_w(np.arange(1, n + 1), values))
-    log_sum = np.full((n + 1, n + 1), -np.inf)  # (items, clusters)
-    log_sum[0, 0] = 0.0
-    for i in range(1, n + 1):
-        m = np.arange(1, i + 1)
-        ways = gammaln(i) - gammaln(m) - gammaln(i - m + 1) + log_w[m]
-        for k in range(1, i + 1):
-            log_sum[i, k] = logsumexp(ways + log_sum[i - m, k - 1])
-    return log_sum[n, 1:] + prior.log_v(n, np.arange(1, n + 1), values)
-
-
-@each_prior
-def test_number_of_clusters_agrees_with_reweighted_draws(prior, rng):
-    """Draws under a Dirichlet process, weighted by V and W of the prior and of the process."""
-    n, base, values = 8, DirichletProcess(2.0), prior.initial()
-    sizes = [np.bincount(base.sample(n, base.initial(), rng)) for _ in range(2000)]
-    log_prob = [prior.log_prob(one, values) for one in sizes]
-    weight = np.exp(np.subtract(log_prob, [base.log_prob(one, base.initial()) for one in sizes]))
-    exact = np.exp(log_number_of_clusters(prior, n))
-    assert exact.sum() == pytest.approx(1, abs=1e-9)
-    number = np.array([len(one) for one in sizes])
-    seen = np.exp(log_number_of_clusters(base, n)) > 0.01
-    for k in np.flatnonzero(seen) + 1:
-        terms = weight * (number == k)
-        assert abs(terms.mean() - exact[k - 1]) < 5 * terms.std() / math.sqrt(len(terms)) + 1e-3
-
-
 def test_sticks_give_the_probability_of_two_together():
     for prior in (DirichletProcess(0.7), PitmanYor(0.4, 1.3), KnownK(3, 0.6)):
         position = np.arange(1.0, 1.0 + (prior.most_clusters or 4000))
@@ -273,7 +243,7 @@ def test_nested_tables_are_ratios_of_probabilities(prior, within):
     def log_prob(components, clusters):
         return nested_log_prob(components, clusters, prior, within, values, inner)
 
-    states = [(c, g[c]) for c in partitions(4) for g in partitions(int(c.max()) + 1)]
+    states = nested_partitions(4)
     assert logsumexp([log_prob(c, z) for c, z in states]) == pytest.approx(0, abs=1e-9)
     tables = nested_tables(prior.tables(5, 5, values), within, 5, inner)
     z = np.array([0, 0, 0, 1, 1])

@@ -149,11 +149,6 @@ def test_leading_axes_of_z_and_of_the_noise_are_batches(noisy, rng):
             assert log_prior[cell] == pytest.approx(noisy.noise.log_prior(one))
 
 
-def test_only_the_partition_matters(view, rng):
-    z = rng.integers(4, size=N)
-    np.testing.assert_array_equal(view.patterns(z), view.patterns(np.array([7, 3, 9, 0])[z]))
-
-
 def test_the_table_holds_distributions_over_answers(noisy, rng):
     noise = noisy.noise
     table = noise.log_table(noise.sample_prior(S, rng))

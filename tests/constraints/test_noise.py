@@ -39,23 +39,6 @@ def test_known_noise_plugs_in(noise, rng):
         np.testing.assert_array_equal(drawn[name], params[name])
 
 
-def test_one_of_two_link_parameters_may_be_known(rng):
-    noise = LinkNoise(q=0.7)
-    counts = counts_of(noise, 3, rng)
-    drawn = noise.draw(counts, noise.initial(3), rng)
-    assert noise.free == ("p",)
-    np.testing.assert_array_equal(drawn["q"], [0.7] * 3)
-    assert len(set(drawn["p"])) == 3
-    assert noise.log_prior(drawn) == pytest.approx(stats.beta(4, 1).logpdf(drawn["p"]).sum())
-    # many are drawn as an array, the same numbers
-    tables = np.tile(counts, (9, 1, 1))
-    one, many = (
-        noise.draw(given, noise.initial(3), np.random.default_rng(1))["p"]
-        for given in (counts, tables)
-    )
-    np.testing.assert_array_equal(one, many[0])
-
-
 def draws(noise, counts, n_sources, rng, times=4000):
     initial = noise.initial(n_sources)
     tables = np.broadcast_to(counts, (times, *counts.shape))

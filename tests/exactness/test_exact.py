@@ -13,14 +13,13 @@ from bayesclust.partition_priors import DirichletProcess
 from tests.exactness import exact
 from tests.exactness.cases import problem
 
-BELL = (1, 1, 2, 5, 15, 52, 203, 877, 4140)
 
-
-@pytest.mark.parametrize("n", range(1, 8))
-def test_partitions_are_all_and_each_once(n):
-    states = exact.partitions(n)
-    assert len(states) == BELL[n]
-    assert len(np.unique(exact.codes(states))) == BELL[n]
+def test_partitions_are_all_and_each_once():
+    """Bell numbers, and these iterated (OEIS A000110 and A000258)."""
+    for n, number in enumerate((1, 2, 5, 15, 52, 203, 877), start=1):
+        assert len(np.unique(exact.codes(exact.partitions(n)))) == number
+        assert len(exact.partitions(n)) == number
+    assert [len(exact.nested_partitions(n)) for n in range(1, 6)] == [1, 3, 12, 60, 358]
 
 
 def test_codes_do_not_see_labels():

@@ -11,7 +11,6 @@ from bayesclust.inference.samplers import gibbs_chain
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import (
     HOLES,
-    MIXED,
     VARIANTS,
     all_views,
     bound_case,
@@ -21,7 +20,7 @@ from tests.exactness.cases import (
 )
 from tests.exactness.generative import assert_agree, assert_noticed
 from tests.exactness.test_blocked import assert_exact as assert_blocked_exact
-from tests.exactness.test_enumeration import MOVES, assert_exact
+from tests.exactness.test_enumeration import MOVES, assert_exact, each_chain
 from tests.exactness.test_geweke import template, z_scores
 
 WEIGHED = [
@@ -92,22 +91,10 @@ def test_parts_that_get_each_others_hyper_parameters_are_noticed(monkeypatch):
 
 
 @pytest.mark.slow
+@each_chain
 @pytest.mark.parametrize("name", VARIANTS)
-def test_exact_posterior_with_parameters_drawn_at_length(name):
-    assert_exact(problem(name, n=6, seed=1), None, 8000, 1, gibbs_chain)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("moves", ["default", "split-merge"])
-@pytest.mark.parametrize("name", VARIANTS)
-def test_exact_posterior_at_length(name, moves):
-    assert_exact(problem(name, n=7, seed=10), MOVES[moves], 30_000, seed=10)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*HOLES, *MIXED])
-def test_one_column_at_length(name):
-    assert_exact(problem(name, n=7, d=1, seed=11), MOVES["default"], 30_000, seed=11)
+def test_exact_posterior_at_length(name, sampler):
+    assert_exact(problem(name, n=7, seed=10), None, 20_000, 10, sampler)
 
 
 @pytest.mark.slow

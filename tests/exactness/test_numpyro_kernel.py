@@ -6,16 +6,13 @@ import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pytest
-from numpyro.infer import MCMC, NUTS, DiscreteGibbs, Gibbs
+from numpyro.infer import MCMC, NUTS, Gibbs
 from scipy.stats import multivariate_normal
-from sklearn.metrics import adjusted_rand_score
 
-from bayesclust.constraints import PairwiseConstraints
 from bayesclust.families import FAMILIES
 from bayesclust.inference.numpyro_kernel import PartitionGibbs
 from bayesclust.models import constraint_sites, tvclust
 from bayesclust.partition_priors import DirichletProcess
-from bayesclust.posterior import point_estimate, similarity_matrix
 from tests.exactness import cases
 from tests.exactness.exact import compare, log_posterior, partitions
 
@@ -87,40 +84,3 @@ def test_tvclust_beside_nuts_is_exact(name):
     assert found.worst_z < 5.5, found
     assert found.expected < 0.05
     assert not compare(draws["z"], *log_posterior(family.bind(X), views[:1], prior)).agrees
-
-
-def scattered_lines(x, y, views):
-    """Two lines of unknown intercept, slope and scatter."""
-    weight = numpyro.sample("weight", dist.Dirichlet(2 * jnp.ones(2)))
-    with numpyro.plate("component", 2):
-        level = numpyro.sample("level", dist.Normal(0.0, 2.0))
-        slope = numpyro.sample("slope", dist.Normal(0.0, 2.0))
-        scatter = numpyro.sample("scatter", dist.LogNormal(-1.0, 0.5))
-    with numpyro.plate("item", len(x)):
-        z = numpyro.sample("z", dist.Categorical(weight))
-        numpyro.sample("y", dist.Normal(level[z] + slope[z] * x, scatter[z]), obs=y)
-    constraint_sites(views, z)
-
-
-@pytest.mark.slow
-def test_clusterwise_regression_is_recovered_as_by_numpyro_alone():
-    rng = np.random.default_rng(7)
-    truth, x = np.repeat([0, 1], 20), rng.uniform(-1, 1, 40)
-    y = np.where(truth == 0, 0.3 + 1.5 * x, -0.2 - 1.2 * x) + 0.3 * rng.normal(size=40)
-    links = PairwiseConstraints.sample(truth, size=60, error_rate=0.1, seed=1)
-    similarity, found = [], []
-    for kernel in (PartitionGibbs(scattered_lines, links), DiscreteGibbs(scattered_lines)):
-        blocks = [(kernel, ["z"]), (NUTS(scattered_lines), None)]
-        draws = sample(blocks, x, y, links, warmup=500, samples=2000, chains=4)
-        assert adjusted_rand_score(truth, point_estimate(draws["z"])) > 0.85
-        similarity.append(similarity_matrix(draws["z"]))
-        order = np.argsort(draws["slope"], axis=1)
-        sites = [draws[name] for name in ("level", "slope", "scatter")]
-        found.append(np.stack([np.take_along_axis(site, order, 1) for site in sites], axis=-1))
-        # the flipped answers are 10% of all
-        assert 0.8 < draws["p"].mean() < 0.97
-        assert 0.8 < draws["q"].mean() < 0.97
-    apart = np.abs(found[0].mean(axis=0) - [[-0.2, -1.2, 0.3], [0.3, 1.5, 0.3]])
-    assert (apart < 3 * found[0].std(axis=0)).all()
-    np.testing.assert_allclose(found[0].mean(axis=0), found[1].mean(axis=0), atol=0.02)
-    np.testing.assert_allclose(*similarity, atol=0.05)

@@ -98,16 +98,6 @@ def test_mahalanobis_is_its_formula_in_the_users_columns(rng):
         np.testing.assert_allclose(metric.shown(points), X, rtol=1e-9)
 
 
-def test_mahalanobis_does_not_see_how_columns_are_mixed(rng):
-    X = rng.normal(size=(40, 3))
-    other = X @ rng.normal(size=(3, 3)) + 7.0
-    first, second = (Mahalanobis().bind(data).points(data) for data in (X, other))
-    squares = SquaredEuclidean()
-    np.testing.assert_allclose(
-        squares.between(first, first), squares.between(second, second), atol=1e-9
-    )
-
-
 def test_directions_without_variance_are_left_out(rng):
     X = rng.normal(size=(20, 2))
     flat = np.column_stack([X, X[:, 0] - X[:, 1], np.full(20, 3.0)])

@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
 from scipy.special import logsumexp
-from scipy.stats import invgamma, invwishart, multivariate_t, norm
+from scipy.stats import invgamma, multivariate_t, norm
 
 from bayesclust.families import DiagonalGaussian, FullGaussian, SphericalGaussian
 from bayesclust.families.columns import resolution, standard_columns
@@ -77,39 +76,6 @@ def test_one_column_is_the_integral_for_all_families(rng):
     for family in ALL:
         value = bound(family, X).log_marginal(model.X, HYPER)
         assert value == pytest.approx(expected, abs=1e-4)
-
-
-@each_family
-def test_predictive_density_integrates_to_one(family, rng):
-    model = bound(family, rng.normal(size=(4, 1)))
-    known = model.log_marginal(model.X, HYPER)
-
-    def density(x):
-        return math.exp(model.log_marginal(np.append(model.X, [[x]], axis=0), HYPER) - known)
-
-    assert quad(density, -np.inf, np.inf)[0] == pytest.approx(1, abs=1e-6)
-
-
-@each_family
-def test_two_columns_by_monte_carlo(family, rng):
-    model = bound(family, rng.normal(size=(3, 2)))
-    kappa0, degrees, scale = model.parameters(HYPER)
-    number = 20_000
-    if family is FullGaussian:
-        covariances = invwishart(degrees, scale).rvs(number, random_state=rng)
-    else:
-        draws = invgamma(degrees, scale=scale).rvs((number, len(scale)), random_state=rng)
-        covariances = np.eye(2) * draws[:, :, None]
-    roots = np.linalg.cholesky(covariances)
-    means = (roots @ rng.normal(size=(number, 2, 1)))[..., 0] / math.sqrt(kappa0)
-    standard = np.linalg.solve(roots, np.swapaxes(model.X - means[:, None], 1, 2))
-    log_root = np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1)
-    logs = norm.logpdf(standard).sum(axis=(1, 2)) - len(model.X) * log_root
-    weights = np.exp(logs - logs.max())
-    error = weights.std() / weights.mean() / math.sqrt(number)
-    assert error < 0.1
-    value = logsumexp(logs) - math.log(number)
-    assert model.log_marginal(model.X, HYPER) == pytest.approx(value, abs=4 * error)
 
 
 @each_family

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust.families import FAMILIES, FullGaussian
+from bayesclust.families import FullGaussian
 from bayesclust.inference import assignment
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
@@ -53,16 +53,6 @@ def test_states_are_consistent_after_every_sweep(name, kind, sampler):
     for sweep in range(15):
         one.sweep(adapt=sweep < 8, freeze_noise=sweep < 4)
         check_levels(one.state) if sampler == "mixture" else check_assignment(one.state)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("sampler", SAMPLERS)
-def test_states_of_every_family_are_consistent(name, sampler):
-    one = made(sampler, name, n=30, kind="random", seed=1)
-    for sweep in range(30):
-        one.sweep(adapt=sweep < 8, freeze_noise=sweep < 4)
-        check_assignment(one.state)
 
 
 @pytest.mark.parametrize("prior", [DirichletProcess(), PitmanYor(), KnownK(9)], ids=str)

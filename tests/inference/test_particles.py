@@ -98,15 +98,6 @@ def test_draws_are_from_the_posterior_given_all_answers(make, min_ess):
     assert found.problem.constraints == after
 
 
-def test_draws_of_mixtures_are_from_the_posterior():
-    before, after = before_and_after(known_views, n=5)
-    base = problem("gaussian coarsened", n=5, seed=4)
-    case = TwoLevelProblem(base.family, before, base.partition_prior)
-    found = run(case, after, min_ess=0.9)
-    assert found.n_resampled > 0
-    assert deviation(found, case, after) < LARGEST
-
-
 class Unweighted(Particles):
     """Weighs draws as if there were no answers."""
 

@@ -29,8 +29,6 @@ from bayesclust.families import (
     SphericalGaussian,
     get_family,
 )
-from bayesclust.inference.chain import Moves, TVClustProblem
-from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.models import log_joint, tvclust
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import with_holes
@@ -155,34 +153,6 @@ def test_sticks_without_names_are_the_chinese_restaurant_process():
         assert errors[-1] <= len(blocks) * (alpha / (1 + alpha)) ** (truncation - 1)
     assert errors[0] > errors[1] > errors[2]
     assert errors[2] < 1e-10
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if name in ("gaussian", "poisson") else pytest.mark.slow)
-        for name in FAMILIES
-    ],
-)
-def test_samplers_keep_the_same_joint(name):
-    X, views = data_for(name), answers()
-    bound = get_family(name).bind(X)
-    chain = collapsed_chain(
-        TVClustProblem(bound, tuple(views)), np.zeros(N, int), np.random.default_rng(0), Moves()
-    )
-    for _ in range(5):
-        chain.sweep()
-        z = np.unique(chain.state.assignment.z, return_inverse=True)[1]
-        plain = log_joint(
-            z,
-            bound,
-            constraints=views,
-            values=chain.state.values,
-            partition_prior=DirichletProcess(),
-            hyper=chain.state.hyper,
-            noise=chain.state.noise,
-        )
-        assert chain.state.log_joint() == pytest.approx(plain, abs=1e-8)
 
 
 def run(*args, data=None, **options):

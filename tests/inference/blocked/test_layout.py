@@ -4,11 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.special import gamma
 
 from bayesclust.constraints.factor_graph import constraint_graph, stack_tables
-from bayesclust.inference.blocked.chains import draw_weights
 from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.step import Given, site_logits, uniforms
 from tests.exactness.cases import all_views, links
@@ -86,27 +83,3 @@ def test_random_numbers_are_uniform_and_belong_to_the_item():
     )
     np.testing.assert_array_equal(chains[0], u)
     assert abs(np.corrcoef(u, chains[1])[0, 1]) < 0.03
-
-
-@pytest.mark.parametrize(("d", "c"), [(0.0, 1.5), (0.4, 1.3), (0.9, 0.2)])
-@pytest.mark.parametrize("lowest", [0.05, 2.0])
-def test_weights_have_the_moments_of_the_process(d, c, lowest, rng):
-    """Campbell's formula for the new ones."""
-    sizes, number = np.array([5, 2]), 4000
-    least = np.full(2, 1e-9)
-    drawn = [draw_weights(sizes, (d, c), least, rng)[0] for _ in range(number)]
-    clusters = np.array([weights[:2] for weights in drawn])
-    assert (abs(clusters.mean(axis=0) - sizes + d) < 4.5 * np.sqrt(sizes / number)).all()
-    for power in (0, 1):
-        found = [(weights[2:] ** power)[weights[2:] >= lowest].sum() for weights in drawn]
-        integral = quad(lambda x, power=power: x ** (power - 1 - d) * np.exp(-x), lowest, np.inf)[0]
-        expected = (c + 2 * d) / gamma(1 - d) * integral
-        assert abs(np.mean(found) - expected) < 4.5 * np.std(found) / np.sqrt(number)
-
-
-def test_weights_of_a_known_number_are_dirichlet(rng):
-    drawn = [draw_weights(np.array([5, 2]), (-0.6, 2.4), np.ones(2), rng) for _ in range(4000)]
-    assert {level for _, level in drawn} == {0.0}
-    found = np.array([weights / weights.sum() for weights, _ in drawn])
-    mean = np.array([5.6, 2.6, 0.6, 0.6]) / 9.4
-    assert (abs(found.mean(axis=0) - mean) < 4.5 * np.sqrt(mean / 10.4 / 4000)).all()

@@ -71,48 +71,6 @@ def test_log_joint_is_that_of_the_model():
         assert statistics["log_joint"] == pytest.approx(held if prior is None else full)
 
 
-def test_weights_are_drawn_from_the_density_of_the_model(rng):
-    """Differences of the log joint, free labels summed out, are those of the objective."""
-    posed = problem(PRIOR)
-    chain = DCRCChain(posed, rng)
-    chain.sweep()
-    objective, labels = chain.sampler.objective, np.eye(K)[chain.z[chain.named]]
-
-    def log_joint(W):
-        free = class_terms(np, W, posed.points, chain.free).log_p[chain.free, chain.z[chain.free]]
-        return (
-            dcrc_log_joint(
-                W, chain.z, posed.points, posed.constraints, chain.noise, PRIOR, chain.precision
-            )
-            - free.sum()
-        )
-
-    first, second = rng.normal(size=(2, K, 3))
-    found = (
-        objective.value_and_gradient(second, labels)[0]
-        - objective.value_and_gradient(first, labels)[0]
-    )
-    assert found == pytest.approx(log_joint(second) - log_joint(first))
-    slope = objective.value_and_gradient(first, labels)[1]
-    for place in np.ndindex(first.shape):
-        step = np.zeros_like(first)
-        step[place] = 1e-6
-        above, below = (
-            objective.value_and_gradient(W, labels)[0] for W in (first + step, first - step)
-        )
-        assert slope[place] == pytest.approx((above - below) / 2e-6, abs=1e-6), place
-
-
-def test_free_items_follow_the_classifier():
-    chain = DCRCChain(problem(), np.random.default_rng(4))
-    free = np.flatnonzero(chain.free)
-    np.testing.assert_array_equal(free, [5, 7, 8])
-    z = np.array([chain.draw()[0]["z"][free] for _ in range(4000)])
-    found = np.stack([(z == k).mean(axis=0) for k in range(K)], axis=1)
-    error = np.sqrt(0.25 / 4000)
-    np.testing.assert_allclose(found, np.exp(chain.log_p[free]), atol=5 * error)
-
-
 def test_without_answers_there_is_the_classifier_alone():
     posed = DCRCProblem(np.arange(8.0).reshape(4, 2), (), np.ones((2, 3)), WeightPrior())
     chain = DCRCChain(posed, np.random.default_rng(0))

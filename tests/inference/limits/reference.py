@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -270,18 +269,3 @@ def dp_means(points, penalty, n_passes):
         centers = {k: points[np.array(z) == k].mean(axis=0) for k in set(z)}
         history.append(list(z))
     return history
-
-
-@cache
-def partitions(n: int) -> np.ndarray:
-    """All partitions of n items as labels in order of first appearance."""
-    rows = [[0]]
-    for _ in range(n - 1):
-        rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
-    return np.array(rows)
-
-
-@cache
-def nested_partitions(n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """All pairs of components and clusters of n items, components within clusters."""
-    return [(c, owner[c]) for c in partitions(n) for owner in partitions(int(c.max()) + 1)]

@@ -5,10 +5,9 @@ from decimal import Decimal, getcontext
 
 import numpy as np
 import pytest
-from scipy.special import logsumexp
 
 import bayesclust as bc
-from bayesclust.constraints import ConfusionNoise, LinkNoise
+from bayesclust.constraints import ConfusionNoise
 from bayesclust.families import as_divergence
 from bayesclust.inference.chain import Moves, TwoLevelProblem
 from bayesclust.inference.limits.answers import link_graph
@@ -30,11 +29,10 @@ from bayesclust.models.joint import log_data, log_joint
 from bayesclust.partition_priors import nested_log_prob
 from tests.exactness import exact
 from tests.exactness.cases import partitions_drawn
+from tests.exactness.exact import nested_partitions
 from tests.inference.limits.reference import (
     PRODUCT,
     SQUARED,
-    nested_partitions,
-    partitions,
     plain_choices,
     random_case,
     random_labels,
@@ -272,23 +270,6 @@ def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
         assert result.number > 5
 
 
-@levels
-@kinds
-def test_all_mass_goes_to_the_least_objective(rng, triplets, several):
-    """Over all states of 5 items: the posterior mass of those of least J tends to one."""
-    case = posed(rng, "euclidean", 5, triplets, several)
-    states = nested_partitions(5) if several else [(z, z) for z in partitions(5)]
-    J = np.array([case.J(*state) for state in states])
-    least = J.min() + 1e-9 * (1 + abs(J.min())) >= J
-    mass = []
-    for weight in (1.0, 1e3, 1e9):
-        model = case.model(weight)
-        log_joints = np.array([joint(model, *state) for state in states])
-        mass.append(np.exp(logsumexp(log_joints[least]) - logsumexp(log_joints)))
-    assert mass[0] < 0.9
-    assert mass[-1] > 1 - 1e-9
-
-
 def annealed(case, rng):
     """Components and clusters of a chain that came from small gamma, and the chain."""
     c, owner = random_state(rng, case)
@@ -401,11 +382,6 @@ def test_evidence_is_kept_however_strong(weights):
     np.testing.assert_allclose(np.exp(table).sum(axis=0), 1.0)
 
 
-def test_no_evidence_leaves_answers_that_say_nothing():
-    noise = KnownEvidence(0.0, 0.0)
-    np.testing.assert_allclose(noise.confusion(noise.initial(1)), 0.5)
-
-
 @pytest.fixture
 def links(rng):
     pairs = np.array([rng.choice(8, 2, replace=False) for _ in range(30)])
@@ -433,17 +409,6 @@ def test_known_noise_is_its_own_marginal_and_learns_nothing(given, request, rng)
     assert noise.log_prior(params) == 0.0
     drawn = noise.draw(counts, params, rng)
     assert all((drawn[name] == values).all() for name, values in params.items())
-
-
-def test_evidence_of_sources_is_that_of_their_p_and_q(links, rng):
-    params, z = links.noise.initial(2), rng.integers(3, size=(4, 8))
-    confusion = links.noise.confusion(params)
-    for source, same_weight in enumerate((1.0, 2.0)):
-        log_p, *_ = exact_logs(same_weight, 0.7)
-        assert confusion[source, 1, 1] == pytest.approx(np.exp(log_p))
-    plain = {"p": confusion[:, 1, 1], "q": confusion[:, 0, 0]}
-    expected = links.with_noise(LinkNoise()).log_prob(z, plain)
-    np.testing.assert_allclose(links.log_prob(z, params), expected)
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.inf, np.nan])

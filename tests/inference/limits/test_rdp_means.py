@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import PairwiseConstraints
-from bayesclust.inference.limits import passes, rdp_means
 from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import (
     MOVED,
@@ -96,51 +95,6 @@ def test_every_choice_is_the_cheapest_and_never_raises_j(rng, name, triplets, se
         never_rises(*posed(rng, name, triplets, several, most=9))
 
 
-@pytest.mark.slow
-@levels
-@kinds
-@every
-def test_choices_of_many_problems_are_the_cheapest(rng, name, triplets, several):
-    for _ in range(300):
-        never_rises(*posed(rng, name, triplets, several, most=12))
-
-
-@kinds
-@pytest.mark.parametrize("name", ["euclidean", "kl", "mahalanobis"])
-def test_a_pass_is_its_plain_reference(rng, name, triplets):
-    """All items of one pass choose as by trying all choices, numbers apart; no two tie here."""
-    for _ in range(20):
-        case, z, _ = posed(rng, name, triplets, False)
-        z, centers = means(case.problem.points, z)
-        where = dict(enumerate(centers))
-        end, _ = visit(case.problem, new_state(case.problem, z, centers), case.xi, 0.0)
-        z = z.tolist()
-        for item in range(len(z)):
-            where[max(z) + 1] = case.problem.points[item]
-            choices = plain_choices(case, z, z, item)
-            costs = {one: case.J(with_choice(z, z, item, one)[0], None, where) for one in choices}
-            best = min(choices, key=lambda one: costs[one])
-            if costs[choices[0]] > costs[best] + TINY * (1 + abs(costs[best])):
-                z = with_choice(z, z, item, best)[0]
-        assert same([end.z], [z])
-
-
-@levels
-@kinds
-def test_a_pass_is_the_same_uncompiled(rng, triplets, several, monkeypatch):
-    for _ in range(5):
-        case, labels, owner = posed(rng, "poisson", triplets, several)
-        labels, centers = means(case.problem.points, labels)
-        ends = []
-        for run in (passes.scan, passes.scan.py_func):
-            monkeypatch.setattr(rdp_means, "scan", run)
-            start = new_state(case.problem, labels, centers, owner)
-            ends.append(visit(case.problem, start, case.xi, 0.0))
-        assert ends[0][0].z.tolist() == ends[1][0].z.tolist()
-        assert ends[0][0].cluster.tolist() == ends[1][0].cluster.tolist()
-        assert ends[0][1].tolist() == ends[1][1].tolist()
-
-
 @kinds
 def test_answers_about_components_are_those_about_items(rng, triplets):
     for _ in range(40):
@@ -176,24 +130,6 @@ def test_passes_are_those_of_dp_means(rng):
             labels = means(points, visit(problem, start, (0.0, 0.0), 0.0)[0].z)[0]
             # slots freed in the pass may be used again, so numbers may differ
             assert same([labels], [expected])
-
-
-def test_with_a_fixed_number_it_is_sequential_k_means(rng):
-    """A penalty beyond all distances opens no cluster; every pass is one of Lloyd's, in order."""
-    points = np.concatenate([rng.normal(center, 1.0, size=(20, 3)) for center in (0, 2, 4)])
-    problem = Problem.of(points, SQUARED, link_graph([], 60), 1e6)
-    z = labels = rng.integers(0, 3, 60)
-    moved = []
-    for _ in range(8):
-        start = new_state(problem, labels, means(points, labels)[1])
-        state, tally = visit(problem, start, (0.0, 0.0), 0.0)
-        labels = means(points, state.z)[0]
-        plain = np.stack([points[z == k].mean(axis=0) for k in range(3)])
-        z = np.array([np.square(x - plain).sum(axis=1).argmin() for x in points])
-        assert (labels == z).all()
-        moved.append(int(tally[MOVED]))
-    assert moved[0] > 0
-    assert moved[-1] == 0
 
 
 @levels

@@ -18,11 +18,10 @@ from bayesclust.inference.limits.search import (
     regroup,
     search,
 )
+from tests.exactness.exact import nested_partitions, partitions
 from tests.inference.limits.reference import (
     KINDS,
     SQUARED,
-    nested_partitions,
-    partitions,
     plain_choices,
     random_case,
     random_state,
@@ -83,11 +82,6 @@ def test_the_best_of_all_pairs_of_partitions_is_found(rng, triplets):
 def test_the_best_is_found_for_every_divergence(rng, name, triplets, several):
     sizes = range(4, 7) if several else range(4, 11)
     assert found(rng, name, triplets, several, 100, sizes) >= 0.95
-
-
-def test_there_are_so_many_pairs_of_partitions():
-    """Bell numbers iterated (the third-order ones)."""
-    assert [len(nested_partitions(n)) for n in range(1, 7)] == [1, 3, 12, 60, 358, 2471]
 
 
 @kinds

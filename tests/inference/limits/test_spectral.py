@@ -12,7 +12,8 @@ from bayesclust.inference.limits.answers import cost_table, link_graph, pair_wei
 from bayesclust.inference.limits.path_model import value
 from bayesclust.inference.limits.rdp_means import Problem
 from bayesclust.inference.limits.spectral import Matrix, relax, relaxed_objective, round_off, solve
-from tests.inference.limits.reference import SQUARED, partitions, random_case
+from tests.exactness.exact import partitions
+from tests.inference.limits.reference import SQUARED, random_case
 
 
 def dense(points, links, xi):

@@ -14,8 +14,8 @@ from bayesclust.inference.limits.mpck.descend import (
 )
 from bayesclust.inference.limits.mpck.links import WeightedLinks
 from bayesclust.inference.limits.mpck.metric import FORMS, FarPairs, exact_step
+from tests.exactness.exact import partitions
 from tests.inference.limits.mpck import plain
-from tests.inference.limits.reference import partitions
 
 VARIANTS = [
     ("euclidean", False),
