@@ -28,6 +28,7 @@ from bayesclust.inference.runner import (
     run_chains,
 )
 from tests.inference.states import chain
+from tests.inference.test_checkpoint import Walk, assert_same
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -102,29 +103,20 @@ def test_chains_that_advance_together_are_parted():
     assert draws.posterior["p"].shape == (3, 3, 2)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, None])
-def test_draws_do_not_depend_on_threads(n_jobs):
+def test_draws_do_not_depend_on_threads():
     starts = [lambda c=c: chain(n=20, seed=c) for c in range(3)]
-    draws = run(starts, Schedule(4, 6), n_jobs=n_jobs)
-    for c in range(3):
-        alone = chain(n=20, seed=c)
-        for sweep in range(10):
-            alone.sweep(adapt=sweep < 4, freeze_noise=2 * sweep < 4)
-            if sweep >= 4:
-                variables, statistics = alone.draw()
-                for name, value in variables.items():
-                    np.testing.assert_array_equal(draws.posterior[name][c, sweep - 4], value)
-                found = draws.sample_stats["log_joint"][c, sweep - 4]
-                assert found == statistics["log_joint"]
-    assert (draws.posterior["concentration"][0] != draws.posterior["concentration"][1]).all()
+    expected = run(starts, Schedule(4, 6), n_jobs=1)
+    for n_jobs in (2, None):
+        assert_same(run(starts, Schedule(4, 6), n_jobs=n_jobs), expected)
+    concentration = expected.posterior["concentration"]
+    assert (concentration[0] != concentration[1]).all()
 
 
-@pytest.mark.parametrize("n_jobs", [1, None])
-def test_an_error_in_a_chain_is_raised_and_stops_the_others(n_jobs):
+def test_an_error_in_a_chain_is_raised_and_stops_the_others():
     chains = [Count(fail_at=5), Count(pause=0.01), Count(pause=0.01)]
     began = time.perf_counter()
     with pytest.raises(ZeroDivisionError, match="in the chain"):
-        run(ready_made(chains), Schedule(0, 2000), n_jobs=n_jobs)
+        run(ready_made(chains), Schedule(0, 2000))
     assert time.perf_counter() - began < 10
     assert max(own.number for own in chains) < 2000
 
@@ -170,10 +162,7 @@ def test_an_interrupt_returns_the_draws_so_far(monkeypatch):
 @pytest.mark.parametrize(
     ("numbers", "expected"),
     [
-        ([5, 5, 5], (5, [0, 1, 2])),
-        ([100, 98, 1, 0], (98, [0, 1])),
         ([100, 60, 55, 0], (55, [0, 1, 2])),
-        ([1000, 1000, 400, 390], (390, [0, 1, 2, 3])),
         ([1000, 1000, 200, 0], (1000, [0, 1])),
         ([0, 0], (0, [0, 1])),
         ([0, 7], (7, [1])),
@@ -348,20 +337,12 @@ def two(monkeypatch):
 
 
 def starts(number):
-    return [lambda seed=seed: chain("gaussian_spherical", seed=seed) for seed in range(number)]
+    return [lambda seed=seed: Walk(seed) for seed in range(number)]
 
 
 def spread(number, schedule=SCHEDULE, path=None):
     store = None if path is None else Checkpoint(path, {"seed": 0}, number)
     return run(starts(number), schedule, checkpoint=store, spread=True)
-
-
-def assert_same(found, expected):
-    for group in ("posterior", "sample_stats"):
-        ours, others = getattr(found, group), getattr(expected, group)
-        assert ours.keys() == others.keys()
-        for name, values in others.items():
-            np.testing.assert_array_equal(ours[name], values, err_msg=name)
 
 
 @pytest.mark.parametrize("number", [1, 2, 5])
@@ -405,23 +386,10 @@ def test_one_process_reads_the_checkpoint_of_two(tmp_path, monkeypatch):
     assert_same(spread(3, longer, path), expected)
 
 
-class Together:
+class Together(Walk):
     """A chain that two processes advance together."""
 
     by_all_processes = True
-    number = 0
-
-    def sweep(self, *, adapt=False, freeze_noise=False):
-        self.number += 1
-
-    def draw(self):
-        return {"z": np.zeros(2, int), "p": float(self.number)}, {"log_joint": 0.0}
-
-    def snapshot(self):
-        return {"number": self.number}
-
-    def restore(self, snapshot):
-        self.number = snapshot["number"]
 
 
 def test_only_the_first_process_writes_what_all_run(tmp_path, two, monkeypatch):
@@ -436,11 +404,10 @@ def test_only_the_first_process_writes_what_all_run(tmp_path, two, monkeypatch):
 
     def work(index):
         store = Checkpoint(tmp_path / "run.zarr", {"seed": 0}, 1)
-        return run([Together], SCHEDULE, checkpoint=store, spread=True)
+        return run([lambda: Together(0)], SCHEDULE, checkpoint=store, spread=True)
 
-    first, second = two.run(work)
-    assert_same(first, second)
-    assert first.posterior["p"].tolist() == [list(range(5, 17))]
+    for found in two.run(work):
+        assert_same(found, run(starts(1), SCHEDULE))
     states = wrote.count("0")
     assert 2 <= states <= SCHEDULE.length + 1, "each sweep may save once, and the end"
 
@@ -541,7 +508,7 @@ def wait_for_draws(folder, running):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("sampler", "killed"), [("blocked", 0), ("blocked", 1), ("gibbs", 1)])
+@pytest.mark.parametrize(("sampler", "killed"), [("blocked", 0), ("gibbs", 1)])
 def test_a_killed_process_is_noticed_and_the_run_resumes(tmp_path, sampler, killed):
     whole, cut = tmp_path / "whole", tmp_path / "killed"
     whole.mkdir()

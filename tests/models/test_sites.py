@@ -17,6 +17,7 @@ from bayesclust.constraints import (
     UniformNoise,
     equality_patterns,
 )
+from bayesclust.constraints.stored import noise_names
 from bayesclust.inference.limits.path_model import KnownEvidence
 from bayesclust.models import constraint_sites
 from bayesclust.models.sites import noise_sites, patterns
@@ -37,21 +38,25 @@ def program(views, observe=True):
 
 
 def test_sites_give_the_probability_of_answers():
-    trace = numpyro.handlers.trace(numpyro.handlers.seed(program, 0)).get_trace(
-        [LINKS, MORE, TRIPLETS]
-    )
-    assert [
-        name for name, site in trace.items() if site["type"] == "sample" and not site["is_observed"]
-    ] == [*("z", "p", "q", "p_links_2", "q_links_2", "noise")]
+    """Known noise under which an answer is impossible, and no answers, included."""
+    sure = TRIPLETS.with_noise(UniformNoise(eps=0.0))
+    views = [LINKS, MORE, TRIPLETS, sure, PairwiseConstraints([], [], n_items=N, name="none")]
+    trace = numpyro.handlers.trace(numpyro.handlers.seed(program, 0)).get_trace(views)
+    latent = [name for name, site in trace.items() if is_latent(site)]
+    assert latent == [*("z", "p", "q", "p_links_2", "q_links_2", "noise", "p_none", "q_none")]
     z = np.asarray(trace["z"]["value"])
-    suffix = {"links": "", "links_2": "_links_2", "triplets": ""}
-    for name, view in zip(suffix, (LINKS, MORE, TRIPLETS), strict=True):
-        noise = {own: np.asarray(trace[own + suffix[name]]["value"]) for own in view.noise.free}
+    names = ("links", "links_2", "triplets", "triplets_2")
+    for name, view, own in zip(names, views, noise_names(views), strict=False):
+        noise = {parameter: np.asarray(trace[site]["value"]) for parameter, site in own.items()}
         site = trace[f"{name}_answer"]
         assert site["cond_indep_stack"][0].name == f"{name}_answers"
-        assert float(site["fn"].log_prob(site["value"]).sum()) == pytest.approx(
-            view.log_prob(z, noise), abs=1e-9
-        )
+        expected = view.log_prob(z, noise)
+        assert float(site["fn"].log_prob(site["value"]).sum()) == pytest.approx(expected, abs=1e-9)
+    assert expected < -700
+
+
+def is_latent(site):
+    return site["type"] == "sample" and not site["is_observed"]
 
 
 def test_answers_are_simulated_where_they_are_not_observed():

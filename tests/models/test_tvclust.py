@@ -14,10 +14,8 @@ from scipy.special import betaln, logsumexp
 
 from bayesclust.constraints import (
     ConfusionNoise,
-    LinkNoise,
     PairwiseConstraints,
     RelativeConstraints,
-    UniformNoise,
 )
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families import (
@@ -161,35 +159,6 @@ def run(*args, data=None, **options):
         numpyro.handlers.substitute(tvclust, data=data or {}), jax.random.key(5)
     )
     return numpyro.handlers.trace(program).get_trace(*args, **options)
-
-
-def test_answers_count_as_in_their_noise_model():
-    """Known noise, an impossible answer and a view without answers included."""
-    links, _, triplets, _ = answers()
-    known = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1], [0.05, 0.05, 0.9]])
-    views = [
-        links.with_noise(LinkNoise(p=0.9)),
-        triplets.with_noise(UniformNoise(eps=0.0)),
-        triplets.with_noise(ConfusionNoise(matrix=known)),
-        PairwiseConstraints([], [], n_items=N, name="none"),
-    ]
-    trace = run(data_for("multinomial"), views, "multinomial", data={"z": Z})
-    assert trace["p"]["type"] == "deterministic"
-    assert trace["p_none"]["value"].shape == (1,)
-    sites = [
-        ("links", {"p": "p", "q": "q"}),
-        ("triplets", {"noise": "noise"}),
-        ("triplets_2", {"confusion": "confusion"}),
-    ]
-    for (name, parameters), view in zip(sites, views, strict=False):
-        noise = {
-            parameter: np.asarray(trace[site]["value"]) for parameter, site in parameters.items()
-        }
-        site = trace[f"{name}_answer"]
-        assert float(site["fn"].log_prob(site["value"]).sum()) == pytest.approx(
-            view.log_prob(Z, noise), abs=1e-9
-        )
-    assert view.log_prob(Z, noise) < 0
 
 
 def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
