@@ -22,14 +22,11 @@ from tests.exactness.dcrc import (
     with_anchors,
 )
 from tests.exactness.generative import (
-    DRAWS,
     LIMIT,
     answers_given,
     assert_agree,
     assert_noticed,
-    assert_uniform,
     compare_means,
-    rank,
     standard_error,
 )
 
@@ -265,41 +262,3 @@ class WithoutItsPrior(WeightPrior):
 def test_precision_without_its_prior_is_noticed():
     faulty = template(prior=WithoutItsPrior((2.0, 1.5), 1.5, 2.0, 3.0))
     assert_noticed(z_scores(faulty, 1500, 2))
-
-
-def quantities(z, W, noise, chain):
-    first, second = np.triu_indices(len(z), 1)
-    values = {"pairs": int((z[first] == z[second]).sum()), "log joint": chain.log_joint()}
-    slope = W[:, 0]
-    values["steep"] = float(np.abs(slope - np.roll(slope, 1)).sum())
-    for own in noise:
-        for name, array in own.items():
-            values |= {f"{name}{at}": float(x) for at, x in np.ndenumerate(array)}
-    return values
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("prior", [None, LEARNED], ids=["held", "drawn"])
-def test_ranks_are_uniform(prior):
-    rows, base = [], np.random.default_rng(12)
-    views = (
-        links(19, base, LinkNoise(p=(4.0, 2.0), q=(3.0, 2.0)), size=40),
-        triplets(19, base, UniformNoise(eps=(2.0, 4.0)), size=20),
-    )
-    points, views = base.normal(size=(20, 1)), tuple(on_more_items(view, 20) for view in views)
-    problem = DCRCProblem(points, views, base.normal(size=(K, 2)), prior)
-    for rng in np.random.default_rng(7).spawn(100):
-        world = World(problem, rng)
-        truth = quantities(world.z, world.W, world.noise, world.chain(DCRCChain, rng))
-        start = problem.W if prior is None else rng.normal(size=(K, 2))
-        chain = DCRCChain(DCRCProblem(points, world.problem.constraints, start, prior), rng)
-        for sweep in range(150):
-            chain.sweep(adapt=True, freeze_noise=sweep < 75)
-        draws = []
-        for _ in range(DRAWS):
-            for _ in range(8):
-                chain.sweep()
-            chain.draw()
-            draws.append(quantities(chain.z, chain.W, chain.noise, chain))
-        rows.append(rank(truth, draws, rng))
-    assert_uniform(rows)

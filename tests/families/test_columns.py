@@ -98,19 +98,6 @@ def test_values_are_uniform_within_their_steps(rng):
     assert stats.kstest(single.ravel(), stats.uniform(-0.25, 0.5).cdf).pvalue > 0.01
 
 
-@pytest.mark.parametrize(("step", "slack"), [(0.1, 0.01), (3.0, 1.0)])
-def test_density_of_moved_values_is_a_bound(rng, step, slack):
-    """Jensen's inequality, tight where the step is small beside the spread."""
-    x = np.round(rng.normal(size=200) / step) * step
-    edges = stats.norm.cdf(np.stack([x - step / 2, x + step / 2]))
-    exact = np.log(np.diff(edges, axis=0) / step).mean()
-    drawn = [
-        stats.norm.logpdf(dequantize(x[:, None], steps=[step], seed=seed)).mean()
-        for seed in range(30)
-    ]
-    assert exact - slack < np.mean(drawn) < exact
-
-
 def cluster_variance(X, among):
     """Posterior mean of the first column's variance in a cluster, in the data's units."""
     bound = FullGaussian(scale=0.001).bind(X)

@@ -1,8 +1,5 @@
 """Discrete families against SciPy and plain loops; bad data, gaps, extremes."""
 
-import itertools
-import math
-
 import numpy as np
 import pytest
 from scipy.stats import dirichlet_multinomial, nbinom
@@ -89,26 +86,6 @@ def test_names_of_codes_change_nothing(rng):
             for model in (bound(family, 0.6, data) for data in (first, second))
         ]
         assert values[0] == pytest.approx(values[1], rel=1e-12)
-
-
-@each_family
-def test_probabilities_of_gaps_are_sums_over_their_values(family):
-    X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
-    gaps = X.copy()
-    gaps[0, 1] = gaps[2, 0] = np.nan
-    complete, hyper = bound(family, 1.3, X), np.array([1.3])
-    driver = Driver(complete.with_rows(gaps), hyper)
-    driver.set_items([0, 1, 2], 0)
-    driver.derive(0)
-    counts = family is Poisson  # of unbounded values, one gap is enough
-    total = 0.0
-    for first, second in itertools.product(range(400 if counts else 2), [0] if counts else [0, 1]):
-        filled = gaps.copy()
-        filled[0, 1] = first
-        filled[2, 0] = np.nan if counts else second
-        constants = complete.row_constants(filled[:3]) - complete.row_constants(gaps[:3])
-        total += math.exp(complete.log_marginal(filled[:3], hyper) + constants.sum())
-    assert driver.marginal(0) == pytest.approx(math.log(total), abs=1e-8)
 
 
 @each_family

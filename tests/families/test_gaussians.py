@@ -10,6 +10,7 @@ from scipy.stats import invgamma, multivariate_t, norm
 from bayesclust.families import DiagonalGaussian, FullGaussian, SphericalGaussian
 from bayesclust.families.columns import resolution, standard_columns
 from tests.exactness.cases import learned
+from tests.families.drive import Driver
 
 ALL = (FullGaussian, DiagonalGaussian, SphericalGaussian)
 HYPER = np.array([0.4, 2.5, 0.15])
@@ -55,8 +56,13 @@ def test_many_columns_are_the_product_of_single_ones(rng):
     whole = DiagonalGaussian().bind(X)
     columns = [DiagonalGaussian().bind(X[:, [j]]) for j in range(600)]
     hyper = whole.initial_hyper()
-    values = np.array([one.log_marginal(one.X[:7], hyper) for one in columns])
-    assert whole.log_marginal(whole.X[:7], hyper) == pytest.approx(values.sum(), rel=1e-10)
+    few, more = (sum(one.log_marginal(one.X[:n], hyper) for one in columns) for n in (7, 8))
+    assert whole.log_marginal(whole.X[:7], hyper) == pytest.approx(few, rel=1e-10)
+    driver = Driver(whole, hyper)
+    for i in range(7):
+        driver.add(i, 0)
+    assert driver.marginal(0) == pytest.approx(few, rel=1e-10)
+    assert driver.predictive(7, 0) == pytest.approx(more - few, rel=1e-8)
 
 
 def test_one_column_is_the_integral_for_all_families(rng):

@@ -47,9 +47,9 @@ def without(constraints, left):
     return taken(constraints, np.delete(np.arange(len(constraints)), left))
 
 
-def before_and_after(make, n=6):
+def before_and_after(make):
     """Constraints before and after some answers, to the second of which one kind is new."""
-    links, triplets, others = make(n, np.random.default_rng(5))
+    links, triplets, others = make(6, np.random.default_rng(5))
     before = first(links, 4), first(triplets, 1)
     return before, (first(links, 8), first(triplets, 2), first(others, 1))
 

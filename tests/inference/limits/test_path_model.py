@@ -20,8 +20,7 @@ from bayesclust.inference.limits.path_model import (
     pose_answers,
     value,
 )
-from bayesclust.inference.limits.rdp_means import Problem, Schedule, means, new_state, visit
-from bayesclust.inference.limits.search import search
+from bayesclust.inference.limits.rdp_means import Problem, means, new_state, visit
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
 from bayesclust.inference.two_level.moves import TwoLevelScan
 from bayesclust.inference.two_level.state import new_levels
@@ -29,7 +28,6 @@ from bayesclust.models.joint import log_data, log_joint
 from bayesclust.partition_priors import nested_log_prob
 from tests.exactness import exact
 from tests.exactness.cases import partitions_drawn
-from tests.exactness.exact import nested_partitions
 from tests.inference.limits.reference import (
     PRODUCT,
     SQUARED,
@@ -98,64 +96,6 @@ def test_log_joint_over_gamma_is_the_objective(rng, name, triplets, several):
         worst[weight] = max(errors)
     assert worst[1e5] < 1e-3
     assert worst[1e6] < 0.2 * worst[1e5]
-
-
-def test_remainder_of_gaussians_by_its_formula(rng):
-    """The remainder is known in full at any gamma, and no logarithm of gamma is in it."""
-    for weight in (0.3, 3.0, 300.0):
-        case = posed(rng, "euclidean", 9)
-        model = case.model(weight)
-        family, gamma = model.problem.family, model.gamma
-        X = family.X / np.sqrt(2 * gamma)
-        d, spread = X.shape[1], 2 * gamma * family.variance
-        own = d / 2 * np.log(1 + spread) + gamma * np.square(X).sum(axis=1).mean() / (1 + spread)
-        for _ in range(5):
-            z = random_labels(rng, 9)
-            rest = np.log1p(np.exp(own - gamma * case.problem.penalty) / np.arange(1, 9)).sum()
-            for k in range(z.max() + 1):
-                n, centre = (z == k).sum(), X[z == k].mean(axis=0)
-                rest += d / 2 * np.log(1 + spread * n) - own - np.log(np.arange(1, n)).sum()
-                rest += gamma * n * centre @ centre / (1 + spread * n)
-            expected = case.J(z) + rest / gamma
-            assert model.energy(joint(model, z, z)) == pytest.approx(expected, rel=1e-9)
-
-
-@each
-def test_a_cluster_of_its_own_costs_the_penalty(rng, name):
-    """On average over the items at any gamma, and each of them in the limit."""
-    for weight in (0.5, 20.0, 1e8):
-        case = posed(rng, name, 8)
-        model = case.model(weight)
-        family = model.problem.family
-        rows = (family.X[i : i + 1] for i in range(8))
-        marginals = [family.log_marginal(row, family.initial_hyper()) for row in rows]
-        peaks = case.problem.divergence.log_peaks(case.problem.points, model.gamma)
-        alone = np.array(marginals) + family.row_constants(family.X) - peaks
-        costs = -(model.problem.partition_prior.log_fixed + alone) / model.gamma
-        assert costs.mean() == pytest.approx(case.problem.penalty, rel=1e-8)
-    np.testing.assert_allclose(costs, case.problem.penalty, rtol=1e-5)
-
-
-@each
-def test_an_item_at_another_costs_their_divergence(rng, name):
-    case = posed(rng, name, 6)
-    model = case.model(40.0)
-    family, points = model.problem.family, case.problem.points
-    components = family.components()
-    # parameters at the items themselves: those of an endless number of copies
-    copies = tuple(1e9 * part for part in components.statistics(np, components.rows, np.eye(6)))
-    expected = components.expected(copies, family.initial_hyper())
-    density = components.log_density(np, components.rows, expected)
-    density += family.row_constants(family.X)[:, None]
-    peaks = case.problem.divergence.log_peaks(points, model.gamma)
-    costs = (peaks[:, None] - density) / model.gamma
-    between = case.problem.divergence.between(points, points)
-    # of a cell that the other item has not, the copies say nothing
-    known = np.ones((6, 6), dtype=bool)
-    if "holes" in name:
-        known = (points > 0) @ (points == 0).T == 0
-    assert known.sum() >= 6
-    np.testing.assert_allclose(costs[known], between[known], rtol=1e-5, atol=1e-6)
 
 
 class InOrder(np.random.Generator):
@@ -268,40 +208,6 @@ def test_posterior_at_moderate_gamma_by_enumeration(name, weight, triplets):
         result = exact.compare(drawn, states, values)
         assert result.agrees, (chain_type, result)
         assert result.number > 5
-
-
-def annealed(case, rng):
-    """Components and clusters of a chain that came from small gamma, and the chain."""
-    c, owner = random_state(rng, case)
-    for weight in np.geomspace(1.0, 1e6, 10):
-        moves = Moves(split_merge=3.0)
-        chain = chain_at(collapsed_chain, case.model(weight), c, owner, rng, moves)
-        for _ in range(25):
-            chain.sweep()
-        c = np.unique(chain.state.assignment.z, return_inverse=True)[1]
-        labels = np.unique(chain.labels, return_inverse=True)[1]
-        owner = labels[np.unique(c, return_index=True)[1]]
-    return c, labels, chain
-
-
-@pytest.mark.parametrize("name", ["euclidean", "kl"])
-def test_the_path_of_mixtures_arrives_at_the_least_objective(rng, name):
-    """Of a few chains from small gamma one ends where enumeration does; their energy is J."""
-    case = posed(rng, name, 5, several=True)
-    least = min(case.J(*state) for state in nested_partitions(5))
-    end = search(case.problem, Schedule(case.xi), n_init=20, rng=rng)
-    assert end.objective == pytest.approx(least, rel=1e-9)
-    found = False
-    for _ in range(8):
-        c, z, chain = annealed(case, rng)
-        energy = case.model(1e6).energy(chain.draw()[1]["log_joint"])
-        J = case.J(c, z)
-        assert energy == pytest.approx(J, rel=1e-3, abs=1e-3 * case.problem.penalty)
-        assert chain.problem.within.log_fixed < -1e5
-        found = pytest.approx(least, rel=1e-9) == J
-        if found:
-            break
-    assert found
 
 
 def test_value_of_a_partition_is_its_objective(rng):

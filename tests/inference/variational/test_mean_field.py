@@ -35,10 +35,9 @@ def start(case, number=4, seed=0, **options):
     return MeanField(Task(case), r, case.family.initial_hyper(), **options)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("freeze_noise", [False, True])
-def test_a_sweep_is_plain_coordinate_ascent(name, freeze_noise):
-    case = problem(name, n=7)
+def test_a_sweep_is_plain_coordinate_ascent(freeze_noise):
+    case = problem("gaussian", n=7)
     state = start(case, freeze_noise=freeze_noise)
     logits, tables = state.expected_logits(), []
     for view, counts in zip(case.constraints, state.counts, strict=True):
