@@ -16,7 +16,6 @@ from bayesclust.families import (
     Poisson,
     Product,
     Recoded,
-    SphericalGaussian,
     mixed_family,
 )
 from tests.families.reference import binary_data, coded_data, count_data
@@ -90,13 +89,6 @@ def test_hyper_parameters_of_one_name_get_numbers(X):
     # the first mean precision, the concentration and the second strength are fixed
     assert family.free.tolist() == [0, 1, 4, 5, 7, 8]
     assert family.hyper_priors[7].lower == 1e-4
-
-
-def test_product_of_one_part_is_the_family(X):
-    family = Product([(SphericalGaussian(), [0, 1, 2])]).bind(X[:, :3])
-    alone = SphericalGaussian().bind(X[:, :3])
-    hyper = alone.initial_hyper()
-    assert family.log_marginal(family.X[:7], hyper) == alone.log_marginal(alone.X[:7], hyper)
 
 
 FOUR = [(DiagonalGaussian(), [0, 1, 2]), ("categorical", [3, 4]), ("poisson", 5), ("bernoulli", 6)]

@@ -159,24 +159,13 @@ def pair():
 TOGETHER = PairwiseConstraints([(0, 1)], [True], n_items=2, noise=LinkNoise(p=0.8, q=0.8))
 
 
-@pytest.mark.parametrize(
-    ("method", "chains"), [("sequential", 1), ("sequential", 2), ("vectorized", 2), (jax.vmap, 2)]
-)
+@pytest.mark.parametrize(("method", "chains"), [("sequential", 1), ("vectorized", 2), (jax.vmap, 2)])
 def test_chains_run_in_every_way(method, chains):
-    kernel = PartitionGibbs(pair, TOGETHER)
-    mcmc = MCMC(
-        kernel,
-        num_warmup=5,
-        num_samples=1000,
-        num_chains=chains,
-        chain_method=method,
-        progress_bar=False,
-    )
+    settings = {"num_warmup": 5, "num_samples": 1000, "num_chains": chains, "progress_bar": False}
+    mcmc = MCMC(PartitionGibbs(pair, TOGETHER), **settings, chain_method=method)
     mcmc.run(jax.random.key(0), extra_fields=("moved",))
-    z, moved = (
-        mcmc.get_samples(group_by_chain=True)["z"],
-        mcmc.get_extra_fields(group_by_chain=True)["moved"],
-    )
+    z = mcmc.get_samples(group_by_chain=True)["z"]
+    moved = mcmc.get_extra_fields(group_by_chain=True)["moved"]
     assert z.shape == (chains, 1000, 2)
     assert len({chain.tobytes() for chain in np.asarray(z)}) == chains
     np.testing.assert_allclose(moved[:, 1:], np.mean(z[:, 1:] != z[:, :-1], axis=2))

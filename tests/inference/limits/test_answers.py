@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bayesclust._numba import kernel
 from bayesclust.constraints import (
     ConfusionNoise,
     PairwiseConstraints,
@@ -18,7 +17,6 @@ from bayesclust.inference.limits.answers import (
     largest,
     link_graph,
     pose,
-    prefetch,
     smallest,
     times,
 )
@@ -140,22 +138,3 @@ def test_smallest_passes_over_zeros():
     assert smallest(np.zeros((2, 5))) == 0.0
     assert largest(np.zeros((0, 5))) == 0.0
     assert smallest((2.0, 0.0)) == 0.0
-
-
-@kernel(cache=False)
-def added(values, order, ahead):
-    total = 0
-    for e in range(len(order)):
-        prefetch(values, order[e] + ahead)
-        total += values[order[e]]
-    return total
-
-
-def test_a_hint_to_the_processor_changes_nothing_but_time(rng):
-    values, order = rng.integers(100, size=1000), rng.permutation(1000).astype(np.int32)
-    before = values.copy()
-    for ahead in (0, 7, 10**9, -(10**9)):
-        assert added(values, order, ahead) == before.sum()
-    np.testing.assert_array_equal(values, before)
-    assert any("llvm.prefetch" in code for code in added.inspect_llvm().values())
-    assert added.py_func(values, order, 0) == before.sum()

@@ -73,16 +73,6 @@ def test_products_and_the_objective_are_those_of_the_matrix(seed):
         assert relaxed_objective(alone, z, xi) == pytest.approx(value(alone, z, xi))
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_relaxed_objective_is_the_trace(seed):
-    rng = np.random.default_rng(seed)
-    case = random_case(rng, "euclidean", 7)
-    points, penalty = case.problem.points, case.problem.penalty
-    for z in partitions(7)[rng.choice(877, 40, replace=False)]:
-        expected = by_trace(points, z, case.constraints[0], case.xi, penalty)
-        assert relaxed_objective(case.problem, z, case.xi) == pytest.approx(expected)
-
-
 def test_sources_weigh_by_their_own_confidence():
     """Two sources: each link has the weight of its own, and no partition is below the bound."""
     rng = np.random.default_rng(4)
