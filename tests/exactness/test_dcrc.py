@@ -1,4 +1,4 @@
-"""DCRC's Gibbs sampler: exact posteriors, Geweke's joint test, calibration, intervals."""
+"""DCRC's Gibbs sampler: exact posteriors, Geweke's joint test, and planted faults."""
 
 import numpy as np
 import pytest
@@ -108,18 +108,14 @@ def compared_partitions(problem, weights, log_mass, number, seed):
     result = exact.compare(z, partitions, values)
     mass = np.exp(by_weight - logsumexp(by_weight))
     # squares of a t, as the slope is under a learned precision, are too wild to average
-    for column in (0, 1) if problem.prior.precision == PRIOR.precision else (1,):
+    for column in (0, 1) if problem.prior.precision == UNEVEN.precision else (1,):
         expected = mass @ (weights[:, 0, column] - weights[:, 1, column]) ** 2
         found = (W[:, 0, column] - W[:, 1, column]) ** 2
         assert abs(found.mean() - expected) < LIMIT * standard_error(found), column
     return result
 
 
-@pytest.mark.parametrize(
-    "prior",
-    [PRIOR, pytest.param(UNEVEN, marks=pytest.mark.slow), LEARNED],
-    ids=["even", "uneven", "learned precision"],
-)
+@pytest.mark.parametrize("prior", [UNEVEN, LEARNED], ids=["uneven", "learned precision"])
 def test_weights_drawn_too(prior):
     problem = case(seed=3, prior=prior, K=2, d=1)
     result = compared_partitions(problem, *grid(prior), 3000, 4)
@@ -133,23 +129,6 @@ def test_forgotten_entropies_are_noticed():
     forgetful = case(seed=3, prior=WeightPrior(PRIOR.precision, PRIOR.bias_scale), K=2, d=1)
     z, _ = labels_drawn(DCRCChain(forgetful, np.random.default_rng(4)), 3000)
     assert not exact.compare(z, *posterior_of_partitions(problem, *grid(PRIOR))[:2]).agrees
-
-
-@pytest.mark.slow
-def test_weights_of_three_classes_at_length():
-    problem = case(seed=5, prior=PRIOR)
-    scale = np.append(np.full(2, PRIOR.precision**-0.5), PRIOR.bias_scale)
-    weights = np.random.default_rng(5).normal(size=(150_000, K, 3)) * scale
-    z, _ = labels_drawn(DCRCChain(problem, np.random.default_rng(6)), 30_000, warmup=500)
-    expected = posterior_of_partitions(problem, weights, np.zeros(len(weights)))[:2]
-    assert (result := exact.compare(z, *expected)).agrees, result
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", [10, 11])
-@pytest.mark.parametrize("views", [all_views, known_views])
-def test_labels_given_the_weights_at_length(views, seed):
-    assert compared(case(views, seed), 30_000, seed).agrees
 
 
 def template(confusion=False, prior=None):

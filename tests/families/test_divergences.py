@@ -222,7 +222,5 @@ def test_a_family_without_a_known_divergence_is_refused():
         def bind(self, X):
             raise NotImplementedError
 
-    with pytest.raises(
-        TypeError, match=r"^the divergence of Mine is not known, only those of FullGaussian, "
-    ):
+    with pytest.raises(TypeError, match=r"^the divergence of Mine is not known, only those of"):
         as_divergence(Mine())

@@ -159,7 +159,9 @@ def pair():
 TOGETHER = PairwiseConstraints([(0, 1)], [True], n_items=2, noise=LinkNoise(p=0.8, q=0.8))
 
 
-@pytest.mark.parametrize(("method", "chains"), [("sequential", 1), ("vectorized", 2), (jax.vmap, 2)])
+@pytest.mark.parametrize(
+    ("method", "chains"), [("sequential", 1), ("vectorized", 2), (jax.vmap, 2)]
+)
 def test_chains_run_in_every_way(method, chains):
     settings = {"num_warmup": 5, "num_samples": 1000, "num_chains": chains, "progress_bar": False}
     mcmc = MCMC(PartitionGibbs(pair, TOGETHER), **settings, chain_method=method)
@@ -350,10 +352,7 @@ def test_wrong_models_are_refused_inside_transformations(transform):
         others = with_conditioning({}, {"scale": jax.random.uniform(key)})
         return kernel.init(key, 0, None, (), others)
 
-    with pytest.raises(
-        ValueError,
-        match=r"^site 'y' depends, for one item of the plate 'item', on the labels of other",
-    ):
+    with pytest.raises(ValueError, match=r"^site 'y' depends, for one item of the plate 'item',"):
         transform(first)(
             jax.random.split(jax.random.key(0), 2) if transform is jax.vmap else jax.random.key(0)
         )

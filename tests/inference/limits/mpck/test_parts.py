@@ -74,9 +74,7 @@ def test_contradictions_entail_nothing():
 def test_closure_refuses_more_pairs_than_can_be_kept(monkeypatch):
     monkeypatch.setattr(links_module, "MOST_ENTAILED", 5)
     chain = np.column_stack([np.arange(4), np.arange(1, 5)])
-    with pytest.raises(
-        ValueError, match=r"^the constraints entail 10 pairs, more than the 5e\+00 that are kept: "
-    ):
+    with pytest.raises(ValueError, match=r"^the constraints entail 10 pairs, more than the"):
         closure(WeightedLinks.of(chain, np.ones(4, dtype=bool), np.ones(4), 5))
 
 
