@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 import bayesclust as bc
 from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import TVClustProblem
-from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves
+from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.partition_priors import (
     WITHIN,
     DirichletProcess,
@@ -214,15 +214,6 @@ def test_a_density_that_is_no_number_is_refused(rng):
         prior.update(prior.initial(), [np.array([2, 1])], rng)
 
 
-def test_sticks_give_the_probability_of_two_together():
-    for prior in (DirichletProcess(0.7), PitmanYor(0.4, 1.3), KnownK(3, 0.6)):
-        position = np.arange(1.0, 1.0 + (prior.most_clusters or 4000))
-        a, b = np.broadcast_arrays(*prior.sticks(position, prior.initial()), position)[:2]
-        square, rest = a * (a + 1) / ((a + b) * (a + b + 1)), b * (b + 1) / ((a + b) * (a + b + 1))
-        together = (square * np.append(1.0, np.cumprod(rest)[:-1])).sum()
-        assert together == pytest.approx(math.exp(log_probs(prior, 2)[0]), rel=2e-3)
-
-
 @pytest.mark.parametrize("log_alpha", [-1e6, -800.0, 900.0, 1e6])
 def test_extreme_concentrations_keep_their_digits(log_alpha):
     prior = DirichletProcess.from_log(log_alpha)
@@ -234,8 +225,7 @@ def test_extreme_concentrations_keep_their_digits(log_alpha):
 
 
 @pytest.mark.parametrize(
-    ("prior", "within"),
-    [(DirichletProcess(0.7), WITHIN), (KnownK(2, 0.8), PitmanYor(0.3, 0.6))],
+    ("prior", "within"), [(DirichletProcess(0.7), WITHIN), (KnownK(2, 0.8), PitmanYor(0.3, 0.6))]
 )
 def test_nested_tables_are_ratios_of_probabilities(prior, within):
     values, inner = prior.initial(), within.initial()
@@ -337,30 +327,3 @@ def test_uninformative_data_leave_the_prior(prior, sampler, rng):
     batches = found.reshape(30, -1, 2).mean(axis=1)
     error = np.hypot(batches.std(axis=0) / math.sqrt(30), expected.std(axis=0) / math.sqrt(1500))
     assert (np.abs(batches.mean(axis=0) - expected.mean(axis=0)) < 4.5 * error + 1e-6).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("true_number", [1, 3, 8])
-def test_finite_mixtures_find_the_true_number_more_often(true_number):
-    """Of 20 data sets each, the mean posterior probability of the true number of clusters."""
-    mass = {}
-    for name, prior in (("DP", DirichletProcess()), ("MFM", MixtureOfFiniteMixtures())):
-        shares = []
-        for seed in range(20):
-            rng = np.random.default_rng(seed)
-            z = rng.permutation(np.arange(160) % true_number)
-            X = 8.0 * np.c_[np.cos(z), np.sin(z)] * (1 + z[:, None] % 2) + rng.normal(size=(160, 2))
-            family = FullGaussian().bind(X)
-            problem = TVClustProblem(family, (), prior)
-            chain = collapsed_chain(problem, z, rng, default_moves(collapsed_chain, 160))
-            for sweep in range(500):
-                chain.sweep(adapt=sweep < 200)
-                if sweep >= 200:
-                    shares.append(chain.state.n_clusters == true_number)
-        mass[name] = np.mean(shares)
-    assert mass["MFM"] > mass["DP"]
-
-
-def test_priors_are_reached_by_the_public_name():
-    assert bc.partition_priors.KnownK is KnownK
-    assert replace(KnownK(3), n_clusters=4).most_clusters == 4

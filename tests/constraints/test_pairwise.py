@@ -31,16 +31,6 @@ def test_pairs_are_stored_with_the_smaller_item_first():
     np.testing.assert_array_equal(links.may_not_links, [(0, 2)])
 
 
-def test_clean_answers_are_the_truth():
-    labels = np.array(["b", "a", "c", "a", "b", "b"])
-    links = PairwiseConstraints.sample(labels, fraction=1.0, seed=0)
-    assert len(links) == 15
-    assert not links.flipped.any()
-    np.testing.assert_array_equal(
-        links.answers, labels[links.items[:, 0]] == labels[links.items[:, 1]]
-    )
-
-
 def test_answers_are_flipped_at_the_rate_of_their_source(rng):
     labels = rng.integers(5, size=200)
     rates = [0.0, 0.1, 0.45, 1.0]

@@ -11,18 +11,8 @@ from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
 from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.moves.parameter_scan import ParameterScan
-from bayesclust.inference.samplers import (
-    SAMPLERS,
-    collapsed_chain,
-    default_moves,
-    gibbs_chain,
-)
-from bayesclust.partition_priors import (
-    DirichletProcess,
-    KnownK,
-    MixtureOfFiniteMixtures,
-    PitmanYor,
-)
+from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
+from bayesclust.partition_priors import DirichletProcess, KnownK, MixtureOfFiniteMixtures, PitmanYor
 from tests.exactness import exact
 from tests.exactness.cases import (
     all_views,

@@ -49,13 +49,6 @@ def test_concentration_integrated_out(prior):
     assert exact.log_prior_marginal(sizes, prior) == pytest.approx(math.log(expected), abs=1e-6)
 
 
-def test_partition_prior_is_one_in_all():
-    states = exact.partitions(6)
-    for prior in (DirichletProcess(0.3), DirichletProcess((2.0, 1.0))):
-        total = sum(math.exp(exact.log_prior_marginal(np.bincount(z), prior)) for z in states)
-        assert total == pytest.approx(1, abs=1e-7)
-
-
 @pytest.mark.parametrize("least", [0.0, 0.4])
 def test_hyper_parameter_integrated_out(least, rng):
     X = rng.normal(size=(3, 1))
@@ -134,10 +127,3 @@ def test_wrong_draws_of_few_partitions_do_not(stay, fault, rng):
     wrong = values.copy()
     wrong[50] += fault
     assert not any(one.agrees for one in compared((states, values), wrong, stay, rng, 20))
-
-
-def test_draws_of_another_model_do_not_agree(rng):
-    states, values = posterior()
-    case = problem("gaussian_diagonal", n=6, seed=3)
-    blind = exact.log_posterior(case.family, (), case.partition_prior)[1]
-    assert not exact.compare(markov(states, blind, 8000, 0.5, rng), states, values).agrees

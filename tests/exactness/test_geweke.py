@@ -20,15 +20,7 @@ from bayesclust.inference.moves.parameter_scan import ParameterScan
 from bayesclust.inference.moves.scan import Scan
 from bayesclust.inference.samplers import collapsed_chain, default_moves, gibbs_chain
 from bayesclust.partition_priors import DirichletProcess
-from tests.exactness.cases import (
-    data_for,
-    double_new,
-    faulty,
-    halve_new,
-    learned,
-    links,
-    triplets,
-)
+from tests.exactness.cases import data_for, double_new, faulty, halve_new, learned, links, triplets
 from tests.exactness.generative import (
     World,
     answers_given,

@@ -5,18 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust.families import Categorical, DiagonalGaussian, Poisson, Product
-from bayesclust.inference.chain import Moves, TVClustProblem
+from bayesclust.inference.chain import Moves
 from bayesclust.inference.samplers import gibbs_chain
-from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import (
     HOLES,
     VARIANTS,
-    all_views,
     bound_case,
-    count_data,
     problem,
-    with_holes,
 )
 from tests.exactness.generative import assert_agree, assert_noticed
 from tests.exactness.test_blocked import assert_exact as assert_blocked_exact
@@ -53,26 +48,6 @@ def test_exact_posterior_with_parameters_drawn(name):
 
 def test_exact_posterior_by_blocks():
     assert_blocked_exact(problem("mixed with holes", n=5, seed=3), 500, seed=3)
-
-
-def test_learned_hyper_parameter_of_one_part(rng):
-    blocks = (
-        rng.normal(size=6),
-        rng.integers(3, size=6),
-        count_data(6, 1, rng),
-        rng.integers(2, size=6),
-    )
-    # the parts of "mixed with holes", which is compiled already
-    parts = [
-        (DiagonalGaussian(0.5, 4.0), 0),
-        (Categorical(0.7), 1),
-        (Poisson(1.0), 2),
-        ("bernoulli", 3),
-    ]
-    family = Product(parts).bind(with_holes(np.column_stack(blocks), rng))
-    assert [family.hyper_priors[j].name for j in family.free] == ["base_strength_2"]
-    case = TVClustProblem(family, all_views(6, rng), DirichletProcess())
-    assert_exact(case, MOVES["default"], 5000, seed=3)
 
 
 def test_joint_distribution():

@@ -7,48 +7,15 @@ import pytest
 
 from bayesclust.families import TiedGaussian
 from bayesclust.families.gaussian_tied import BoundTiedGaussian
-from bayesclust.inference.chain import Moves, State
+from bayesclust.inference.chain import Moves
 from bayesclust.inference.moves.split_merge import SharedMove
 from bayesclust.partition_priors import DirichletProcess
-from tests.exactness import exact
-from tests.exactness.cases import partitions_drawn, problem
+from tests.exactness.cases import problem
 from tests.exactness.generative import assert_agree, assert_noticed
 from tests.exactness.test_enumeration import MOVES, assert_exact, compared, learning
 from tests.exactness.test_geweke import template, z_scores
 from tests.exactness.test_two_level import compared as compared_on_two_levels
 from tests.exactness.test_two_level import small
-
-
-def known(case):
-    """Every partition and its log posterior, the covariance that which chains start from."""
-    states, family = exact.partitions(case.n_items), case.family
-    hyper, values = family.initial_hyper(), np.empty(len(states))
-    for row, z in enumerate(states):
-        values[row] = exact.log_prior_marginal(np.bincount(z), case.partition_prior)
-        values[row] += sum(family.log_marginal(family.X[z == k], hyper) for k in range(z.max() + 1))
-    for view in case.constraints:
-        values += view.noise.log_marginal(view.counts(states))
-    return states, values
-
-
-@pytest.fixture
-def held(monkeypatch):
-    """The covariance stays at its prior mean; proposals that integrate it out are left away."""
-    monkeypatch.setattr(State, "start_hyper", lambda self, z: self.problem.family.initial_hyper())
-    monkeypatch.setattr(
-        BoundTiedGaussian, "draw_shared", lambda self, statistics, hyper, rng: hyper
-    )
-
-
-WITHOUT_SPLITS = Moves(split_merge=0.0)
-
-
-def test_known_covariance(held):
-    case = problem("gaussian_tied", n=6, seed=21)
-    draws = partitions_drawn(case, WITHOUT_SPLITS, 6000, 21)
-    assert (result := exact.compare(draws, *known(case))).agrees, result
-    learned = exact.log_posterior(case.family, case.constraints, case.partition_prior)
-    assert not exact.compare(draws, *learned).agrees
 
 
 @pytest.mark.parametrize("moves", MOVES)

@@ -11,12 +11,7 @@ from bayesclust.families import FAMILIES
 from bayesclust.inference.chain import Moves, PartitionPriorParameters, TwoLevelProblem
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.two_level.moves import TwoLevelScan
-from bayesclust.partition_priors import (
-    DirichletProcess,
-    KnownK,
-    MixtureOfFiniteMixtures,
-    PitmanYor,
-)
+from bayesclust.partition_priors import DirichletProcess, KnownK, MixtureOfFiniteMixtures, PitmanYor
 from tests.exactness import exact
 from tests.exactness.cases import faulty, problem
 from tests.exactness.generative import assert_agree, assert_noticed

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import bayesclust as bc
-from bayesclust.families import FullGaussian, dequantize
+from bayesclust.families import dequantize
 from bayesclust.families.columns import describe_column, describe_columns, recording_step
 
 
@@ -96,26 +96,6 @@ def test_values_are_uniform_within_their_steps(rng):
     x = np.arange(4.0)[:, None]
     single = np.concatenate([dequantize(x, steps=[0.5], seed=seed) - x for seed in range(400)])
     assert stats.kstest(single.ravel(), stats.uniform(-0.25, 0.5).cdf).pvalue > 0.01
-
-
-def cluster_variance(X, among):
-    """Posterior mean of the first column's variance in a cluster, in the data's units."""
-    bound = FullGaussian(scale=0.001).bind(X)
-    kappa0, nu0, psi0 = bound.parameters(bound.initial_hyper())
-    own = bound.X[among]
-    n, mean = len(own), own.mean(axis=0)
-    psi = psi0 + (own - mean).T @ (own - mean)
-    psi += kappa0 * n / (kappa0 + n) * np.outer(mean, mean)
-    return psi[0, 0] / (nu0 + n - len(mean) - 1) * bound.unit[0] ** 2
-
-
-def test_moved_values_make_no_cluster_narrower_than_rounding(rng):
-    step = 0.5
-    X = np.round(np.r_[rng.normal(size=(400, 2)), rng.normal(5, 1, size=(400, 2))] / step) * step
-    among = X[:, 0] == 0.0
-    assert among.sum() > 60
-    assert cluster_variance(X, among) < 0.5 * step**2 / 12
-    assert cluster_variance(dequantize(X), among) > 0.95 * step**2 / 12
 
 
 def test_values_that_are_no_measurements_stay(rng):

@@ -91,8 +91,7 @@ def eager(monkeypatch):
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize(
-    ("stop_at", "width"),
-    [(1, None), (6, None), (8, None), (46, None), (9, 3)],
+    ("stop_at", "width"), [(1, None), (6, None), (8, None), (46, None), (9, 3)]
 )
 def test_a_run_that_stops_resumes(path, stop_at, width):
     stopped(path, stop_at, width)

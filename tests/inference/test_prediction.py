@@ -1,13 +1,10 @@
 """Prediction of new items against ratios of marginals, sums over partitions, and its own laws."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from scipy import integrate
 from scipy.special import logsumexp
 
-from bayesclust.families import FAMILIES, FullGaussian, Multinomial
+from bayesclust.families import FAMILIES, FullGaussian
 from bayesclust.inference import prediction
 from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.partition_priors import DirichletProcess
@@ -103,34 +100,6 @@ def line(rng):
     return Prediction(
         family, z, values([0.5, 1.0, 2.0]), np.array([family.sample_hyper(rng) for _ in z])
     )
-
-
-def test_density_integrates_to_one(line):
-    def density(x):
-        return np.exp(line.log_density(line.family.transform([[x]])))[0]
-
-    middle, _ = integrate.quad(density, 0, 200, limit=200, points=[75, 128])
-    tails = [integrate.quad(density, *ends, limit=200)[0] for ends in ((-np.inf, 0), (200, np.inf))]
-    assert middle + sum(tails) == pytest.approx(1, abs=1e-6)
-
-
-def test_probability_of_counts_sums_to_one(rng):
-    family = Multinomial().bind(np.array([[3.0, 1], [2, 2], [0, 4]]))
-    found = Prediction(
-        family, np.array([[0, 0, 1], [0, 1, 2]]), values([1.0, 1.0]), np.array([[0.5], [2.0]])
-    )
-    every = np.array([[k, 6 - k] for k in range(7)], dtype=float)
-    assert np.exp(found.log_density(family.transform(every))).sum() == pytest.approx(1)
-
-
-def test_every_item_is_somewhere(line):
-    rows = line.family.transform(np.linspace(0, 300, 7)[:, None])
-    labels = np.array([0, 0, 0, 1, 1, 1, 2, 2])
-    np.testing.assert_allclose(line.memberships(rows, labels).sum(axis=1), 1)
-    # under a draw of clusters of equal size, company summed over items is size times the chance of
-    # joining
-    one = replace(line, z=line.z[:1], values=line.values[:1], hyper=line.hyper[:1])
-    np.testing.assert_allclose(one.similarity(rows).sum(axis=1), 4 * (1 - one.novelty(rows)))
 
 
 def test_far_items_have_finite_densities_and_memberships(line):

@@ -27,10 +27,7 @@ def within_labels(beta):
     return sum(value for value, _ in parts), given
 
 
-@pytest.mark.parametrize(
-    ("name", "power"),
-    [("gaussian", 1.0), ("poisson", 0.3)],
-)
+@pytest.mark.parametrize(("name", "power"), [("gaussian", 1.0), ("poisson", 0.3)])
 def test_program_and_collapsed_joint_are_one_model(name, power):
     """Candidate's identity, as for the plain model."""
     X, views, family = data_for(name), answers(), get_family(name)

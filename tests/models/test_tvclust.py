@@ -12,11 +12,7 @@ from numpyro.infer.util import log_density
 from scipy import stats
 from scipy.special import betaln, logsumexp
 
-from bayesclust.constraints import (
-    ConfusionNoise,
-    PairwiseConstraints,
-    RelativeConstraints,
-)
+from bayesclust.constraints import ConfusionNoise, PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families import (
     FAMILIES,

@@ -5,12 +5,7 @@ import pytest
 from scipy.special import softmax
 
 import bayesclust as bc
-from bayesclust.inference.dcrc.em import (
-    SETTLED,
-    agreement_table,
-    max_compatible,
-    most_probable,
-)
+from bayesclust.inference.dcrc.em import SETTLED, agreement_table, max_compatible, most_probable
 from tests.inference.dcrc.problems import ascent, paper_objective, random_views, table_two
 
 N, K = 6, 3

