@@ -43,21 +43,3 @@ def test_confusion_of_people_is_learned(weights):
     errors, covered = zip(*(learned(weights, seed) for seed in range(RUNS)), strict=True)
     assert np.mean(errors) <= LARGEST, errors
     assert np.mean(covered) >= LEAST_COVER, np.mean(covered, axis=0)
-
-
-@pytest.mark.slow
-def test_drawn_weights_lose_no_accuracy():
-    scores = {"mode": [], "sample": []}
-    for name, fraction, seed in [
-        (n, f, s) for n in ("iris", "balance") for f in (0.15, 0.3) for s in range(3)
-    ]:
-        data = bc.datasets.load(name)
-        triplets = bc.RelativeConstraints.sample(
-            data.y, size=round(fraction * len(data.y)), error_rate=0.0, seed=seed
-        )
-        for weights, found in scores.items():
-            est = bc.DCRC(3, weights=weights, random_state=seed, **CHAINS).fit(
-                data.X, constraints=triplets
-            )
-            found.append(bc.metrics.pairwise_f(est.labels_, data.y))
-    assert np.mean(scores["sample"]) > np.mean(scores["mode"]), scores

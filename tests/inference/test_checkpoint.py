@@ -231,6 +231,11 @@ def test_an_interrupted_run_returns_draws_and_resumes(path, monkeypatch):
     assert_same(done, whole)
 
 
+def test_an_interrupt_before_any_draw_is_an_interrupt(monkeypatch):
+    with pytest.raises(KeyboardInterrupt):
+        run(interrupted_at(monkeypatch, 2))
+
+
 # --- snapshots as text
 
 

@@ -309,20 +309,9 @@ def test_models_that_the_kernel_would_get_wrong_are_refused(options, sentence):
         start(**({"program": USUAL} | options))
 
 
-@pytest.mark.parametrize(
-    "views",
-    [
-        [TWO_LINKS, OTHER],
-        [TWO_LINKS, OTHER, PairwiseConstraints([], [], n_items=N_ITEMS, name="none")],
-    ],
-)
-def test_a_right_model_passes(views):
-    numpyro_names = {
-        "p_links_2": KNOWN["p"],
-        "q_links_2": KNOWN["q"],
-        "p_none": KNOWN["p"],
-        "q_none": KNOWN["q"],
-    }
+def test_a_right_model_passes():
+    views = [TWO_LINKS, OTHER, PairwiseConstraints([], [], n_items=N_ITEMS, name="none")]
+    numpyro_names = {f"{rate}_{name}": KNOWN["p"] for rate in "pq" for name in ("links_2", "none")}
     program = numpyro.handlers.condition(program_with(constraints=views), numpyro_names)
     state = start(program, views, z=np.full(N_ITEMS, 2))
     assert state.z["z"].tolist() == [2] * N_ITEMS

@@ -22,7 +22,6 @@ from bayesclust.inference import checkpoint, runner
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.runner import (
     COMPILING,
-    InterruptedRunWarning,
     LostProcessError,
     Schedule,
     number_compiled,
@@ -123,33 +122,6 @@ def test_an_error_while_starting_is_raised():
 # --- interrupts
 
 
-def interrupted_when(monkeypatch, ready):
-    """Let the runner's first wait end in a keyboard interrupt as soon as `ready()`."""
-    wait, calls = runner.wait, []
-
-    def interrupt(futures, **options):
-        calls.append(options)
-        if len(calls) == 1:
-            while not ready():
-                time.sleep(0.001)
-            raise KeyboardInterrupt
-        return wait(futures, **options)
-
-    monkeypatch.setattr(runner, "wait", interrupt)
-
-
-def test_an_interrupt_returns_the_draws_so_far(monkeypatch):
-    chains = [Count(pause=0.001), Count(pause=0.002)]
-    interrupted_when(monkeypatch, lambda: min(own.number for own in chains) > 25)
-    sentence = r"^Interrupted: the first \d+ draws of each chain .*, of 5000 asked for.$"
-    with pytest.warns(InterruptedRunWarning, match=sentence):
-        draws = run(ready_made(chains), Schedule(5, 5000), n_jobs=2)
-    assert draws.interrupted
-    number = draws.posterior["p"].shape[1]
-    assert 20 <= number < 5000
-    np.testing.assert_array_equal(draws.sample_stats["number"], [np.arange(6, number + 6)] * 2)
-
-
 @pytest.mark.parametrize(
     ("numbers", "expected"),
     [
@@ -161,13 +133,6 @@ def test_an_interrupt_returns_the_draws_so_far(monkeypatch):
 )
 def test_most_draws_are_kept(numbers, expected):
     assert runner._most_draws(numbers) == expected
-
-
-def test_an_interrupt_before_any_draw_is_an_interrupt(monkeypatch):
-    own = Count(pause=0.001)
-    interrupted_when(monkeypatch, lambda: own.number > 2)
-    with pytest.raises(KeyboardInterrupt):
-        run([lambda: own], Schedule(100_000, 10))
 
 
 SCRIPT = r"""

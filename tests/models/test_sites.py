@@ -15,12 +15,11 @@ from bayesclust.constraints import (
     PairwiseConstraints,
     RelativeConstraints,
     UniformNoise,
-    equality_patterns,
 )
 from bayesclust.constraints.stored import noise_names
 from bayesclust.inference.limits.path_model import KnownEvidence
 from bayesclust.models import constraint_sites
-from bayesclust.models.sites import noise_sites, patterns
+from bayesclust.models.sites import noise_sites
 from docs.skeletons.constraint import OddNoise
 
 N = 6
@@ -82,15 +81,6 @@ def test_enumerated_labels_and_other_items_are_refused():
         constraint_sites(LINKS, jnp.zeros(4, int))
     with pytest.raises(TypeError, match=r"^constraints must be PairwiseConstraints or"):
         constraint_sites(3, jnp.zeros(4, int))
-
-
-@pytest.mark.parametrize("members", [2, 3])
-def test_patterns_are_those_of_the_views(members):
-    z = np.stack(np.meshgrid(*[np.arange(3)] * members), axis=-1).ravel()
-    items = np.arange(len(z)).reshape(-1, members)
-    np.testing.assert_array_equal(
-        patterns(jax.numpy.asarray(z), items), equality_patterns(z[items])
-    )
 
 
 MODELS = [

@@ -59,28 +59,22 @@ def test_links_are_the_limit_of_their_noise(links, rng):
         assert -np.log(right).sum() / GAMMA == pytest.approx(expected, abs=1e-6)
 
 
-def test_triplets_are_the_limit_of_uniform_noise(triplets, rng):
-    """eps = 2 / (2 + exp(gamma xi)); +xi for each answer is left out."""
+def test_triplets_are_the_limit_of_their_noise(triplets, rng):
+    """eps = 2 / (2 + exp(gamma xi)); or the confusion matrix is proportional to exp(-gamma c)."""
     xi = 0.1
-    eps = 2 / (2 + np.exp(GAMMA * xi))
-    for _ in range(20):
-        z = rng.integers(0, 4, 12)
-        cost = -triplets.with_noise(UniformNoise(eps)).log_prob(z, {"noise": [eps]}) / GAMMA
-        expected = share([triplets], {"triplets": -xi * np.eye(3)[None]}, z) + xi * len(triplets)
-        assert cost == pytest.approx(expected, abs=1e-6)
-
-
-def test_triplets_are_the_limit_of_a_confusion_matrix(triplets, rng):
-    """C proportional to exp(-gamma c); nothing is left out."""
-    costs = rng.uniform(0.1, 0.5, size=(3, 3))
-    np.fill_diagonal(costs, 0.0)
+    rate = UniformNoise(eps=2 / (2 + np.exp(GAMMA * xi)))
+    costs = rng.uniform(0.1, 0.5, size=(3, 3)) * (1 - np.eye(3))
     C = np.exp(-GAMMA * costs)
     C /= C.sum(axis=1, keepdims=True)
-    noisy = triplets.with_noise(ConfusionNoise(matrix=C))
-    for _ in range(20):
-        z = rng.integers(0, 4, 12)
-        cost = -noisy.log_prob(z, {"confusion": C[None]}) / GAMMA
-        assert cost == pytest.approx(share([triplets], {"triplets": costs[None]}, z), abs=1e-6)
+    # +xi for each answer is left out
+    uniform = rate, -xi * np.eye(3), xi * len(triplets)
+    for noise, cost, left_out in (uniform, (ConfusionNoise(matrix=C), costs, 0.0)):
+        noisy = triplets.with_noise(noise)
+        for _ in range(20):
+            z = rng.integers(0, 4, 12)
+            expected = share([triplets], {"triplets": cost[None]}, z) + left_out
+            found = -noisy.log_prob(z, noise.initial(1)) / GAMMA
+            assert found == pytest.approx(expected, abs=1e-6)
 
 
 @kinds

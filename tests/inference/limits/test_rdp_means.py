@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import (
     MOVED,
     Problem,
@@ -12,14 +11,12 @@ from bayesclust.inference.limits.rdp_means import (
     means,
     new_state,
     objective,
-    pose_components,
     visit,
 )
-from bayesclust.inference.limits.search import begin, options
+from bayesclust.inference.limits.search import begin
 from tests.inference.limits.reference import (
     KINDS,
     SQUARED,
-    dp_means,
     plain_choices,
     random_case,
     random_state,
@@ -92,43 +89,6 @@ def never_rises(case, labels, owner):
 def test_every_choice_is_the_cheapest_and_never_raises_j(rng, name, triplets, several):
     for _ in range(5):
         never_rises(*posed(rng, name, triplets, several, most=9))
-
-
-@kinds
-def test_answers_about_components_are_those_about_items(rng, triplets):
-    for _ in range(40):
-        case, labels, owner = posed(rng, "euclidean", triplets, True)
-        count = len(owner)
-        above, costs = pose_components(case.problem, case.xi, labels, count)
-        others = np.unique(rng.integers(0, count, count), return_inverse=True)[1]
-        change = above.graph.inside(others, costs) - above.graph.inside(owner, costs)
-        expected = case.answers(others[labels]) - case.answers(owner[labels])
-        assert change == pytest.approx(float(expected), abs=1e-9)
-        pairs = above.graph.member[above.graph.member[:, 2] < 0, :2]
-        assert len(np.unique(pairs, axis=0)) == len(pairs)
-        found = options(above, costs, owner)
-        for component in range(count):
-            values = []
-            for g in range(found.shape[1]):
-                moved = owner.copy()
-                moved[component] = g
-                values.append(case.J(labels, moved[labels]))
-            change = found[component] - found[component, 0]
-            np.testing.assert_allclose(np.array(values) - values[0], change, atol=1e-9)
-
-
-def test_passes_are_those_of_dp_means(rng):
-    """Kulis and Jordan's algorithm, with emptied clusters dropped at once."""
-    for _ in range(30):
-        points = rng.normal(size=(30, 2)) * 2
-        penalty = float(rng.uniform(0.5, 8.0))
-        problem = Problem.of(points, SQUARED, link_graph([], 30), penalty)
-        labels = np.zeros(30, dtype=np.int64)
-        for expected in dp_means(points, penalty, n_passes=5):
-            start = new_state(problem, labels, means(points, labels)[1])
-            labels = means(points, visit(problem, start, (0.0, 0.0), 0.0)[0].z)[0]
-            # slots freed in the pass may be used again, so numbers may differ
-            assert same([labels], [expected])
 
 
 @levels
