@@ -55,23 +55,6 @@ class Count:
         return variables, {"number": self.number, "frozen": self.frozen}
 
 
-class Bundle:
-    """Two chains that count together, ten and twenty a sweep."""
-
-    number_of_chains = 2
-
-    def __init__(self):
-        self.number = np.zeros(2, np.int64)
-
-    def sweep(self, *, adapt=False, freeze_noise=False):
-        self.number += [10, 20]
-
-    def draw(self):
-        z, none = np.stack([self.number, self.number], axis=1), np.zeros(2, int)
-        variables = {"z": z, "p": np.zeros((2, 2)), "adapted": none}
-        return variables, {"number": self.number.copy(), "frozen": none}
-
-
 def run(starts, schedule, **settings):
     return run_chains(starts, schedule, progress=False, **settings)
 
@@ -94,10 +77,13 @@ def test_sweeps_follow_the_schedule():
 
 
 def test_chains_that_advance_together_are_parted():
-    draws = run([Count, Bundle], Schedule(num_warmup=1, num_samples=3))
-    expected = [[2, 3, 4], [20, 30, 40], [40, 60, 80]]
-    np.testing.assert_array_equal(draws.sample_stats["number"], expected)
-    assert draws.posterior["z"].shape == (3, 3, 2)
+    draws = run([lambda: Walk(0), lambda: Walk(1, width=2)], Schedule(num_warmup=1, num_samples=3))
+    together, expected = Walk(1, width=2), []
+    for sweep in range(4):
+        together.sweep(adapt=sweep < 1)
+        expected.append(together.at)
+    np.testing.assert_array_equal(draws.sample_stats["at"][1:], np.stack(expected[1:], axis=1))
+    assert draws.posterior["z"].shape == (3, 3, 3)
     assert draws.posterior["z"].dtype == np.int16
     assert draws.posterior["p"].shape == (3, 3, 2)
 
@@ -198,7 +184,7 @@ def bar(monkeypatch):
 
 
 def test_progress_counts_sweeps_of_all_chains(bar):
-    run_chains([Count, Bundle], Schedule(2, 3, 2), n_jobs=1)
+    run_chains([lambda: Walk(0), lambda: Walk(1, width=2)], Schedule(2, 3, 2), n_jobs=1)
     assert sum(made.args[0] for made in bar.update.call_args_list) == bar.total == 24
     bar.__exit__.assert_called_once()
 
