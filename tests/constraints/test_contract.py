@@ -323,18 +323,6 @@ def test_expected_table_is_the_mean_over_posterior_draws(noisy, rng):
     assert (np.abs(tables.mean(axis=0) - noise.expected_log_table(counts, S)) < error).all()
 
 
-def test_whole_counts_give_the_same_as_integers_and_as_floats(noisy, rng):
-    noise, counts = noisy.noise, noisy.counts(rng.integers(4, size=(2, N)))
-    np.testing.assert_array_equal(
-        noise.log_marginal(counts), noise.log_marginal(counts.astype(float))
-    )
-    np.testing.assert_array_equal(noise.fold(counts), noise.fold(counts.astype(float)))
-    assert noise.fold(counts).dtype == np.int64
-    tables = noise.expected_log_table(counts, S)
-    assert tables.shape == counts.shape
-    np.testing.assert_allclose(tables[1], noise.expected_log_table(counts[1], S))
-
-
 def test_expected_table_refuses_counts_of_other_sources(view):
     with pytest.raises(ValueError, match="one row per source and answer"):
         view.noise.expected_log_table(view.counts(np.zeros(N, dtype=int)), S + 1)

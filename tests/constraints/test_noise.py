@@ -19,26 +19,6 @@ def counts_of(noise, n_sources, rng, high=5):
     return rng.integers(high, size=(n_sources * noise.n_answers, len(noise.truth)))
 
 
-@pytest.mark.parametrize(
-    "noise",
-    [
-        LinkNoise(p=0.9, q=0.7),
-        UniformNoise(eps=0.2),
-        ConfusionNoise(matrix=[[0.8, 0.1, 0.1], [0, 0.9, 0.1], [0, 0, 1]]),
-    ],
-    ids=repr,
-)
-def test_known_noise_plugs_in(noise, rng):
-    counts = counts_of(noise, 2, rng)
-    params = noise.initial(2)
-    assert noise.free == ()
-    assert noise.log_marginal(counts) == pytest.approx((counts * noise.log_table(params)).sum())
-    assert noise.log_prior(params) == 0
-    drawn = noise.draw(counts, params, rng)
-    for name in noise.parameters:
-        np.testing.assert_array_equal(drawn[name], params[name])
-
-
 def by_rates(folded, params):
     """Log posterior of p and q, each a Beta, from answers of each truth: different, same."""
     right = np.diagonal(folded, axis1=-2, axis2=-1)

@@ -147,21 +147,6 @@ def test_conflicts_say_why():
     ]
 
 
-def plain_components(pairs, n):
-    component = list(range(n))
-    for _ in range(n):
-        for i, j in pairs:
-            component[i] = component[j] = min(component[i], component[j])
-    order = list(dict.fromkeys(component))
-    return [order.index(label) for label in component]
-
-
-def test_components_agree_with_spreading_labels():
-    for seed in range(10):
-        links = random_links(15, 12, np.random.default_rng(seed))
-        assert links.components().tolist() == plain_components(links.may_links.tolist(), 15)
-
-
 def test_a_long_chain_needs_no_recursion():
     n = 50_000
     chain = np.column_stack([np.arange(n - 1), np.arange(1, n)])

@@ -23,12 +23,6 @@ def test_step_is_found_where_no_gap_shows_it(rng):
     assert recording_step(single) == pytest.approx(0.01, rel=1e-3)
 
 
-def test_real_numbers_have_no_step(rng):
-    for n in (8, 50, 2000):
-        assert recording_step(np.sort(rng.normal(size=n))) == 0.0
-    assert recording_step(np.array([2.0])) == recording_step(np.array([])) == 0.0
-
-
 def columns(rng, n=400):
     z = rng.integers(3, size=n)
     normal = 5 * z + rng.normal(size=n)

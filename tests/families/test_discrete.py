@@ -7,7 +7,7 @@ from scipy.stats import dirichlet_multinomial, nbinom
 from bayesclust.families import Bernoulli, Categorical, Multinomial, Poisson, Recoded
 from tests.exactness.cases import with_holes
 from tests.families.drive import Driver
-from tests.families.reference import DATA, binary_data, coded_data
+from tests.families.reference import DATA
 
 HYPER = {Bernoulli: "strength", Poisson: "shape", Categorical: "concentration"}
 each_family = pytest.mark.parametrize("family", HYPER)
@@ -73,19 +73,6 @@ def test_multinomial_is_a_chain_of_predictives(concentration, rng):
         seen += x
     value = family.log_marginal(family.X, np.array([concentration])) + family.log_constant
     assert value == pytest.approx(expected, rel=1e-10)
-
-
-def test_names_of_codes_change_nothing(rng):
-    X = coded_data(30, 2, rng)
-    assert X.max(axis=0).tolist() == [2, 3]
-    renamed = np.stack([np.array([2, 0, 1])[X[:, 0].astype(int)], 3 - X[:, 1]], axis=1)
-    ones = binary_data(30, 2, rng)
-    for family, first, second in ((Categorical, X, renamed), (Bernoulli, ones, 1 - ones)):
-        values = [
-            model.log_marginal(model.X[:7], np.array([0.6]))
-            for model in (bound(family, 0.6, data) for data in (first, second))
-        ]
-        assert values[0] == pytest.approx(values[1], rel=1e-12)
 
 
 @each_family

@@ -8,7 +8,7 @@ from scipy.special import logsumexp
 from scipy.stats import invgamma, multivariate_t, norm
 
 from bayesclust.families import DiagonalGaussian, FullGaussian, SphericalGaussian
-from bayesclust.families.columns import resolution, standard_columns
+from bayesclust.families.columns import standard_columns
 from tests.exactness.cases import learned
 from tests.families.drive import Driver
 
@@ -184,24 +184,3 @@ def test_ties_do_not_have_unbounded_density(family, rng):
     lowest = np.array([prior.lower for prior in model.hyper_priors])
     for hyper in (model.initial_hyper(), lowest):
         assert -np.inf < model.log_marginal(ties, hyper) / len(ties) < 5
-
-
-@pytest.mark.parametrize(
-    ("column", "expected"),
-    [([1.0, 3.0, 2.0, 2.0], 1.0), ([5.0, 5.0], 0.0), ([0.0, 0.1, 0.2, 5.0], 0.1)],
-)
-def test_resolution_is_the_median_gap(column, expected):
-    assert resolution(np.array(column)) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("common", [False, True])
-def test_standard_columns_go_back(common, rng):
-    X = rng.normal(size=(15, 3)) * [1, 100, 1e-3] + [0, 1e4, 5]
-    columns = standard_columns(X, common_unit=common)
-    np.testing.assert_allclose(columns.X * columns.unit + columns.centre, X, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(columns.X.mean(axis=0), 0, atol=1e-9)
-    if common:
-        assert columns.X.var(axis=0).mean() == pytest.approx(1)
-        assert len(set(columns.unit)) == 1
-    else:
-        np.testing.assert_allclose(columns.X.std(axis=0), 1)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesclust.families import FAMILIES, FullGaussian
-from bayesclust.inference.chain import BaseMeasure, TVClustProblem
+from bayesclust.families import FAMILIES
+from bayesclust.inference.chain import BaseMeasure
 from bayesclust.inference.parameters import PROPOSED, TOTAL, HyperSampler, walk_clusters
 from tests.inference.states import chain, check_assignment, state_of
 
@@ -29,17 +29,6 @@ def test_totals_are_those_of_a_plain_reference(name):
             found = walk_clusters(state.clusters, state.assignment, task)
             assert found == pytest.approx(expected, rel=1e-8)
         check_assignment(state)
-
-
-def test_nothing_to_learn_draws_nothing():
-    state = state_of(n=10, seed=2)
-    known = FullGaussian(scale=0.5, strength=3.0, mean_precision=0.1)
-    state.problem = TVClustProblem(known.bind(state.problem.family.X))
-    hyper = state.hyper = state.problem.family.initial_hyper()
-    before = state.rng.bit_generator.state
-    update(state)
-    assert state.hyper is hyper
-    assert state.rng.bit_generator.state == before
 
 
 def test_scales_adapt_in_the_warm_up_alone():
