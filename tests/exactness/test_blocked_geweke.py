@@ -16,7 +16,12 @@ from tests.exactness.generative import (
     compare_means,
     data_given,
 )
-from tests.exactness.test_geweke import functionals, marginal_conditional, template
+from tests.exactness.test_geweke import (
+    functionals,
+    independent,
+    marginal_conditional,
+    template,
+)
 
 
 def put_truth(chain, world):
@@ -46,15 +51,16 @@ def successive_conditional(problem, number, rng):
     return rows
 
 
-def z_scores(name, number, seed, **options):
+def z_scores(name, number, seed, drawn=None, **options):
+    """Beside draws from the prior, which may be given."""
     first, second = np.random.default_rng(seed).spawn(2)
     problem = template(name, **options)
-    independent = marginal_conditional(problem, 4 * number, first)
-    return compare_means(independent, successive_conditional(problem, number, second))
+    drawn = marginal_conditional(problem, 4 * number, first) if drawn is None else drawn
+    return compare_means(drawn, successive_conditional(problem, number, second))
 
 
 def test_joint_distribution():
-    assert_agree(z_scores("multinomial", 2000, seed=1))
+    assert_agree(z_scores("multinomial", 2000, 1, independent("multinomial")))
 
 
 def test_concentration_counted_twice_is_noticed(monkeypatch):
@@ -64,15 +70,10 @@ def test_concentration_counted_twice_is_noticed(monkeypatch):
         "draw_weights",
         lambda sizes, sticks, *rest: right(sizes, (0, 2 * sticks[1]), *rest),
     )
-    assert_noticed(z_scores("multinomial", 1000, seed=2))
+    assert_noticed(z_scores("multinomial", 1000, 2, independent("multinomial")))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_at_length(name):
-    assert_agree(z_scores(name, 10_000, seed=5))
-
-
-@pytest.mark.slow
-def test_joint_distribution_with_confusion_matrix():
-    assert_agree(z_scores("gaussian", 10_000, seed=6, confusion=True))
+    assert_agree(z_scores(name, 4000, seed=5, confusion=name == "gaussian"))

@@ -91,7 +91,7 @@ def test_every_move(prior, moves):
 @pytest.mark.parametrize("name", ["gaussian_tied", "poisson"])
 def test_every_prior_at_length(name, prior):
     case = replace(problem(name, n=7, seed=2), partition_prior=PRIORS[prior])
-    assert_exact(case, MOVES["default"], 30_000, 2)
+    assert_exact(case, MOVES["default"], 15_000, 2)
 
 
 @each_chain
@@ -170,20 +170,20 @@ def test_new_cluster_with_parameters_from_the_prior_is_noticed(monkeypatch):
 @pytest.mark.parametrize("moves", ["default", "split-merge"])
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_at_length(name, moves):
-    assert_exact(problem(name, n=7, seed=10), MOVES[moves], 30_000, 10)
+    assert_exact(problem(name, n=7, seed=10), MOVES[moves], 15_000, 10)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_parameters_of_every_family_at_length(name):
-    assert_exact(problem(name, n=7, d=3, seed=12), MOVES["default"], 30_000, 12, gibbs_chain)
+    assert_exact(problem(name, n=7, d=3, seed=12), MOVES["default"], 15_000, 12, gibbs_chain)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("d", "scans"), [(1, 0), (5, 5)])
 def test_eight_items_are_exact(d, scans):
     moves = replace(MOVES["default"], restricted_scans=scans)
-    assert_exact(problem("gaussian", n=8, d=d, seed=20 + d), moves, 40_000, seed=20)
+    assert_exact(problem("gaussian", n=8, d=d, seed=20 + d), moves, 20_000, seed=20)
 
 
 @pytest.mark.slow
@@ -192,4 +192,4 @@ def test_answers_taken_as_certain(moves, rng):
     # partitions that break fewer answers have all the weight, and only whole clusters can move
     case = problem("gaussian", n=7, seed=40)
     case = replace(case, constraints=(triplets(7, rng, UniformNoise(eps=0.0), size=3),))
-    assert_exact(case, MOVES[moves], 30_000, seed=40)
+    assert_exact(case, MOVES[moves], 15_000, seed=40)

@@ -63,4 +63,4 @@ def test_exact_posterior_at_length(name, sampler):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SIMULATED)
 def test_joint_distribution_at_length(name):
-    assert_agree(z_scores(simulated(name), 20_000, seed=5, moves=Moves()))
+    assert_agree(z_scores(simulated(name), 8000, seed=5, moves=Moves()))

@@ -79,4 +79,4 @@ def test_forgotten_probability_of_a_split_is_noticed(monkeypatch):
 @pytest.mark.parametrize("d", [1, 3])
 def test_learned_covariance_at_length(d):
     slow = replace(MOVES["split-merge"], restricted_scans=1)
-    assert_exact(problem("gaussian_tied", n=7, d=d, seed=27), slow, 30_000, 27)
+    assert_exact(problem("gaussian_tied", n=7, d=d, seed=27), slow, 15_000, 27)

@@ -129,7 +129,7 @@ def test_wrong_weight_of_new_components_is_noticed():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_at_length(name):
-    result = compared(small(name, 6, DirichletProcess((1.0, 1.0))), Moves(), 30_000, 6)
+    result = compared(small(name, 6, DirichletProcess((1.0, 1.0))), Moves(), 15_000, 6)
     assert result.agrees, result
 
 
@@ -161,4 +161,4 @@ def test_miscounted_components_are_noticed():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_at_length(name):
-    assert_agree(geweke(name, 20_000, 2))
+    assert_agree(geweke(name, 8000, 2))
