@@ -109,11 +109,6 @@ def test_every_prior(priors):
     assert result.agrees, result
 
 
-def test_finite_mixtures_within_are_refused():
-    with pytest.raises(ValueError, match="cannot be the prior of components within a cluster"):
-        small("gaussian", 3, KnownK(2))
-
-
 def test_wrong_weight_of_new_components_is_noticed():
     def scaled(factor):
         def change(state):

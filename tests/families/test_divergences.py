@@ -170,16 +170,13 @@ def test_squared_distances_do_not_cancel_far_from_the_origin():
     assert SquaredEuclidean().between(points, points[:1])[1, 0] == 9.0
 
 
-@pytest.mark.parametrize(("given", "error"), [("cosine", ValueError), (3, TypeError)])
-def test_unknown_divergences(given, error):
-    with pytest.raises(error, match=r'^divergence must be one of "mahalanobis", .*"kl"'):
-        as_divergence(given)
-
-
-def test_a_divergence_may_be_given_as_an_object():
+def test_divergences_are_found_by_name_or_given():
     mine = KullbackLeibler(smoothing=1.0)
     assert as_divergence(mine) is mine
     assert isinstance(as_divergence("kl"), Divergence)
+    for given, error in (("cosine", ValueError), (3, TypeError)):
+        with pytest.raises(error, match=r'^divergence must be one of "mahalanobis", .*"kl"'):
+            as_divergence(given)
 
 
 @pytest.mark.parametrize(

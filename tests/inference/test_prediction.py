@@ -91,32 +91,16 @@ def test_prediction_is_the_sum_over_partitions_with_the_item(name):
     assert found.novelty(row)[0] == pytest.approx(alone, abs=0.01)
 
 
-@pytest.fixture
-def line(rng):
-    """Draws about eight items on a line."""
-    X = np.r_[rng.normal(-3, 1, 4), rng.normal(4, 0.5, 4)][:, None] * 7 + 100
-    family = FullGaussian().bind(X)
-    z = np.array([[0] * 4 + [1] * 4, [0, 0, 1, 1, 2, 2, 2, 2], [0] * 8])
-    return Prediction(
-        family, z, values([0.5, 1.0, 2.0]), np.array([family.sample_hyper(rng) for _ in z])
-    )
+def test_blocks_do_not_change_the_result(rng, monkeypatch):
+    family = FullGaussian().bind(rng.normal(size=(7, 1)))
+    hypers = np.array([family.sample_hyper(rng) for _ in Z])
+    found = Prediction(family, Z, values(ALPHA), hypers)
+    rows = family.transform(rng.normal(size=(11, 1)))
 
+    def predicted():
+        return found.log_density(rows), found.similarity(rows), found.memberships(rows, Z[0])
 
-def test_far_items_have_finite_densities_and_memberships(line):
-    far = line.family.transform([[1e7], [-1e7]])
-    shares = line.memberships(far, line.z[0])
-    assert np.isfinite(shares).all()
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert np.isfinite(line.log_density(far)).all()
-
-
-def test_blocks_do_not_change_the_result(line, monkeypatch):
-    rows = line.family.transform(np.linspace(50, 150, 11)[:, None])
-    whole = line.log_density(rows), line.similarity(rows), line.memberships(rows, line.z[1])
+    whole = predicted()
     monkeypatch.setattr(prediction, "BLOCK", 25)
-    for one, other in zip(
-        whole,
-        (line.log_density(rows), line.similarity(rows), line.memberships(rows, line.z[1])),
-        strict=True,
-    ):
+    for one, other in zip(whole, predicted(), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -202,13 +202,6 @@ def test_predictive_simulates_data_and_answers():
     assert (after["links_answer"] == links.truths(Z)).all()
 
 
-def test_model_can_be_drawn():
-    drawing = numpyro.render_model(
-        tvclust, model_args=(data_for("gaussian"), answers()), render_distributions=True
-    )
-    assert all(word in drawing.source for word in ("concentration", "links_answer", "component"))
-
-
 def test_families_do_not_load_jax():
     code = (
         "import sys, bayesclust.families, bayesclust.inference\n"

@@ -102,18 +102,6 @@ def test_graphs_count_answers_by_their_definition(rng, triplets):
         assert costs[4] == 0.0
 
 
-@kinds
-def test_reordering_renames_items(rng, triplets):
-    case = random_case(rng, "euclidean", 10, triplets)
-    order, z = rng.permutation(10), rng.integers(0, 3, 10)
-    graph = case.problem.graph.reordered(order)
-    assert graph.inside(z[order], case.xi) == pytest.approx(case.answers(z))
-    for item in range(10):
-        alone = answer_costs(graph, case.xi, z[order], item, 3)
-        expected = answer_costs(case.problem.graph, case.xi, z, int(order[item]), 3)
-        np.testing.assert_allclose(alone, expected, atol=1e-12)
-
-
 def test_the_graph_for_links_alone_is_the_fast_one(links, triplets, rng):
     graph, unit = pose([links], 12)
     assert isinstance(graph, LinkGraph)

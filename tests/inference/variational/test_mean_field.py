@@ -149,9 +149,3 @@ def test_messages_and_counts(rng):
     for view, counts in zip(views, answers.counts(r), strict=True):
         np.testing.assert_allclose(counts, plain.soft_counts(view, r), atol=1e-12)
     assert SoftAnswers((), 7).counts(r) == []
-
-
-def test_counts_of_a_partition_are_whole(rng):
-    views, z = all_views(7, rng), np.array([0, 1, 1, 2, 0, 2, 1])
-    for view, counts in zip(views, SoftAnswers(views, 7).counts(np.eye(3)[z]), strict=True):
-        assert np.array_equal(counts, view.counts(z))
