@@ -75,17 +75,10 @@ def test_product_is_the_sum_of_its_parts(X, rng):
 
 def test_hyper_parameters_of_one_name_get_numbers(X):
     family = Product(PARTS[:5]).bind(X[:, :7])
-    assert [prior.name for prior in family.hyper_priors] == [
-        "base_scale",
-        "base_strength",
-        "base_mean_precision",
-        "base_concentration",
-        "base_shape",
-        "base_scale_2",
-        "base_strength_2",
-        "base_mean_precision_2",
-        "base_strength_3",
-    ]
+    names = "scale strength mean_precision concentration shape"
+    again = "scale_2 strength_2 mean_precision_2 strength_3"
+    expected = [f"base_{name}" for name in f"{names} {again}".split()]
+    assert [prior.name for prior in family.hyper_priors] == expected
     # the first mean precision, the concentration and the second strength are fixed
     assert family.free.tolist() == [0, 1, 4, 5, 7, 8]
     assert family.hyper_priors[7].lower == 1e-4

@@ -93,13 +93,8 @@ def test_draw_names_everything():
     assert variables["n_clusters"] == len(np.unique(variables["z"]))
     shapes = {name: np.shape(value) for name, value in variables.items()}
     scalars = ("n_clusters", "concentration", "base_scale", "base_strength", "base_mean_precision")
-    assert shapes == dict.fromkeys(scalars, ()) | {
-        "z": (20,),
-        "p": (2,),
-        "q": (2,),
-        "noise": (1,),
-        "confusion": (1, 3, 3),
-    }
+    noise = {"p": (2,), "q": (2,), "noise": (1,), "confusion": (1, 3, 3)}
+    assert shapes == dict.fromkeys(scalars, ()) | noise | {"z": (20,)}
     assert {"log_joint", "moved", "split_merge_accept", "blocks_moved"} <= set(statistics)
     assert 0 <= statistics["moved"] <= 1
     assert variables["z"] is not one.labels

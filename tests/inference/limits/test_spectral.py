@@ -10,7 +10,7 @@ from bayesclust.inference.limits import spectral
 from bayesclust.inference.limits.answers import cost_table, link_graph, pair_weights
 from bayesclust.inference.limits.path_model import value
 from bayesclust.inference.limits.rdp_means import Problem
-from bayesclust.inference.limits.spectral import Matrix, relax, relaxed_objective, round_off, solve
+from bayesclust.inference.limits.spectral import relax, relaxed_objective, round_off, solve
 from tests.exactness.exact import partitions
 from tests.inference.limits.reference import SQUARED, random_case
 
@@ -52,24 +52,6 @@ def exact_bound(problem, values, xi):
     weights = pair_weights(problem.graph, xi)[1]
     first = np.square(centred).sum() - weights.sum() / len(centred) + problem.penalty
     return first - np.maximum(values - problem.penalty, 0).sum()
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_products_and_the_objective_are_those_of_the_matrix(seed):
-    rng = np.random.default_rng(seed)
-    case = random_case(rng, "euclidean", 7)
-    problem, links, xi = case.problem, case.constraints[0], case.xi
-    P = projector(7)
-    M = P @ dense(problem.points, links, xi) @ P
-    matrix = Matrix(problem.points, *pair_weights(problem.graph, xi))
-    V = rng.normal(size=(7, 4))
-    np.testing.assert_allclose(matrix.times(V), M @ V, atol=1e-12)
-    np.testing.assert_allclose(matrix.times(V[:, 0]), M @ V[:, 0], atol=1e-12)
-    assert matrix.sum_of_squares() == pytest.approx(np.square(M).sum())
-    alone = problem._replace(graph=link_graph([], 7))
-    for z in partitions(7)[rng.choice(877, 20, replace=False)]:
-        # without links J~ is J itself
-        assert relaxed_objective(alone, z, xi) == pytest.approx(value(alone, z, xi))
 
 
 def test_sources_weigh_by_their_own_confidence():
