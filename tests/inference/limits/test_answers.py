@@ -113,10 +113,3 @@ def test_the_graph_for_links_alone_is_the_fast_one(links, triplets, rng):
     _, table = pose([links, triplets], 12)
     assert largest(times(table, 3.0)) == smallest(times(table, 3.0)) == 3.0
     assert triplets.unit_confidence().tolist() == (-np.eye(3)[None]).tolist()
-
-
-def test_smallest_passes_over_zeros():
-    assert smallest(np.array([[0.0, -2.0], [0.5, 0.0]])) == 0.5
-    assert smallest(np.zeros((2, 5))) == 0.0
-    assert largest(np.zeros((0, 5))) == 0.0
-    assert smallest((2.0, 0.0)) == 0.0
