@@ -74,17 +74,15 @@ def log_labels(z, alpha, truncation):
 
 
 def drawn(program, *given, **options):
-    """The sites of a program, drawn from the prior, but for data and answers."""
+    """Values of the latent sites of a program: any will do, and draws compile slowly."""
 
     @jax.jit
     def values(key):
-        seeded = numpyro.handlers.seed(program, key)
-        trace = numpyro.handlers.trace(seeded).get_trace(*given, observe=False, **options)
-        return {
-            name: site["value"]
-            for name, site in trace.items()
-            if site["type"] == "sample" and name != "x" and not name.endswith("_answer")
-        }
+        start = numpyro.infer.init_to_uniform
+        anywhere = numpyro.handlers.substitute(numpyro.handlers.seed(program, key), None, start)
+        trace = numpyro.handlers.trace(anywhere).get_trace(*given, **options)
+        samples = {name: site for name, site in trace.items() if site["type"] == "sample"}
+        return {name: one["value"] for name, one in samples.items() if not one["is_observed"]}
 
     return {name: np.asarray(value) for name, value in values(jax.random.key(7)).items()}
 
@@ -150,12 +148,11 @@ def test_sticks_without_names_are_the_chinese_restaurant_process():
     assert errors[2] < 1e-10
 
 
-def run(*args, data=None, **options):
-    """The trace of one run of the program, with some sites given."""
-    program = numpyro.handlers.seed(
-        numpyro.handlers.substitute(tvclust, data=data or {}), jax.random.key(5)
-    )
-    return numpyro.handlers.trace(program).get_trace(*args, **options)
+def run(*args, **options):
+    """The trace of one run of the program."""
+    start = numpyro.infer.init_to_uniform
+    anywhere = numpyro.handlers.substitute(numpyro.handlers.seed(tvclust, 5), None, start)
+    return numpyro.handlers.trace(anywhere).get_trace(*args, **options)
 
 
 def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
@@ -163,7 +160,7 @@ def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
         data_for("gaussian_spherical"),
         SphericalGaussian(strength="learn", mean_precision="learn"),
     )
-    trace = run(X, family=family, data={"z": Z})
+    trace = run(X, family=family)
     for prior in family.bind(X).hyper_priors:
         assert prior.lower > 0
         assert float(trace[prior.name]["fn"].support.lower_bound) == pytest.approx(prior.lower)
@@ -171,35 +168,25 @@ def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
 
 def test_constant_columns_and_fixed_values_are_no_sites():
     X = np.insert(data_for("gaussian_spherical"), 1, 7.0, axis=1)
-    trace = run(X, None, SphericalGaussian(0.5, 4.0, 0.1), DirichletProcess(1.5), data={"z": Z})
+    trace = run(X, None, SphericalGaussian(0.5, 4.0, 0.1), DirichletProcess(1.5))
     assert trace["x"]["value"].shape == (N, 2)
     assert not {"base_scale", "base_strength", "base_mean_precision", "concentration"} & set(trace)
 
 
 def test_predictive_simulates_data_and_answers():
     X, (links, _, triplets, _) = data_for("multinomial"), answers()
+    given = {"base_concentration": 1.0, "concentration": 1.0, "stick": np.full(T - 1, 0.5)}
+    given |= {"z": Z, "probability": np.eye(3)[[0, 1, 2, 0, 1]]}
+    given |= {"p": np.ones(2), "q": np.ones(2), "noise": np.array([0.3])}
+    many = {name: np.broadcast_to(value, (20, *np.shape(value))) for name, value in given.items()}
+    simulate = numpyro.infer.Predictive(tvclust, posterior_samples=many)
     options = {"family": "multinomial", "truncation": T, "observe": False}
-    arguments = (X, [links, triplets])
-    draws = numpyro.infer.Predictive(tvclust, num_samples=20)(
-        jax.random.key(0), *arguments, **options
-    )
+    draws = simulate(jax.random.key(1), X, [links, triplets], **options)
     np.testing.assert_array_equal(draws["x"].sum(axis=-1), np.tile(X.sum(axis=1), (20, 1)))
-    assert draws["links_answer"].shape == (20, 5)
+    assert (draws["x"].argmax(axis=-1) == np.array([0, 1, 2, 0, 1])[Z]).all()
+    assert (draws["links_answer"] == links.truths(Z)).all()
+    assert draws["triplets_answer"].shape == (20, 4)
     assert set(np.unique(draws["triplets_answer"])) == {0, 1, 2}
-    assert draws["p"].shape == (20, 2)
-    certain = {
-        "z": np.tile(Z, (20, 1)),
-        "probability": np.tile(np.eye(3)[[0, 1, 2, 0, 1]], (20, 1, 1)),
-    }
-    certain |= {"p": np.ones((20, 2)), "q": np.ones((20, 2))}
-    certain |= {
-        name: draws[name] for name in ("base_concentration", "concentration", "stick", "noise")
-    }
-    after = numpyro.infer.Predictive(tvclust, posterior_samples=certain)(
-        jax.random.key(1), *arguments, **options
-    )
-    assert (after["x"].argmax(axis=-1) == np.array([0, 1, 2, 0, 1])[Z]).all()
-    assert (after["links_answer"] == links.truths(Z)).all()
 
 
 def test_families_do_not_load_jax():
