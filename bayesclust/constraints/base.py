@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -69,35 +70,47 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
 def draw_answers(
     confusion: FloatArray, source: IntArray, truths: CodeArray, rng: np.random.Generator
 ) -> CodeArray:
-    """Draw answers (m,) from the sources' confusion matrices (S, truth, answer), given the truth.
-
-    >>> draw_answers(np.eye(2)[None], np.zeros(2, int), np.array([1, 0]), np.random.default_rng(0))
-    array([1, 0], dtype=int8)
-    """
+    """Draw answers (m,) from the sources' confusion matrices (S, truth, answer), given truths."""
     thresholds = np.cumsum(confusion[source, truths], axis=-1)[:, :-1]
     above = rng.random(len(source))[:, None] >= thresholds
-    answers: CodeArray = above.sum(axis=1).astype(np.int8)
-    return answers
+    return np.asarray(above.sum(axis=1), dtype=np.int8)
 
 
 KINDS: dict[str, type[Constraints]] = {}
 """Every kind of constraints by its name; a subclass enters itself."""
 
 
-def _places(row: int, names: Sequence[Any], place: Mapping[Any, int]) -> list[int]:
-    for one in names:
-        if one not in place:
-            raise ValueError(f"row {row} names {one!r}, which is not among ids.")
-    return [place[one] for one in names]
+class ByPattern:
+    """What can be said of answers by pattern, whether or not they have a noise model."""
+
+    @property
+    def is_links(self: Any) -> bool:
+        """Whether the answers are "different" and "same" about pairs."""
+        return bool(self.kind == "pairwise")
+
+    @property
+    def n_answers(self: Any) -> int:
+        """Number of words in the vocabulary."""
+        return len(self.vocabulary)
+
+    def __len__(self: Any) -> int:
+        return len(self.items)
+
+    def patterns(self: Any, z: ArrayLike) -> CodeArray:
+        """Return the equality pattern of each row's items, (..., m), for labels z (..., n)."""
+        return equality_patterns(check.item_labels(z, self.n_items, "z")[..., self.items])
+
+    def truths(self: Any, z: ArrayLike) -> CodeArray:
+        """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
+        return np.asarray(self.truth[self.patterns(z)])
 
 
-class Constraints(ABC):
+class Constraints(ByPattern, ABC):
     """Side information that depends on a partition through the equality pattern of some items.
 
-    A subclass names its kind, its vocabulary and the true answer under each pattern; likelihood,
-    simulation, restriction, storage, limits and statements follow. Each row is about two or three
-    items: more have too many patterns for a table (state such a kind as `Rules`, or as several
-    rows). Constraints do not change: methods return new ones.
+    A subclass names its kind, its vocabulary and the true answer under each pattern; all else
+    follows. Each row is about two or three items: more have too many patterns for a table (state
+    such a kind as `Rules`, or as several rows). Constraints do not change: methods return new ones.
 
     Parameters
     ----------
@@ -275,7 +288,10 @@ class Constraints(ABC):
         if ids is not None:
             place = {one: at for at, one in enumerate(np.asarray(ids).tolist())}
             number = len(place)
-            items = np.array([_places(row, line, place) for row, line in enumerate(items.tolist())])
+            for row, names in enumerate(items.tolist()):
+                for one in set(names) - set(place):
+                    raise ValueError(f"row {row} names {one!r}, which is not among ids.")
+            items = np.array([[place[one] for one in names] for names in items.tolist()])
         source = None
         if "source" in frame.columns:
             source = check.true_labels(frame["source"].to_numpy(), least=0, name="source")
@@ -284,16 +300,6 @@ class Constraints(ABC):
         made: Any = cls  # the constructors of kinds have defaults
         found: Self = made(items.reshape(-1, len(cls.members)), answers, number, source, **more)
         return found
-
-    @property
-    def is_links(self) -> bool:
-        """Whether the answers are "different" and "same" about pairs."""
-        return self.kind == "pairwise"
-
-    @property
-    def n_answers(self) -> int:
-        """Number of words in the vocabulary."""
-        return len(self.vocabulary)
 
     @property
     def n_patterns(self) -> int:
@@ -305,9 +311,6 @@ class Constraints(ABC):
         """Row of each answer in the noise table, source * n_answers + answer, shape (m,)."""
         return self.source * self.n_answers + self.answers
 
-    def __len__(self) -> int:
-        return len(self.items)
-
     def __repr__(self) -> str:
         tally = np.bincount(self.answers, minlength=self.n_answers)
         answers = ", ".join(
@@ -315,15 +318,6 @@ class Constraints(ABC):
         )
         sources = "" if self.n_sources == 1 else f" from {self.n_sources} sources"
         return f"<{type(self).__name__} {self.name!r}: {answers}{sources}, on {self.n_items} items>"
-
-    def patterns(self, z: ArrayLike) -> CodeArray:
-        """Return the equality pattern of each row's items, (..., m), for labels z (..., n)."""
-        return equality_patterns(check.item_labels(z, self.n_items, "z")[..., self.items])
-
-    def truths(self, z: ArrayLike) -> CodeArray:
-        """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
-        truths: CodeArray = self.truth[self.patterns(z)]
-        return truths
 
     def counts(self, z: ArrayLike) -> IntArray:
         """Count answers by code and pattern, (..., S * n_answers, n_patterns), for z (..., n)."""
@@ -499,9 +493,9 @@ def check_constraints(
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it.
 
-    A method `needs` answers about two or three items by equality pattern ("table"), answers about
-    pairs alone ("links"), or whatever holds or does not hold in a partition ("statements"). Labels
-    become pairs for the first two. The second of a name gets "_2" appended, and so on.
+    A method `needs` answers by equality pattern ("table"), answers about pairs alone ("links"), or
+    whatever holds or does not hold in a partition ("statements"). Labels become pairs for the first
+    two. The second of a name gets "_2" appended, and so on.
     """
     if constraints is None:
         return []
@@ -543,12 +537,8 @@ def _no_constraints(value: Any, what: str) -> str:
 
 
 def _renamed(given: Constraints, taken: set[str]) -> Constraints:
-    name = given.name
-    number = 2
-    while name in taken:
-        name = f"{given.name}_{number}"
-        number = number + 1
-    if name != given.name:
+    numbered = (f"{given.name}_{number}" for number in count(2))
+    if given.name in taken:
         given = copy.copy(given)
-        given.name = name
+        given.name = next(name for name in numbered if name not in taken)
     return given

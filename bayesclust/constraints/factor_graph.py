@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, pairwise, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -168,10 +168,7 @@ def add_site_logits(
     i: int,
     logits: NDArray[np.float64],
 ) -> None:
-    """Add to logits[k] what item i in k changes in log p(s | z), relative to a new cluster.
-
-    Answers that name another unplaced item (label -1) are passed over.
-    """
+    """Add to logits[k] what item i in k, instead of alone, changes in log p(s | z)."""
     for entry in range(sites.start[i], sites.start[i + 1]):
         f = sites.factor[entry]
         row = table[sites.code[f]]
@@ -196,11 +193,7 @@ def add_block_logits(
     bonded: bool,
     logits: NDArray[np.float64],
 ) -> None:
-    """Add to logits[k] what a whole block in k changes in log p(s | z), relative to a new cluster.
-
-    The items of the block are the ones without a label (-1). Given bonds
-    (`bayesclust.inference.moves.link_blocks`), answers that favour "same" drop out.
-    """
+    """Add the same of a whole block, all items without a label; `bonded`, "same" drops out."""
     for i in items:
         for entry in range(sites.start[i], sites.start[i + 1]):
             f = sites.factor[entry]
@@ -232,15 +225,11 @@ def log_prob_touching(
     items: NDArray[np.int64],
     mark: NDArray[np.int64],
 ) -> float:
-    """Sum of log p(answer | z) over the answers that name one of `items` at least, each once.
-
-    `mark` is scratch of length n, all zero before and after.
-    """
-    for position in range(len(items)):
-        mark[items[position]] = 1
+    """Sum of log p(answer | z) over answers that name one of `items`; `mark` (n,) is scratch, 0."""
+    for i in items:
+        mark[i] = 1
     value = 0.0
-    for position in range(len(items)):
-        i = items[position]
+    for i in items:
         for entry in range(sites.start[i], sites.start[i + 1]):
             f = sites.factor[entry]
             owner = sites.member[f, 0]
@@ -250,8 +239,8 @@ def log_prob_touching(
                 owner = sites.member[f, 2]
             if owner == i:
                 value += table[sites.code[f], factor_pattern(sites, z, f)]
-    for position in range(len(items)):
-        mark[items[position]] = 0
+    for i in items:
+        mark[i] = 0
     return value
 
 
@@ -276,27 +265,18 @@ def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[
     >>> constraint_graph([twice], 3)
     (array([0, 1, 1, 2]), array([2, 0]))
     """
-    constraints, n_items = _checked(constraints, n_items)
+    n_items = check_int(n_items, "n_items")
     arcs = [np.empty(0, dtype=np.int64)]
-    for one in constraints:
-        for a, b in combinations(range(one.items.shape[1]), 2):
-            left = one.items[:, a]
-            right = one.items[:, b]
-            arcs += [left * n_items + right, right * n_items + left]
-    tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
-    return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
-
-
-def _checked(constraints: Sequence[Constraints], n_items: int) -> tuple[list[Constraints], int]:
-    number = check_int(n_items, "n_items")
-    found: list[Constraints] = each_is(constraints, (Constraints,), "constraints")
-    for one in found:
-        if one.n_items != number:
+    for one in each_is(constraints, (Constraints,), "constraints"):
+        if one.n_items != n_items:
             raise ValueError(
                 f"the constraints {one.name!r} are on {one.n_items} items, "
-                f"but n_items is {number}: pass the n_items they were made for."
+                f"but n_items is {n_items}: pass the n_items they were made for."
             )
-    return found, number
+        for a, b in permutations(range(one.items.shape[1]), 2):
+            arcs.append(one.items[:, a] * n_items + one.items[:, b])
+    tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
+    return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
 
 
 def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArray:
@@ -394,10 +374,7 @@ def integrated_surplus(
     z: NDArray[np.int64],
     mass: NDArray[np.float64],
 ) -> float:
-    """log p(answers | z) - log p(answers | z, noise of `table`), up to what z does not change.
-
-    `mass` is scratch.
-    """
+    """log p(answers | z) - log p(answers | z, noise of `table`), up to what z does not change."""
     for c in range(len(rows.weight)):
         mass[c] = rows.weight[c]
     value = 0.0

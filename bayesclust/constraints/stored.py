@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import each_is, item_labels
-from bayesclust.constraints.base import Constraints, equality_patterns
-from bayesclust.typing import ArrayLike, CodeArray, IntArray
+from bayesclust.checks import each_is
+from bayesclust.constraints.base import ByPattern, Constraints
+from bayesclust.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 @dataclass(frozen=True, eq=False)
-class StoredConstraints:
+class StoredConstraints(ByPattern):
     """Constraints as read from a data set, without their noise model.
 
     Attributes
@@ -51,39 +51,9 @@ class StoredConstraints:
     parameters: dict[str, str]
     prior: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def is_links(self) -> bool:
-        """Whether the answers are "different" and "same" about pairs."""
-        return self.kind == "pairwise"
-
-    @property
-    def n_answers(self) -> int:
-        """Number of words in the vocabulary."""
-        return len(self.vocabulary)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def patterns(self, z: ArrayLike) -> CodeArray:
-        """Return the equality pattern of every answer's items, (..., m), for labels z (..., n)."""
-        return equality_patterns(item_labels(z, self.n_items, "z")[..., self.items])
-
-    def truths(self, z: ArrayLike) -> CodeArray:
-        """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
-        truths: CodeArray = self.truth[self.patterns(z)]
-        return truths
-
 
 def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[dict[str, str]]:
-    """What the posterior calls each noise parameter, of each of the constraints.
-
-    The first constraints of a kind have the bare names; further ones named v have p_v and so on.
-
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> links, more = (PairwiseConstraints([(0, 1)], [1], 2, name=name) for name in ("a", "b"))
-    >>> noise_names([links, more])
-    [{'p': 'p', 'q': 'q'}, {'p': 'p_b', 'q': 'q_b'}]
-    """
+    """Name each noise parameter of each of the constraints: p, or p_v of further ones named v."""
     names: list[dict[str, str]] = []
     taken: set[str] = set()
     for one in constraints:

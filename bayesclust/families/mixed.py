@@ -2,8 +2,7 @@
 
     p(X) = prod_parts p(columns of the part)
 
-Every sum, predictive and statistic is that of the parts, one after the other, and so are the
-hyper-parameters.
+Sums, statistics and hyper-parameters are those of the parts, one after the other.
 
 A *hurdle* is for columns in which a few exact values stand out, such as zeros. With atoms a_1, ...,
 a_R of a column, in every cluster k
@@ -11,11 +10,10 @@ a_R of a column, in every cluster k
     x = a_1 with probability theta_1, else a_2 with probability theta_2, ..., else x ~ N(mu_k, v_k)
     theta_kr ~ Beta(s m_r, s (1 - m_r)),    (mu_k, v_k) as in `gaussian_columns`
 
-(Cragg 1971, with a Gaussian beyond the hurdle). The density is taken with respect to Lebesgue
-measure plus a point mass at every atom, and the likelihood of a cluster factors: zeros and ones
-that say whether an item has an atom, missing for items that have an earlier one, are columns of
-`Bernoulli`; and values, missing for items with an atom, are columns of `DiagonalGaussian`. So a
-hurdle is two families, and nothing is new but how columns are read.
+(Cragg 1971, with a Gaussian beyond the hurdle; the density is with respect to Lebesgue measure plus
+a point mass at every atom). The likelihood of a cluster factors: whether an item has an atom,
+missing for items that have an earlier one, are columns of `Bernoulli`; values, missing for items
+with an atom, are columns of `DiagonalGaussian`. So a hurdle is two families.
 
 In compiled code the states of the parts are a chain of pairs: in a loop over a tuple of unlike
 states numba would count references to all their arrays at every step.
@@ -23,6 +21,7 @@ states numba would count references to all their arrays at every step.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,10 +33,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numpyro import numpyro_modules, side_by_side
-from bayesclust.checks import check_choice, check_items
+from bayesclust.checks import check_choice, check_items, real_array
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, get_family
-from bayesclust.families.columns import Column, describe_column, refuse_cells
+from bayesclust.families.columns import describe_column, refuse_cells
 from bayesclust.families.discrete import Bernoulli, Recoded
 from bayesclust.families.divergence import Divergence, Unbound
 from bayesclust.families.gaussian import MEAN_PRECISION, STRENGTH, FullGaussian
@@ -128,8 +127,7 @@ def _split(values: Terms, widths: Sequence[int]) -> Iterator[Any]:
 class BoundProduct(base.BoundFamily):
     """Independent parts; X holds their columns side by side, hyper their hyper-parameters.
 
-    `given` are the columns of each part, among those of the user and one behind them for every
-    atom; `atoms` exact values of each of the user's columns that stand out.
+    `given` are each part's columns among those of `beyond_hurdles`, which has the `atoms` of each.
     """
 
     parts: tuple[base.BoundFamily, ...]
@@ -249,15 +247,7 @@ class BoundProduct(base.BoundFamily):
 
 
 def beyond_hurdles(X: FloatArray, atoms: Atoms) -> FloatArray:
-    """The values beyond the hurdles, and beside them whether an item has each atom.
-
-    NaN stands for values of items with an atom, and for atoms of items that have an earlier one.
-
-    >>> beyond_hurdles(np.array([[0.0], [1.0], [0.4]]), ((0.0, 1.0),))
-    array([[nan, 1. , nan],
-           [nan, 0. , 1. ],
-           [0.4, 0. , 0. ]])
-    """
+    """The values of items without an atom, and beside them who has each atom, but no earlier one."""
     values, has = X.copy(), []
     for j, own in enumerate(atoms):
         for atom in own:
@@ -279,10 +269,12 @@ def column_context(given: IntArray) -> Iterator[None]:
 
 def unique_names(priors: Sequence[HyperPrior]) -> tuple[HyperPrior, ...]:
     """The second prior of a name gets "_2" appended, and so on."""
-    named: list[HyperPrior] = []
+    seen: Counter[str] = Counter()
+    named = []
     for prior in priors:
-        number = sum(other.name == prior.name for other in priors[: len(named)]) + 1
-        named.append(prior if number == 1 else replace(prior, name=f"{prior.name}_{number}"))
+        seen[prior.name] += 1
+        number = "" if seen[prior.name] == 1 else f"_{seen[prior.name]}"
+        named.append(replace(prior, name=prior.name + number))
     return tuple(named)
 
 
@@ -453,8 +445,7 @@ class Product(base.Family):
     ----------
     parts : sequence of (family, columns)
         Families or their names, and the numbers of the columns that each models: a list, a slice or
-        one number. Together they take every column once. A full Gaussian keeps the covariances
-        among its columns; a `HurdleGaussian` becomes two parts.
+        one number. Together they take every column once. A `HurdleGaussian` becomes two parts.
 
     Notes
     -----
@@ -489,9 +480,8 @@ class Product(base.Family):
 class HurdleGaussian(base.Family):
     """Independent columns that have certain exact values with a probability, and are Gaussian else.
 
-    For detection limits, zeros that mean "none" or "not measured", and ends of a scale: to share
-    such a value tells as much about the clusters as a yes or no does, and no more. Missing cells
-    (NaN) are left out of the likelihood.
+    For detection limits, zeros that mean "none" or "not measured", and ends of a scale. Missing
+    cells (NaN) are left out of the likelihood.
 
     Parameters
     ----------
@@ -549,26 +539,19 @@ class HurdleGaussian(base.Family):
             return tuple(describe_column(x).atoms for x in X.T)
         if isinstance(given, Real):
             return ((float(given),),) * int(d)
-        if not _is_sequence(given) or not all(_is_sequence(own) for own in given):
-            raise TypeError(
-                f"atoms={given!r} is no list of lists: give 'data', a number, or a list of values "
-                "for each column."
-            )
-        if len(given) != d:
-            raise ValueError(
-                f"atoms has lists for {len(given)} columns, but there are {d}: give one for each, "
-                "empty or not."
-            )
         try:
-            return tuple(tuple(dict.fromkeys(float(value) for value in own)) for own in given)
+            found = tuple(tuple(dict.fromkeys(real_array(own, "atoms").tolist())) for own in given)
         except (TypeError, ValueError):
             raise TypeError(
-                f"atoms={given!r} holds something else than numbers: give the exact values."
+                f"atoms={given!r} is no list of lists of numbers: give 'data', a number, or a list "
+                "of values for each column."
             ) from None
-
-
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+        if len(found) != d:
+            raise ValueError(
+                f"atoms has lists for {len(found)} columns, but there are {d}: give one for each, "
+                "empty or not."
+            )
+        return found
 
 
 def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
@@ -581,7 +564,6 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Missing cells (NaN) are left out of the likelihood.
     covariance : {"full", "diagonal"}, default "full"
         Whether the Gaussian columns may covary within a cluster.
 
@@ -609,34 +591,27 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     check_choice(covariance, "covariance", ("full", "diagonal"))
     items = check_items(X, missing=True)
     found = [describe_column(x) for x in items.T]
-    full = _covarying(items, found) if covariance == "full" else []
+    complete = ~np.isnan(items).any(axis=0)
+    full = [j for j, column in enumerate(found) if column.family == "gaussian" and complete[j]]
+    several = sum(found[j].kind != "constant" for j in full) >= 2 and len(full) <= MOST_FULL
+    if covariance == "diagonal" or not several:
+        full = []
     groups: dict[str, list[int]] = {"full": full}
     for j, column in enumerate(found):
         if j not in full:
             kind = "hurdle" if column.family == "gaussian" else column.family
             groups.setdefault(kind, []).append(j)
+    hurdles = [found[j] for j in groups.get("hurdle", ())]
+    atoms = tuple(column.atoms if column.family == "hurdle" else () for column in hurdles)
     families = {
         "full": FullGaussian(),
-        "hurdle": _independent([found[j] for j in groups.get("hurdle", ())]),
+        "hurdle": HurdleGaussian(atoms) if any(atoms) else DiagonalGaussian(),
         "poisson": Poisson(),
         "bernoulli": Bernoulli(),
         "categorical": Recoded(),
     }
     parts = [(family, groups[name]) for name, family in families.items() if groups.get(name)]
     return parts[0][0] if len(parts) == 1 else Product(parts)
-
-
-def _covarying(X: FloatArray, found: list[Column]) -> list[int]:
-    """The columns of one full covariance: at least two, without missing cells."""
-    complete = ~np.isnan(X).any(axis=0)
-    columns = [j for j, column in enumerate(found) if column.family == "gaussian" and complete[j]]
-    several = sum(found[j].kind != "constant" for j in columns) >= 2 and len(columns) <= MOST_FULL
-    return columns if several else []
-
-
-def _independent(found: list[Column]) -> base.Family:
-    atoms = tuple(column.atoms if column.family == "hurdle" else () for column in found)
-    return HurdleGaussian(atoms) if any(atoms) else DiagonalGaussian()
 
 
 @dataclass(frozen=True)

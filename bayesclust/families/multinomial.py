@@ -77,14 +77,6 @@ class KullbackLeibler(Smoothed):
 
     Rows of counts become distributions (x_j + smoothing) / sum_j (x_j + smoothing), so that items
     count the same, however many counts they have (TVClust Sec. 5.3, Table 4, has the default).
-
-    Examples
-    --------
-    >>> kl = KullbackLeibler()
-    >>> rows = kl.points([[3, 0], [0, 3]])
-    >>> kl.between(rows, rows).round(3)
-    array([[0.   , 1.998],
-           [1.998, 0.   ]])
     """
 
     name = "kl"
