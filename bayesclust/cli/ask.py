@@ -28,7 +28,6 @@ EPILOG = """examples:
   bayesclust ask plants.csv --session plants.npz --partition clusters.csv --out corrected.csv
   yes y | bayesclust ask plants.csv --session all.npz --queries 5"""
 
-
 HELP = "y yes, n no, ? don't know, m modify now, u undo, q stop"
 FEATURES_SHOWN = 8
 
@@ -116,9 +115,9 @@ def _data(settings: argparse.Namespace) -> tuple[Any, Any]:
     """The data of a file or a name, and their classes where these are known."""
     from bayesclust import datasets
 
-    name, path = settings.data, Path(settings.data)
-    if not path.exists() and name in datasets.names():
-        found = datasets.load(name)
+    path = Path(settings.data)
+    if not path.exists() and settings.data in datasets.names():
+        found = datasets.load(settings.data)
         return found.X, found.y
     if path.suffix == ".npy":
         return np.load(path, allow_pickle=False), None

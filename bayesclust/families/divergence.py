@@ -7,8 +7,7 @@ their divergences to one centre, and D is linear in x but for phi(x):
     D(x, m) = phi(x) - <x, natural(m)> + offset(m),   natural(m) = grad phi(m),
     offset(m) = <m, natural(m)> - phi(m).
 
-So a divergence needs phi and its gradient only, which a family's file gives beside the family;
-passes over items are the same compiled code for all.
+So a divergence needs phi and its gradient only, which a family's file gives beside the family.
 
 Independent columns have D(x, m) = sum_j d(x_j, m_j), d of a convex function phi of one number. With
 w_j = 1 where the cell is seen and 0 where not, sum_j w_j d(x_j, m_j) is again a Bregman divergence,
@@ -42,12 +41,9 @@ class Divergence(ABC):
     """
 
     name: str
-    takes_missing = False
-    """Whether missing cells (NaN) of the data are left out."""
-    counts = False
-    """Whether the data must be counts."""
-    squared = False
-    """Whether D(x, m) = |x - m|^2, computed without cancellation; natural(m) is then m."""
+    takes_missing = False  # whether missing cells (NaN) of the data are left out
+    counts = False  # whether the data must be counts
+    squared = False  # whether D(x, m) = |x - m|^2 without cancellation; natural(m) is then m
 
     def bind(self, X: Any) -> Divergence:
         """Take from the data what the divergence needs of them, such as units."""
@@ -105,19 +101,12 @@ class Unbound(Divergence):
     def bind(self, X: Any) -> Divergence:
         """Check the data and take from them what is needed."""
 
-    def points(self, X: Any, *, least: int = 2) -> FloatArray:
-        self._refuse()
-
-    def phi(self, points: FloatArray) -> FloatArray:
-        self._refuse()
-
-    def natural(self, centers: FloatArray) -> FloatArray:
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError(
             f"{type(self).__name__} takes its units from the data: use what bind(X) returns."
         )
+
+    points = phi = natural = _refuse
 
 
 class ColumnDivergence(Divergence):
@@ -150,10 +139,7 @@ class ColumnDivergence(Divergence):
 
 @dataclass(frozen=True)
 class Smoothed(Divergence, ABC):
-    """A divergence of counts or codes, each of which gets a pseudo-count `smoothing`.
-
-    It keeps divergences finite where a cluster never shows a value.
-    """
+    """A divergence of counts or codes, kept finite by a pseudo-count `smoothing` of each."""
 
     smoothing: float = 0.3
 
@@ -181,10 +167,7 @@ class SmoothedColumns(Smoothed, ColumnDivergence):
 
 @dataclass(frozen=True, eq=False)
 class SeenCells(Divergence):
-    """A sum over columns that leaves missing cells out.
-
-    `otherwise` (d,) are centres of clusters that have no value in a column, until one has joined.
-    """
+    """A sum over columns without missing cells; `otherwise` (d,) are centres where all miss."""
 
     columns: ColumnDivergence
     otherwise: FloatArray

@@ -402,11 +402,15 @@ class BoundFullGaussian(BoundColumns):
         jnp, numpyro, dist = numpyro_modules()
         kappa0, nu0, psi0 = self.parameters(hyper)
         covariance = numpyro.sample("covariance", dist.InverseWishart(nu0, scale_matrix=psi0))
-        lower = jnp.linalg.cholesky(covariance)
+        centre, lower = self.mean_site(jnp.linalg.cholesky(covariance), kappa0)
+        return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower[z])
+
+    def mean_site(self, lower: Any, kappa0: Any) -> tuple[Any, Any]:
+        """Site of the means given Cholesky factors; both are returned in the user's units."""
+        jnp, numpyro, dist = numpyro_modules()
         at_origin = dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(kappa0))
         mean = numpyro.sample("mean", at_origin)
-        centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
-        return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower[z])
+        return self.centre + self.unit * mean, self.unit[:, None] * lower
 
     def caches(self, slots: int) -> Mapping[str, Any]:
         n, d = self.X.shape
@@ -477,7 +481,7 @@ class BoundFullGaussian(BoundColumns):
         if rng is None:
             root = np.sqrt(nu)[:, None, None] * np.linalg.inv(lower)
             log_precision = digamma(0.5 * (nu[:, None] - np.arange(d))).sum(axis=1)
-            log_precision -= 2 * _log_diagonal(lower)
+            log_precision -= 2 * log_diagonal(lower)
             offset = 0.5 * (log_precision - d * math.log(math.pi) - d / kappa)
         else:
             root, log_root = draw_roots(nu, lower, rng)
@@ -492,7 +496,7 @@ class BoundFullGaussian(BoundColumns):
         d, halves = mean.shape[1], 0.5 * np.arange(mean.shape[1])
         value = 0.5 * d * (np.log(kappa0 / kappa) - statistics[0] * math.log(math.pi))
         value += (gammaln(nu[:, None] / 2 - halves) - gammaln(nu0 / 2 - halves)).sum(axis=1)
-        value += 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - nu * _log_diagonal(lower)
+        value += 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - nu * log_diagonal(lower)
         return np.asarray(value)
 
     def _posterior(self, statistics: Terms, hyper: FloatArray) -> tuple[FloatArray, ...]:
@@ -513,7 +517,7 @@ def draw_roots(nu: FloatArray, lower: FloatArray, rng: Generator) -> tuple[Float
     diagonal = np.arange(d)
     bartlett[:, diagonal, diagonal] = np.sqrt(rng.chisquare(nu[:, None] - diagonal))
     root = np.swapaxes(bartlett, 1, 2) @ np.linalg.inv(lower)
-    return root, _log_diagonal(bartlett) - _log_diagonal(lower)
+    return root, log_diagonal(bartlett) - log_diagonal(lower)
 
 
 def _triangle(d: int) -> tuple[IntArray, IntArray, IntArray]:
@@ -524,8 +528,9 @@ def _triangle(d: int) -> tuple[IntArray, IntArray, IntArray]:
     return first, second, where.ravel()
 
 
-def _log_diagonal(triangle: FloatArray) -> FloatArray:
-    return np.asarray(np.log(np.diagonal(triangle, axis1=1, axis2=2)).sum(axis=1))
+def log_diagonal(triangle: FloatArray) -> FloatArray:
+    """Sum of the logarithms of each triangle's diagonal, (K, d, d) to (K,)."""
+    return np.asarray(np.log(np.diagonal(triangle, axis1=-2, axis2=-1)).sum(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,6 +37,7 @@ from bayesclust.families.gaussian import (
     GaussianFamily,
     Mahalanobis,
     draw_roots,
+    log_diagonal,
 )
 from bayesclust.families.squared_distance import LOG_TWO_PI, NormalPrior, with_square
 from bayesclust.typing import FloatArray
@@ -64,12 +65,11 @@ class BoundTiedGaussian(BoundFullGaussian):
         return hyper[3:].reshape(d, d)
 
     def prior(self, hyper: FloatArray) -> NormalPrior:
-        return NormalPrior(hyper[2:3], np.array([_log_diagonal(self._root(hyper))]))
+        return NormalPrior(hyper[2:3], log_diagonal(self._root(hyper)[None]))
 
     def _root(self, hyper: FloatArray) -> FloatArray:
         """R with R'R the inverse of W."""
-        root: FloatArray = np.linalg.inv(np.linalg.cholesky(self.covariance(hyper)))
-        return root
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(self.covariance(hyper))))
 
     def initial_hyper(self) -> FloatArray:
         """Prior medians, and the prior mean of W given them."""
@@ -97,11 +97,8 @@ class BoundTiedGaussian(BoundFullGaussian):
         return [*hyper, numpyro.sample("within_covariance", wishart)]
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
-        jnp, numpyro, dist = numpyro_modules()
-        lower = jnp.linalg.cholesky(hyper[3])
-        at_origin = dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(hyper[2]))
-        mean = numpyro.sample("mean", at_origin)
-        centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
+        jnp, _, dist = numpyro_modules()
+        centre, lower = self.mean_site(jnp.linalg.cholesky(hyper[3]), hyper[2])
         return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower)
 
     # A state of `Clusters`, not one of full covariances; its items are written by `set_hyper`.
@@ -130,7 +127,7 @@ class BoundTiedGaussian(BoundFullGaussian):
         root, kappa = self._root(hyper), hyper[2] + statistics[0]
         centre = (statistics[1] / kappa[:, None]) @ root.T
         number, d = centre.shape
-        offset = np.full(number, _log_diagonal(root) - 0.5 * d * LOG_TWO_PI)
+        offset = np.full(number, log_diagonal(root) - 0.5 * d * LOG_TWO_PI)
         if rng is None:
             offset -= 0.5 * d / kappa
         else:
@@ -176,10 +173,6 @@ def draw_covariance(nu: float, psi: FloatArray, rng: Generator) -> FloatArray:
     roots, _ = draw_roots(np.array([nu]), np.linalg.cholesky(psi)[None], rng)
     inverse = np.linalg.inv(roots[0])
     return np.asarray(inverse @ inverse.T)
-
-
-def _log_diagonal(triangle: FloatArray) -> float:
-    return float(np.log(np.diagonal(triangle)).sum())
 
 
 @dataclass(frozen=True)

@@ -247,7 +247,7 @@ class BoundProduct(base.BoundFamily):
 
 
 def beyond_hurdles(X: FloatArray, atoms: Atoms) -> FloatArray:
-    """The values of items without an atom, and beside them who has each atom, but no earlier one."""
+    """The values of items without an atom, and beside them who has each, if no earlier one."""
     values, has = X.copy(), []
     for j, own in enumerate(atoms):
         for atom in own:

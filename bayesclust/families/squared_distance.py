@@ -56,10 +56,7 @@ def with_square(X: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class KnownVarianceGaussian(base.BoundFamily):
-    """Clusters of variance 1 / (2 gamma); X is sqrt(2 gamma) (x - m0); no hyper-parameters.
-
-    The prior counts as kappa0 = 1 / (2 gamma rho^2) items.
-    """
+    """Clusters of variance 1 / (2 gamma); X is sqrt(2 gamma) (x - m0); no hyper-parameters."""
 
     gamma: float
     centre: FloatArray

@@ -22,8 +22,7 @@ def constraint_sites(
     To be called once in the program, outside its plates. For constraints named v it samples the
     parameters of their noise, one of each per source ("p" and "q", "noise" or "confusion"; those of
     the second constraints of a kind are "p_v" and so on), and the answers as site "<v>_answer" in
-    the plate "<v>_answers": given the labels, answer a of source s has probability C_s[truth, a],
-    where the truth is what the pattern of the items' labels implies (for pairs TVClust Eq. 8).
+    the plate "<v>_answers", with probability C[source, truth, answer] (for pairs TVClust Eq. 8).
 
     Parameters
     ----------
@@ -91,7 +90,7 @@ def answers_plate(constraints: Constraints) -> str:
 
 
 def _answers_of(constraints: Constraints, names: Mapping[str, str], z: Any, observe: bool) -> None:
-    """p(answer | z) = C[source, truth(pattern of the items' labels), answer]."""
+    """Sites of the noise, and of answers given the labels."""
     jnp, numpyro, dist = numpyro_modules()
     confusion = noise_sites(constraints.noise, names, constraints.n_sources)
     if len(constraints) == 0:
@@ -130,13 +129,7 @@ def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> 
 
 
 def patterns(z: Any, items: IntArray) -> Any:
-    """Equality patterns (m,) of items (m, t), as `equality_patterns` gives them, in JAX.
-
-    >>> import numpy as np
-    >>> import jax.numpy as jnp
-    >>> patterns(jnp.array([4, 4, 1]), np.array([(0, 1), (1, 2)])).tolist()
-    [0, 1]
-    """
+    """Equality patterns (m,) of items (m, t), as `equality_patterns` gives them, in JAX."""
     jnp, _, _ = numpyro_modules()
     first = z[items[:, 0]]
     second = z[items[:, 1]]

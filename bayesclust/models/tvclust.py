@@ -12,8 +12,7 @@
 
 ERRATUM: the display before Eq. 8 should read p(E = 1 | H = 1) = p and p(E = 0 | H = 1) = 1 - p in
 its first two lines; Eq. 8 itself, which is used here, is right. The hyper-parameters of G0 are
-sites under their own names ("base_scale" and so on), and answers about triplets are sites like
-those about pairs ("triplets_answer", with "noise" or "confusion").
+sites under their own names ("base_scale" and so on).
 
 A cluster g that is a mixture is a Dirichlet-process mixture of components of the family
 (Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017, with processes in the place of finite
@@ -64,9 +63,7 @@ def tvclust(
         Dirichlet weights (`truncation` is not read then). None is the Dirichlet process.
     truncation : int, default 20
         Number of sticks T; the last takes what is left. The partition of n items differs from that
-        of the Dirichlet process by at most n (alpha / (1 + alpha))^(T - 1) in total variation, the
-        number of items expected beyond the other sticks (Ishwaran and James, 2001, Theorem 2,
-        bounds it likewise).
+        of the Dirichlet process by at most n (alpha / (1 + alpha))^(T - 1) in total variation.
     observe : bool, default True
         Condition on X and the answers; False leaves them to be simulated.
     power : float in (0, 1], default 1.0
@@ -76,18 +73,16 @@ def tvclust(
     Raises
     ------
     ValueError
-        If the labels z arrive enumerated. NumPyro sums out discrete sites one by one, which is
-        silently wrong for labels that answers tie together: use a sampler of this package, its
-        `PartitionGibbs` among the blocks of NumPyro's Gibbs, or another kernel that proposes values
-        of z. Also for bad input, as in `bayesclust.TVClust`.
+        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is
+        silently wrong for labels that answers tie together. Use `PartitionGibbs` or another kernel
+        that proposes values of z. Also for bad input, as in `bayesclust.TVClust`.
 
     Notes
     -----
-    The sites are those of a draw of the samplers, and for the same values the density with
-    components and sticks integrated out is `log_joint`, up to two matters of convention: z here
-    tells which stick a cluster has, and hyper-parameters count by their own density instead of that
-    of their logarithms. Columns that a family leaves out because they are constant are not part of
-    the site "x", and missing cells (NaN) are masked out of its density.
+    The sites are those of a draw of the samplers, and the density with components and sticks
+    integrated out is `log_joint`, up to two matters of convention: z here tells which stick a
+    cluster has, and hyper-parameters count by their own density instead of that of their
+    logarithms. Constant columns are not part of the site "x", and missing cells (NaN) are masked.
 
     Examples
     --------
@@ -189,10 +184,7 @@ def item_site(likelihood: Any, observed: Any, power: float) -> None:
     """Site "x" of the items, whose log density counts `power` times where they are observed."""
     _, numpyro, _ = numpyro_modules()
     weight = number_between(power, "power", "(0, 1]")
-    if observed is None or weight == 1:
-        numpyro.sample("x", likelihood, obs=observed)
-        return
-    with numpyro.handlers.scale(scale=weight):
+    with numpyro.handlers.scale(scale=1.0 if observed is None else weight):
         numpyro.sample("x", likelihood, obs=observed)
 
 
@@ -200,9 +192,8 @@ def stick_weights(stick: Any) -> Any:
     """Return pi_k = v_k prod_{j<k} (1 - v_j) along the last axis; the last is what is left."""
     jnp, _, _ = numpyro_modules()
     ones = jnp.ones((*stick.shape[:-1], 1))
-    return jnp.concatenate([stick, ones], -1) * jnp.concatenate(
-        [ones, jnp.cumprod(1 - stick, -1)], -1
-    )
+    left = jnp.concatenate([ones, jnp.cumprod(1 - stick, -1)], -1)
+    return jnp.concatenate([stick, ones], -1) * left
 
 
 def hyper_site(prior: HyperPrior) -> Any:
@@ -245,8 +236,7 @@ def weight_site(prior: PartitionPrior, truncation: int) -> Any:
     jnp, numpyro, dist = numpyro_modules()
     values = parameter_sites(prior)
     if isinstance(prior, KnownK):
-        return numpyro.sample(
-            "weight", dist.Dirichlet(values["gamma"] * jnp.ones(prior.n_clusters))
-        )
+        dirichlet = dist.Dirichlet(values["gamma"] * jnp.ones(prior.n_clusters))
+        return numpyro.sample("weight", dirichlet)
     stick = numpyro.sample("stick", stick_distribution(prior, values, truncation - 1))
     return numpyro.deterministic("weight", stick_weights(stick))
