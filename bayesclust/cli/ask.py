@@ -39,8 +39,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     file: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     number: dict[str, Any] = {"type": int, "metavar": "N"}
     parser.add_argument("data", metavar="DATA", help="file of numbers, or name of a data set")
-    text = "where the session is kept (.npz)"
-    parser.add_argument("--session", required=True, help=text, **file)
+    parser.add_argument("--session", required=True, help="where the session is kept (.npz)", **file)
     parser.add_argument("--out", help="file to write the labels to, one a line", **file)
     parser.add_argument("--queries", help="stop after so many answers", **number)
     text = "modify after so many answers (%(default)s)"
@@ -56,8 +55,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     begin.add_argument("--min-satisfied", type=float, default=1.0, metavar="S", help=text)
     text = "clusters that may be added (%(default)s)"
     begin.add_argument("--new-clusters", default=0, help=text, **number)
-    text = "of questions and k-means (%(default)s)"
-    begin.add_argument("--seed", default=0, help=text, **number)
+    begin.add_argument("--seed", default=0, help="of questions and k-means (%(default)s)", **number)
     add_reading(parser)
     parser.set_defaults(run=run)
 

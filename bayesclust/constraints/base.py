@@ -484,8 +484,7 @@ class Constraints(ByPattern, ABC):
     def confidence_of(self, table: FloatArray) -> FloatArray:
         """Return the confidence that gives a table of `costs`."""
         patterns = [int(np.flatnonzero(self.truth == a)[0]) for a in range(self.n_answers)]
-        confidence: FloatArray = np.swapaxes(table[:, :, patterns], 1, 2) + 0.0
-        return confidence
+        return np.asarray(np.swapaxes(table[:, :, patterns], 1, 2) + 0.0)
 
 
 def check_constraints(

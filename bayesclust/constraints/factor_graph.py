@@ -43,8 +43,7 @@ class Sites(NamedTuple):
         """Return the equality pattern of each factor's items, shape (F,)."""
         names = labels[self.member]
         pairs = equality_patterns(names[:, :2])
-        pattern: CodeArray = np.where(self.member[:, 2] < 0, pairs, equality_patterns(names))
-        return pattern
+        return np.asarray(np.where(self.member[:, 2] < 0, pairs, equality_patterns(names)))
 
     def inside(self, labels: IntArray, table: Any) -> float:
         """Return the sum of table[code, pattern] over the factors."""

@@ -356,8 +356,7 @@ class DirichletNoise(NoiseModel):
                 by_kind[..., rows.kinds] = rows.log_known.ravel()
         if self._layout.log_share is not None:
             by_kind += self._layout.log_share
-        expected: FloatArray = by_kind[..., self._layout.cell]
-        return expected
+        return np.asarray(by_kind[..., self._layout.cell])
 
     def dirichlet_rows(self) -> DirichletRows | None:
         # a subclass that has another marginal likelihood integrates something else out
@@ -409,8 +408,7 @@ def _draw_rate(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 def _off_the_ends(probability: FloatArray) -> FloatArray:
     """Keep probabilities off 0 and 1, in half the time of `np.clip`."""
-    kept: FloatArray = np.minimum(np.maximum(probability, TINY), ALMOST_ONE)
-    return kept
+    return np.asarray(np.minimum(np.maximum(probability, TINY), ALMOST_ONE))
 
 
 def _log_density_of_rate(weights: FloatArray, x: FloatArray) -> Any:
@@ -437,8 +435,7 @@ def _log_density_of_rows(weights: FloatArray, x: FloatArray) -> Any:
 
 def _log_norm(weights: FloatArray) -> FloatArray:
     """Log of the multivariate beta function over the last axis."""
-    norm: FloatArray = gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1))
-    return norm
+    return np.asarray(gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1)))
 
 
 @dataclass(frozen=True)

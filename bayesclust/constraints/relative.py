@@ -90,8 +90,7 @@ class RelativeConstraints(Constraints):
 
     @property
     def unsure(self) -> BoolArray:
-        found: BoolArray = self.answers == DNK
-        return found
+        return np.asarray(self.answers == DNK)
 
     def _statement(self, items: Sequence[int], answer: int) -> Statement:
         """What one triplet says, if it is right: less than probabilistic models read into it."""

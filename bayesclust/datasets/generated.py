@@ -213,8 +213,7 @@ def _covariance_root(d: int, elongation: float, rng: np.random.Generator) -> Flo
     rotation, triangle = np.linalg.qr(rng.standard_normal((d, d)))
     rotation = rotation * np.sign(np.diag(triangle))
     variances = np.exp(rng.uniform(0.0, np.log(elongation), size=d))
-    root: FloatArray = rotation * np.sqrt(variances / variances.mean())
-    return root
+    return np.asarray(rotation * np.sqrt(variances / variances.mean()))
 
 
 def _generated(X: FloatArray, y: IntArray, k: int, name: str, description: str) -> Dataset:

@@ -389,8 +389,7 @@ class BoundFamily(ABC):
         """Check further rows of the user's data, and give them in the coordinates of X, (m, d)."""
         if self.reader is not None:
             return self.reader(X)
-        rows: FloatArray = self.columns(check_items(X, least=1, missing=self.takes_missing))
-        return rows
+        return np.asarray(self.columns(check_items(X, least=1, missing=self.takes_missing)))
 
     def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
         """(n, t) of each cluster by weights (n, K); in NumPy or in JAX (`xp`)."""
@@ -403,8 +402,7 @@ class BoundFamily(ABC):
     def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         """log L of each cluster, shape (K,)."""
         mass, total = (np.ascontiguousarray(part, np.float64) for part in statistics)
-        values: FloatArray = log_normalisers(self._compiled_prior(hyper), mass, total)
-        return values
+        return np.asarray(log_normalisers(self._compiled_prior(hyper), mass, total))
 
     def _compiled_prior(self, hyper: FloatArray) -> Any:
         """The prior, refused where no log L is compiled for its type."""

@@ -1,8 +1,7 @@
 """Columns of numbers: measured, rounded, counted, coded, or one value over and over.
 
-A Gaussian cluster of m items that share a value of one column has no variance there: its density
-has no bound but the base measure's, so that with m well above the strength of that (15 items) ties
-win clusters of their own, whatever other columns and the constraints say. Such columns are found
+A Gaussian cluster of many more items than the base measure is worth (15) that share a value of one
+column wins by that alone, whatever other columns and the constraints say. Such columns are found
 here from the data alone, and each kind has a family that takes its values for what they are.
 
 The *step* of a column is the largest h of which all differences between its values are whole
@@ -112,9 +111,8 @@ def _values(cells: FloatArray) -> tuple[FloatArray, IntArray]:
     values, counts = np.unique(cells, return_counts=True)
     if len(values) < 2:
         return values, counts
-    first = np.r_[
-        True, np.diff(values) > 8 * np.finfo(np.float64).eps * np.abs(values[[0, -1]]).max()
-    ]
+    error = 8 * np.finfo(np.float64).eps * np.abs(values[[0, -1]]).max()
+    first = np.r_[True, np.diff(values) > error]
     if first.all():
         return values, counts
     group = first.cumsum() - 1
@@ -176,15 +174,14 @@ def describe_columns(X: Any) -> pd.DataFrame:
         One row per column, named as in a DataFrame or numbered:
 
         - kind: "continuous", "rounded", "inflated" (a few values far more often than those around
-          them: a detection limit, a zero that means missing), "nearly constant", "counts",
-          "categorical" (up to seven values), "binary" or "constant";
+          them), "nearly constant", "counts", "categorical" (up to seven values), "binary" or
+          "constant";
         - distinct: number of different values;
         - step: what the values were recorded in; 0 if no step explains them;
         - value, share: the most frequent value, and the share of the items that have it;
         - atoms: the values that are too frequent for a density;
         - family: the one that takes such values for what they are;
-        - finding: "ties win clusters of their own" where at least 15 items, which is what the base
-          measure of the Gaussian families is worth, share a value; else "fine".
+        - finding: "ties win clusters of their own" where at least 15 items share one; else "fine".
 
     Raises
     ------
@@ -243,8 +240,7 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     Raises
     ------
     ValueError, TypeError
-        If X is no table of real numbers, or the steps are not d numbers that are finite and not
-        negative.
+        If X is no table of real numbers, or the steps are not d numbers of at least 0.
 
     References
     ----------
@@ -260,10 +256,19 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     (39, 200, True)
     """
     items, rng = check_items(X, missing=True).copy(), check_random_state(seed)
-    found = isinstance(steps, str) and steps == "data"
-    given = None if found else _check_steps(steps, items.shape[1])
+    found, d = isinstance(steps, str) and steps == "data", items.shape[1]
+    try:
+        given = np.zeros(d) if found else np.asarray(steps, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"steps={steps!r} is neither 'data' nor a number for each column: give one of these."
+        ) from None
+    if given.shape != (d,) or not (np.isfinite(given) & (given >= 0)).all():
+        raise ValueError(
+            f"steps={steps!r} must be {d} numbers, one for each column, finite and at least 0."
+        )
     for j, x in enumerate(items.T):
-        if given is None:
+        if found:
             column = describe_column(x)
             step = column.step if column.kind in ("continuous", "rounded", "inflated") else 0.0
             moved = ~np.isnan(x) & ~np.isin(x, column.atoms)
@@ -277,27 +282,10 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
 def _places(x: FloatArray, rng: Generator) -> FloatArray:
     """Uniform numbers; of m equal values one lies in each m-th part of the unit interval."""
     order = np.lexsort((rng.random(len(x)), x))
-    _, first, number = np.unique(x[order], return_index=True, return_counts=True)
+    _, group, number = np.unique(x, return_inverse=True, return_counts=True)
     rank = np.empty(len(x))
-    rank[order] = np.arange(len(x)) - np.repeat(first, number)
-    ties = np.empty(len(x))
-    ties[order] = np.repeat(number, number)
-    places: FloatArray = (rank + rng.random(len(x))) / ties
-    return places
-
-
-def _check_steps(steps: Any, d: int) -> FloatArray:
-    try:
-        given = np.asarray(steps, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"steps={steps!r} is neither 'data' nor a number for each column: give one of these."
-        ) from None
-    if given.shape != (d,) or not (np.isfinite(given) & (given >= 0)).all():
-        raise ValueError(
-            f"steps={steps!r} must be {d} numbers, one for each column, finite and at least 0."
-        )
-    return given
+    rank[order] = np.arange(len(x)) - np.repeat(np.cumsum(number) - number, number)
+    return np.asarray((rank + rng.random(len(x))) / number[group])
 
 
 # Cells: which are refused, which are missing, which columns vary, and standard units.

@@ -79,8 +79,7 @@ class Divergence(ABC):
 
     def offset(self, centers: FloatArray) -> FloatArray:
         """<m, natural(m)> - phi(m) for each centre m, shape (K,)."""
-        offset: FloatArray = (centers * self.natural(centers)).sum(axis=-1) - self.phi(centers)
-        return offset
+        return np.asarray((centers * self.natural(centers)).sum(axis=-1) - self.phi(centers))
 
     def between(self, points: FloatArray, centers: FloatArray) -> FloatArray:
         """The divergence of every point from every centre, shape (n, K)."""
@@ -133,8 +132,7 @@ class ColumnDivergence(Divergence):
         return max(int((np.ptp(points, axis=0) > 0).sum()), 1)
 
     def phi(self, points: FloatArray) -> FloatArray:
-        total: FloatArray = self.phi_of_cells(points).sum(axis=-1)
-        return total
+        return np.asarray(self.phi_of_cells(points).sum(axis=-1))
 
 
 @dataclass(frozen=True)
@@ -198,8 +196,7 @@ class SeenCells(Divergence):
 
     def phi(self, points: FloatArray) -> FloatArray:
         means, shares = self._means(points)
-        total: FloatArray = (shares * self.columns.phi_of_cells(means)).sum(axis=-1)
-        return total
+        return np.asarray((shares * self.columns.phi_of_cells(means)).sum(axis=-1))
 
     def natural(self, centers: FloatArray) -> FloatArray:
         means, _ = self._means(centers)

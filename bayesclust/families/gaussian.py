@@ -84,8 +84,7 @@ class BoundColumns(base.BoundFamily, ABC):
         return X[:, self.kept]
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        rows: FloatArray = (super().transform(X) - self.centre) / self.unit
-        return rows
+        return np.asarray((super().transform(X) - self.centre) / self.unit)
 
     def log_base(self, rows: FloatArray) -> FloatArray:
         """Minus the log units of the cells seen."""
@@ -546,8 +545,7 @@ class Whitened(SquaredEuclidean):
         return np.ascontiguousarray((check_items(X, least=least) - self.centre) @ self.forward)
 
     def shown(self, centers: FloatArray) -> FloatArray:
-        shown: FloatArray = self.centre + centers @ self.back
-        return shown
+        return np.asarray(self.centre + centers @ self.back)
 
 
 def units(X: FloatArray, *, common: bool = False) -> tuple[FloatArray, FloatArray]:

@@ -84,15 +84,13 @@ class KullbackLeibler(Smoothed):
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
         counts = check_items(X, counts=True, least=least) + self.smoothing
-        distributions: FloatArray = counts / counts.sum(axis=1, keepdims=True)
-        return distributions
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def n_free(self, points: FloatArray) -> int:
         return max(int(points.shape[1]) - 1, 1)
 
     def phi(self, points: FloatArray) -> FloatArray:
-        negative_entropy: FloatArray = (points * np.log(points)).sum(axis=-1)
-        return negative_entropy
+        return np.asarray((points * np.log(points)).sum(axis=-1))
 
     def natural(self, centers: FloatArray) -> FloatArray:
         # the gradient is 1 + log m; distributions sum to one, so the 1 cancels against the offset

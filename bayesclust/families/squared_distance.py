@@ -113,8 +113,7 @@ class SquaredEuclidean(Divergence):
         return check_items(X, least=least)
 
     def phi(self, points: FloatArray) -> FloatArray:
-        squares: FloatArray = np.square(points).sum(axis=-1)
-        return squares
+        return np.asarray(np.square(points).sum(axis=-1))
 
     def natural(self, centers: FloatArray) -> FloatArray:
         return centers
