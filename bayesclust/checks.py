@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray
 
@@ -115,7 +116,7 @@ def name_word(name: Any) -> str:
     raise ValueError(f"name must be a word of letters, digits and underscores; got {shown(name)}.")
 
 
-def check_random_state(seed: Any, name: str = "random_state") -> np.random.Generator:
+def check_random_state(seed: Any, name: str = "random_state") -> Generator:
     """Return a generator for None, an integer, a Generator, a RandomState or a seed of NumPy's."""
     if isinstance(seed, np.random.RandomState):
         return np.random.default_rng(seed.randint(0, 2**31 - 1, size=8))

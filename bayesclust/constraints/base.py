@@ -15,6 +15,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesclust import checks as check
 from bayesclust.constraints.noise import NoiseModel
@@ -68,7 +69,7 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
 
 
 def draw_answers(
-    confusion: FloatArray, source: IntArray, truths: CodeArray, rng: np.random.Generator
+    confusion: FloatArray, source: IntArray, truths: CodeArray, rng: Generator
 ) -> CodeArray:
     """Draw answers (m,) from the sources' confusion matrices (S, truth, answer), given truths."""
     thresholds = np.cumsum(confusion[source, truths], axis=-1)[:, :-1]
@@ -352,9 +353,7 @@ class Constraints(ByPattern, ABC):
         other.noise = self._checked_noise(noise)
         return other
 
-    def simulate(
-        self, z: ArrayLike, noise_params: Mapping[str, ArrayLike], rng: np.random.Generator
-    ) -> Self:
+    def simulate(self, z: ArrayLike, noise_params: Mapping[str, ArrayLike], rng: Generator) -> Self:
         """Return the same questions with answers drawn from the model, given labels z (n,).
 
         `flipped` of what is returned tells which answers came out unlike the truth.

@@ -17,7 +17,6 @@ from itertools import accumulate, pairwise, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
 from bayesclust.checks import check_int, each_is
@@ -34,10 +33,10 @@ PASSED_OVER = -2
 class Sites(NamedTuple):
     """Factors of all constraints, and for each item the factors that name it (compressed rows)."""
 
-    start: NDArray[np.int64]  # (n + 1,)
-    factor: NDArray[np.int64]  # (sum of degrees,)
-    member: NDArray[np.int64]  # (F, 3), third member -1 for pairs
-    code: NDArray[np.int64]  # (F,) row of the table
+    start: IntArray  # (n + 1,)
+    factor: IntArray  # (sum of degrees,)
+    member: IntArray  # (F, 3), third member -1 for pairs
+    code: IntArray  # (F,) row of the table
 
     def patterns(self, labels: IntArray) -> CodeArray:
         """Return the equality pattern of each factor's items, shape (F,)."""
@@ -108,7 +107,7 @@ def table_parts(constraints: Sequence[Constraints]) -> list[tuple[slice, slice]]
 
 def stack_tables(
     constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """One table log p(answer | pattern), (codes, 5); pairs use the first two columns."""
     parts = table_parts(constraints)
     stacked = np.zeros((parts[-1][0].stop if parts else 0, N_PATTERNS))
@@ -118,7 +117,7 @@ def stack_tables(
 
 
 @device(fastmath=FAST, no_refcount=True)
-def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
+def factor_pattern(sites: Sites, z: IntArray, f: int) -> int:
     """Equality pattern of the items of answer f, as `equality_patterns` numbers it."""
     a = z[sites.member[f, 0]]
     b = z[sites.member[f, 1]]
@@ -133,16 +132,14 @@ def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
 
 
 @kernel(no_refcount=True)
-def count_answers(sites: Sites, z: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+def count_answers(sites: Sites, z: IntArray, counts: IntArray) -> None:
     """Add to counts[code, pattern] how often each answer was given under each pattern."""
     for f in range(len(sites.code)):
         counts[sites.code[f], factor_pattern(sites, z, f)] += 1
 
 
 @device(fastmath=FAST, no_refcount=True)
-def _add_triplet(
-    row: NDArray[np.float64], place: int, a: int, b: int, c: int, logits: NDArray[np.float64]
-) -> None:
+def _add_triplet(row: FloatArray, place: int, a: int, b: int, c: int, logits: FloatArray) -> None:
     """Add to logits[k] what a triplet says of one member in k, where the others have labels."""
     left = b if place == 0 else a
     right = b if place == 2 else c
@@ -161,11 +158,7 @@ def _add_triplet(
 
 @device(fastmath=FAST, no_refcount=True)
 def add_site_logits(
-    sites: Sites,
-    table: NDArray[np.float64],
-    z: NDArray[np.int64],
-    i: int,
-    logits: NDArray[np.float64],
+    sites: Sites, table: FloatArray, z: IntArray, i: int, logits: FloatArray
 ) -> None:
     """Add to logits[k] what item i in k, instead of alone, changes in log p(s | z)."""
     for entry in range(sites.start[i], sites.start[i + 1]):
@@ -185,12 +178,7 @@ def add_site_logits(
 
 @device(fastmath=FAST, no_refcount=True)
 def add_block_logits(
-    sites: Sites,
-    table: NDArray[np.float64],
-    z: NDArray[np.int64],
-    items: NDArray[np.int64],
-    bonded: bool,
-    logits: NDArray[np.float64],
+    sites: Sites, table: FloatArray, z: IntArray, items: IntArray, bonded: bool, logits: FloatArray
 ) -> None:
     """Add the same of a whole block, all items without a label; `bonded`, "same" drops out."""
     for i in items:
@@ -218,11 +206,7 @@ def add_block_logits(
 
 @kernel(fastmath=FAST, no_refcount=True)
 def log_prob_touching(
-    sites: Sites,
-    table: NDArray[np.float64],
-    z: NDArray[np.int64],
-    items: NDArray[np.int64],
-    mark: NDArray[np.int64],
+    sites: Sites, table: FloatArray, z: IntArray, items: IntArray, mark: IntArray
 ) -> float:
     """Sum of log p(answer | z) over answers that name one of `items`; `mark` (n,) is scratch, 0."""
     for i in items:
@@ -320,10 +304,10 @@ def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArra
 class Dirichlets(NamedTuple):
     """Rows of all sources of all constraints; C kinds of answers in all, R rows."""
 
-    weight: NDArray[np.float64]  # (C,) prior weight of each kind
-    start: NDArray[np.int64]  # (R + 1,) row r has the kinds start[r] : start[r + 1]
-    kind: NDArray[np.int64]  # (codes, 5), or `GIVEN` or `PASSED_OVER`
-    factor: NDArray[np.float64]  # (codes, 5) logarithm of its known factor
+    weight: FloatArray  # (C,) prior weight of each kind
+    start: IntArray  # (R + 1,) row r has the kinds start[r] : start[r + 1]
+    kind: IntArray  # (codes, 5), or `GIVEN` or `PASSED_OVER`
+    factor: FloatArray  # (codes, 5) logarithm of its known factor
 
 
 NONE = Dirichlets(
@@ -367,11 +351,7 @@ def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
 
 @device(fastmath=FAST, no_refcount=True)
 def integrated_surplus(
-    rows: Dirichlets,
-    sites: Sites,
-    table: NDArray[np.float64],
-    z: NDArray[np.int64],
-    mass: NDArray[np.float64],
+    rows: Dirichlets, sites: Sites, table: FloatArray, z: IntArray, mass: FloatArray
 ) -> float:
     """log p(answers | z) - log p(answers | z, noise of `table`), up to what z does not change."""
     for c in range(len(rows.weight)):

@@ -21,6 +21,7 @@ from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import betaln, digamma, gammaln
 
 from bayesclust.checks import number_between, plain_array, real_array, shown
@@ -100,9 +101,7 @@ class NoiseModel(ABC):
         """Return p(answer | truth), shape (..., S, truth, answer)."""
 
     @abstractmethod
-    def draw(
-        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
-    ) -> Params:
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
         """Draw the free parameters from their posterior given the counts, and keep the others."""
 
     @abstractmethod
@@ -156,7 +155,7 @@ class NoiseModel(ABC):
             out[..., source, truth, answer] = np.exp(self.log_marginal(further) - before)
         return out
 
-    def sample_prior(self, n_sources: int, rng: np.random.Generator) -> Params:
+    def sample_prior(self, n_sources: int, rng: Generator) -> Params:
         """Draw the free parameters of `n_sources` sources from the prior; the others are known."""
         no_answers = np.zeros((n_sources * self.n_answers, len(self.truth)), dtype=np.int64)
         return self.draw(no_answers, self.initial(n_sources), rng)
@@ -306,9 +305,7 @@ class DirichletNoise(NoiseModel):
         rows = self.n_answers * len(self.truth)
         return tables.reshape(*tables.shape[:-2], -1, rows) @ self._layout.gather
 
-    def draw(
-        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
-    ) -> Params:
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
         tallies = self._tallies(counts)
         drawn: Params = {}
         for name, rows in self.rows.items():
@@ -392,7 +389,7 @@ def _values(prior: Prior, name: str) -> FloatArray:
     return values
 
 
-def _draw_rate(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _draw_rate(weights: FloatArray, rng: Generator) -> FloatArray:
     """Draw from Beta distributions (..., 2), kept off 0 and 1 so that logarithms stay finite."""
     a = weights[..., 0]
     b = weights[..., 1]

@@ -234,11 +234,7 @@ class LabelConstraints(Rules):
     parts: ClassVar[dict[str, Part]] = {"item": ITEM, "cluster": CLUSTER}
 
     def __init__(
-        self,
-        rows: Any,
-        n_items: int,
-        name: str | None = None,
-        noise: NoiseModel | None = None,
+        self, rows: Any, n_items: int, name: str | None = None, noise: NoiseModel | None = None
     ) -> None:
         super().__init__(rows, n_items, name)
         # checked here, though used by the pairs alone

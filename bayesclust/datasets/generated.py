@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesclust.checks import (
     check_choice,
@@ -208,7 +209,7 @@ SHAPES = tuple(_SHAPES)
 """The kinds that `make_shape` draws."""
 
 
-def _covariance_root(d: int, elongation: float, rng: np.random.Generator) -> FloatArray:
+def _covariance_root(d: int, elongation: float, rng: Generator) -> FloatArray:
     """Draw A so that A A' has mean variance 1 and ratios of variances up to `elongation`."""
     rotation, triangle = np.linalg.qr(rng.standard_normal((d, d)))
     rotation = rotation * np.sign(np.diag(triangle))

@@ -207,11 +207,4 @@ class SeenCells(Divergence):
         return np.zeros(len(centers))  # the perspective function is homogeneous
 
 
-__all__ = [
-    "ColumnDivergence",
-    "Divergence",
-    "SeenCells",
-    "Smoothed",
-    "SmoothedColumns",
-    "Unbound",
-]
+__all__ = ["ColumnDivergence", "Divergence", "SeenCells", "Smoothed", "SmoothedColumns", "Unbound"]

@@ -167,9 +167,7 @@ def tvclust_mixture(
 
 
 def _given(
-    X: ArrayLike,
-    constraints: Constraints | Sequence[Constraints] | None,
-    family: str | Family,
+    X: ArrayLike, constraints: Constraints | Sequence[Constraints] | None, family: str | Family
 ) -> tuple[FloatArray, list[Constraints], BoundFamily, Any]:
     """Checked data and constraints, the family on these data, and the sites of its base measure."""
     family = get_family(family)
