@@ -124,8 +124,7 @@ class Constraints(ByPattern, ABC):
     source : (m,) array of int, optional
         Who gave each answer, numbered from 0 without gaps; one source by default.
     noise : NoiseModel, optional
-        How answers go wrong; by default that of the kind, by which they are more likely right than
-        wrong.
+        How answers go wrong; by default that of the kind.
     name : str, optional
         What the constraints are called in data sets and posteriors; `default_name` otherwise.
 
@@ -135,14 +134,10 @@ class Constraints(ByPattern, ABC):
         As given; answers are codes, positions in the vocabulary, and arrays are read-only.
     flipped : (m,) array of bool, or None
         Which answers are unlike the truth; known only where answers were simulated.
-    kind : str
-        What kind of constraints they are, the same for all of a class.
-    vocabulary : tuple of str
-        Answers in words, by code.
+    kind, vocabulary, members : str, tuple of str, tuple of str
+        The kind, its answers in words by code, and the names of the t items of a row.
     truth : (n_patterns,) array of int8
         The answer that a faultless source gives under each equality pattern.
-    members : tuple of str
-        Names of the t items of a row.
 
     Raises
     ------
@@ -258,8 +253,7 @@ class Constraints(ByPattern, ABC):
         n_items : int, optional
             Number of items, where they are named by their numbers.
         ids : (n,) array, optional
-            Names of the items in the order of the data, such as ``df.index``, where the table
-            names items by these. Give this or `n_items`.
+            Names of the items in the order of the data, such as ``df.index``, if not.
         name : str, optional
             By default that of the kind.
 
@@ -378,7 +372,7 @@ class Constraints(ByPattern, ABC):
         Returns
         -------
         Constraints
-            With n_items = k. Sources keep their numbers, whether or not their answers are left.
+            With n_items = k; sources keep their numbers.
         """
         kept, position = self._positions(items)
         inside = (position[self.items] >= 0).all(axis=1)

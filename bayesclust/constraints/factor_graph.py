@@ -1,12 +1,10 @@
 """All constraints merged into one factor graph, in the form that compiled samplers walk.
 
 Every answer is a factor on two or three items whose value depends on their equality pattern alone:
-row `code` of a table log p(answer | pattern), rebuilt whenever the noise changes. Samplers ask for
-two things: how putting item i in each cluster changes log p(s | z) (*site logits*), and the value
-of the factors that touch a set of items. Limits take the same graph with a table of costs.
-
-Items of one *colour* share no factor, and so can be updated at once. Noise that is made of
-Dirichlet rows (`bayesclust.constraints.noise`) is also laid out to be integrated out.
+row `code` of a table log p(answer | pattern), rebuilt whenever the noise changes; of limits, a
+table of costs. Samplers ask how putting item i in each cluster changes log p(s | z) (*site
+logits*), and for the value of the factors that touch a set of items. Items of one *colour* share no
+factor. Noise that is made of Dirichlet rows is also laid out to be integrated out.
 """
 
 from __future__ import annotations
@@ -266,8 +264,7 @@ def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArra
     """Colour the items greedily, those with most neighbours first (Welsh and Powell 1967).
 
     Given everything else, items of one colour are independent under any model whose items meet only
-    in the answers: a sweep needs as many vectorised steps as there are colours, at most the largest
-    degree plus one.
+    in the answers. There are at most as many colours as the largest degree plus one.
 
     Parameters
     ----------

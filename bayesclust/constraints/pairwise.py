@@ -196,9 +196,8 @@ class PairwiseConstraints(Constraints):
         Parameters
         ----------
         E : (n, n) array or scipy sparse matrix
-            1 = same, 0 = different, NaN = not asked. In a sparse matrix what is not stored was not
-            asked, and a stored 0 means different. An answer may stand on one side of the diagonal
-            or, once more, on both. The diagonal may hold 1.
+            1 = same, 0 = different, NaN or, in a sparse matrix, not stored = not asked. An answer
+            may stand on one side of the diagonal or on both. The diagonal may hold 1.
         noise, name
             As for the constructor.
 
@@ -274,9 +273,8 @@ class PairwiseConstraints(Constraints):
         Returns
         -------
         DataFrame
-            One row per pair: the items i and j, how often each answer was given ("different",
-            "same"), and why it is listed (reason): "both answers were given", or "other answers
-            join them" by a chain of may-links.
+            One row per pair: the items i and j, how often each answer was given, and the reason:
+            "both answers were given", or "other answers join them" by a chain of may-links.
 
         Examples
         --------

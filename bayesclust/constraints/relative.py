@@ -167,10 +167,9 @@ class RelativeConstraints(Constraints):
         Returns
         -------
         DataFrame
-            One row per question, with j < k: the items i, j and k, how often each answer was given
-            ("yes", "no", "dnk"), and why it is listed (reason): "several answers were given",
-            "other answers join what this sets apart", or, for a "dnk", "other answers entail yes"
-            or "other answers entail no".
+            One row per question, with j < k: the items, how often each answer was given, and the
+            reason: "several answers were given", "other answers join what this sets apart", or, for
+            a "dnk", "other answers entail yes" or "... no".
 
         Examples
         --------

@@ -90,9 +90,8 @@ def to_dataset(constraints: Iterable[Constraints | StoredConstraints]) -> xr.Dat
     -------
     xarray.Dataset
         For constraints named v: v_items (v_answer_id, v_member), v_answer and v_source
-        (v_answer_id); kind, vocabulary and truth (JSON lists), n_items, n_sources, parameters (what
-        the posterior calls those of the noise, JSON) and prior (their prior means, JSON) are
-        attributes of v_items. The attribute `constraints` of the data set is a JSON list of names.
+        (v_answer_id); all else are attributes of v_items. The attribute `constraints` of the data
+        set is a JSON list of names.
 
     Examples
     --------

@@ -239,8 +239,7 @@ class HyperPrior:
     Raises
     ------
     ValueError
-        If the median is not positive and finite, `log_sd` or `lower` is negative or infinite, or
-        the cut leaves next to nothing of the prior.
+        For impossible numbers, and if the cut leaves next to nothing of the prior.
 
     Examples
     --------

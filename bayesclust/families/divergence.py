@@ -205,6 +205,3 @@ class SeenCells(Divergence):
 
     def offset(self, centers: FloatArray) -> FloatArray:
         return np.zeros(len(centers))  # the perspective function is homogeneous
-
-
-__all__ = ["ColumnDivergence", "Divergence", "SeenCells", "Smoothed", "SmoothedColumns", "Unbound"]

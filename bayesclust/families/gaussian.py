@@ -613,8 +613,7 @@ class FullGaussian(GaussianFamily):
     scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of each column's variance (psi).
     strength : float, HyperPrior or "learn", default 15
-        How many observations that expectation is worth (nu0 - d - 1 > 0). Learned, it falls in
-        columns in which many items share one value.
+        How many observations that expectation is worth (nu0 - d - 1 > 0).
     mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has covariance Sigma_k / kappa0 around the mean of the data.
         The default penalises a cluster of few outliers; learned, it grows to admit them.
@@ -622,8 +621,8 @@ class FullGaussian(GaussianFamily):
     Notes
     -----
     ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation
-    and r_j its resolution: the fit does not change when a column is shifted or given another unit.
-    Constant columns are left out.
+    and r_j its resolution: shifts and units of columns do not matter. Constant columns are left
+    out.
 
     References
     ----------

@@ -41,12 +41,9 @@ from bayesclust.families.gaussian import BoundColumns, GaussianFamily, Whitened,
 from bayesclust.families.squared_distance import LOG_TWO_PI, SquaredEuclidean
 from bayesclust.typing import FloatArray, IntArray
 
-TOGETHER = 8
-"""Columns under one logarithm, as many as a processor multiplies at once."""
-SMALLEST, LARGEST = 1e-200, 1e200
-"""Products beyond which the logarithms are taken one by one."""
-NEAR = 1e-100
-"""Running products below this, or above its inverse, are not multiplied further."""
+TOGETHER = 8  # columns under one logarithm, as many as a processor multiplies at once
+SMALLEST, LARGEST = 1e-200, 1e200  # products beyond are taken apart
+NEAR = 1e-100  # running products below this, or above its inverse, are not multiplied further
 
 
 class ColumnsPrior(NamedTuple):
@@ -366,8 +363,7 @@ class SphericalGaussian(GaussianFamily):
 
     Notes
     -----
-    Columns are centred and divided by one unit, the root of their mean variance. Constant columns
-    are left out.
+    Columns are centred and divided by one unit. Constant columns are left out.
 
     References
     ----------

@@ -141,8 +141,7 @@ class Multinomial(base.Family):
     Parameters
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
-        beta: prior pseudo-count of every column, by which clusters differ. Learned: log-normal with
-        median 1, the uniform distribution.
+        beta: prior pseudo-count of every column, as in `Categorical`.
 
     References
     ----------

@@ -175,8 +175,7 @@ class Poisson(DiscreteFamily):
     Parameters
     ----------
     shape : float, HyperPrior or "learn", default "learn"
-        a0: rates of clusters vary around the column's mean, a0 / b0_j, by its 1 / sqrt(a0)-fold. It
-        is learned (log-normal with median 1 and standard deviation 1 of the logarithm).
+        a0: rates of clusters vary around the column's mean, a0 / b0_j, by its 1 / sqrt(a0)-fold.
 
     Examples
     --------

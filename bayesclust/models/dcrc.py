@@ -8,9 +8,8 @@
 | epsilon ~ Beta; or rows of a confusion matrix ~ Dirichlet | site "noise" or "confusion" |
 | l_t given y_t1, y_t2, y_t3 (Table I) | site "triplets_answer" in the plate "triplets_answers" |
 
-The paper divides the log likelihood of its M answers by M. As a model, all of its objective is
-multiplied by M: the prior of the weights has precision 2 M lambda, and the entropies weigh M tau
-(`WeightPrior.from_paper`).
+The paper divides the log likelihood of its M answers by M; here all of its objective is multiplied
+by M (`WeightPrior.from_paper`).
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ class WeightPrior:
     balance : float, default 0.0
         Nats that the entropy H(y^) of the mean class probabilities is worth.
     proportions : tuple of K floats or None, default None
-        Sizes of the clusters that `balance` draws to, -KL(y^ || proportions) taking the place of
-        H(y^), from which it differs by a constant where sizes are even.
+        Sizes of the clusters that `balance` draws to: -KL(y^ || proportions) instead of H(y^).
 
     Raises
     ------
@@ -215,9 +213,8 @@ def dcrc(
     Raises
     ------
     ValueError
-        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is
-        silently wrong for labels that answers tie together. Also for bad input, as in
-        `bayesclust.DCRC`.
+        If the labels z arrive enumerated, which is wrong for labels that answers tie together. Also
+        for bad input, as in `bayesclust.DCRC`.
 
     Examples
     --------

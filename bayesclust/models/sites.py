@@ -37,8 +37,8 @@ def constraint_sites(
     ------
     TypeError, ValueError
         If something else than constraints is given, they are on another number of items, their
-        noise model is no `DirichletNoise`, or the labels arrive enumerated: NumPyro sums out
-        discrete sites one by one, which is silently wrong for labels that answers tie together.
+        noise model is no `DirichletNoise`, or the labels arrive enumerated, which is silently wrong
+        for labels that answers tie together.
 
     See Also
     --------

@@ -57,18 +57,17 @@ def tvclust(
     constraints : Constraints, sequence of Constraints or None
         Answers about the items; those named v are a site "v_answer".
     family : str or Family, default "gaussian"
-        Likelihood of a cluster, as in `bayesclust.TVClust`.
+        Likelihood of a cluster.
     partition_prior : DirichletProcess, PitmanYor, KnownK or None, default None
-        Prior over partitions: of processes its sticks are used, of a known number of clusters its
-        Dirichlet weights (`truncation` is not read then). None is the Dirichlet process.
+        Prior over partitions, by its sticks or, if the number of clusters is known, its Dirichlet
+        weights (`truncation` is not read then). None is the Dirichlet process.
     truncation : int, default 20
         Number of sticks T; the last takes what is left. The partition of n items differs from that
         of the Dirichlet process by at most n (alpha / (1 + alpha))^(T - 1) in total variation.
     observe : bool, default True
         Condition on X and the answers; False leaves them to be simulated.
     power : float in (0, 1], default 1.0
-        What an observed item weighs in the likelihood, as in `bayesclust.TVClust` (Miller and
-        Dunson 2019, Sec. 3). Simulated items are those of the model, whatever they would weigh.
+        What an observed item weighs in the likelihood (Miller and Dunson 2019, Sec. 3).
 
     Raises
     ------
