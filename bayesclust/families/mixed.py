@@ -60,14 +60,6 @@ class Parts(NamedTuple):
     others: Any  # the last part's state, or Parts
 
 
-def listed(state: Any) -> Iterator[Any]:
-    """The states of the parts."""
-    while isinstance(state, Parts):
-        yield state.first
-        state = state.others
-    yield state
-
-
 @base.implements(base.clear_cluster, Parts)
 def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     state.count[k] = 0
@@ -142,9 +134,8 @@ class BoundProduct(base.BoundFamily):
 
     def _with(self, parts: Iterator[base.BoundFamily], **changes: Any) -> Self:
         given = tuple(parts)
-        return replace(
-            self, parts=given, log_constant=sum(part.log_constant for part in given), **changes
-        )
+        constant = sum(part.log_constant for part in given)
+        return replace(self, parts=given, log_constant=constant, **changes)
 
     def coarsened(self, power: float) -> Self:
         if power == 1 or not self.takes_power:
@@ -152,8 +143,7 @@ class BoundProduct(base.BoundFamily):
         return self._with((part.coarsened(power) for part in self.parts), power=power)
 
     def for_prediction(self) -> Self:
-        parts = (part.for_prediction() for part in self.parts)
-        return self._with(parts, predictive_power=1.0)
+        return self._with((part.for_prediction() for part in self.parts), predictive_power=1.0)
 
     def with_rows(self, rows: FloatArray) -> Self:
         pairs = zip(self.parts, self._blocks(rows), strict=True)
@@ -208,15 +198,16 @@ class BoundProduct(base.BoundFamily):
 
     def new_state(self, capacity: int, hyper: FloatArray) -> Any:
         pairs = zip(self.parts, self._hypers(hyper), strict=True)
-        states = [part.new_state(capacity, own) for part, own in pairs]
-        linked = states[-1]
-        for state in reversed(states[:-1]):
+        *states, linked = (part.new_state(capacity, own) for part, own in pairs)
+        for state in reversed(states):
             linked = Parts(np.zeros(capacity + 1, np.int64), state, linked)
         return linked
 
     def set_hyper(self, state: Any, hyper: FloatArray) -> None:
-        for part, own, mine in zip(self.parts, listed(state), self._hypers(hyper), strict=True):
-            part.set_hyper(own, mine)
+        for part, own in zip(self.parts, self._hypers(hyper), strict=True):
+            linked = isinstance(state, Parts)
+            part.set_hyper(state.first if linked else state, own)
+            state = state.others if linked else None
 
     # Rows are one array for each part; statistics and terms those of the parts in one flat tuple.
 
@@ -307,19 +298,16 @@ def check_parts(parts: Any) -> list[tuple[base.Family, Any]]:
         raise TypeError(f"parts={parts!r} is no list of pairs; give [(family, columns), ...].")
     pairs = []
     for number, pair in enumerate(parts):
+        what = f"parts[{number}] is"
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise TypeError(
-                f"parts[{number}] is {pair!r}; give a pair of a family and its columns."
-            )
+            raise TypeError(f"{what} {pair!r}; give a pair of a family and its columns.")
         family = get_family(pair[0])
         if isinstance(family, (Product, Mixed)):
             kind = type(family).__name__
-            raise TypeError(f"parts[{number}] is itself a {kind}; write its parts into this one.")
+            raise TypeError(f"{what} itself a {kind}; write its parts into this one.")
         if isinstance(family, TiedGaussian):
-            raise TypeError(
-                f"parts[{number}] is a TiedGaussian, which models all columns or none; take "
-                "FullGaussian."
-            )
+            rule = "models all columns or none; take FullGaussian"
+            raise TypeError(f"{what} a TiedGaussian, which {rule}.")
         pairs.append((family, pair[1]))
     return pairs
 
@@ -334,31 +322,29 @@ def bind_parts(pairs: Pairs, X: FloatArray) -> BoundProduct:
                 atoms[j] = found
     wide = beyond_hurdles(X, tuple(atoms))
     first = X.shape[1] + np.cumsum([0, *map(len, atoms)])
-    parts: list[base.BoundFamily] = []
-    taken: list[IntArray] = []
-    priors: list[HyperPrior] = []
+    factors: list[tuple[base.Family, IntArray, str]] = []
     for (family, _), columns in zip(pairs, given, strict=True):
-        factors: list[tuple[base.Family, IntArray, str]] = [(family, columns, "")]
         if isinstance(family, HurdleGaussian):
             indicators = np.concatenate([np.arange(first[j], first[j + 1]) for j in columns])
-            factors = list(family.factors(wide, columns, indicators))
-        for factor, own, name in factors:
-            parts.append(_bind_part(factor, wide[:, own], own))
-            taken.append(own)
-            own_priors = parts[-1].hyper_priors
-            priors += [replace(prior, name=name) if name else prior for prior in own_priors]
+            factors += family.factors(wide, columns, indicators)
+        else:
+            factors.append((family, columns, ""))
+    parts = tuple(_bind_part(family, wide[:, own], own) for family, own, _ in factors)
+    priors = [
+        replace(prior, name=name or prior.name)
+        for part, (_, _, name) in zip(parts, factors, strict=True)
+        for prior in part.hyper_priors
+    ]
     whole = np.concatenate([part.X for part in parts], axis=1)
     constant = sum(part.log_constant for part in parts)
-    names = unique_names(priors)
-    return BoundProduct(whole, constant, names, tuple(parts), tuple(taken), tuple(atoms))
+    taken = tuple(own for _, own, _ in factors)
+    return BoundProduct(whole, constant, unique_names(priors), parts, taken, tuple(atoms))
 
 
 def _bind_part(family: base.Family, block: FloatArray, columns: IntArray) -> base.BoundFamily:
     if not family.takes_missing:
-        remedy = (
-            f"{type(family).__name__} takes none: give these columns another family or fill in "
-            "values"
-        )
+        which = f"{type(family).__name__} takes none"
+        remedy = f"{which}: give these columns another family or fill in values"
         refuse_cells(np.isnan(block), "missing values", remedy, columns)
     with column_context(columns):
         return family.bind(np.ascontiguousarray(block))
@@ -379,13 +365,13 @@ class PartsDivergence(Unbound):
         """Check that every part can take its columns, and bind it to them."""
         items = check_items(X, missing=True)
         self.family.bind(items)
-        parts_given = check_parts(self.family.parts)
-        given = columns_of(parts_given, items.shape[1])
-        pairs = list(zip(parts_given, given, strict=True))
-        parts = [_part_limit(family).bind(items[:, own]) for (family, _), own in pairs]
-        both = zip(parts, given, strict=True)
-        widths = [part.points(items[:, own]).shape[1] for part, own in both]
-        cuts = tuple(np.cumsum(widths)[:-1].tolist())
+        pairs = check_parts(self.family.parts)
+        given = columns_of(pairs, items.shape[1])
+        blocks = [items[:, own] for own in given]
+        both = zip(pairs, blocks, strict=True)
+        parts = [_part_limit(family).bind(block) for (family, _), block in both]
+        points = [part.points(block) for part, block in zip(parts, blocks, strict=True)]
+        cuts = tuple(np.cumsum([own.shape[1] for own in points])[:-1].tolist())
         return BoundParts(tuple(parts), given, cuts, self.takes_missing)
 
 
@@ -486,13 +472,12 @@ class HurdleGaussian(base.Family):
     Parameters
     ----------
     atoms : "data", float or sequence of sequences of float, default "data"
-        The exact values: up to five in a column that `bayesclust.describe_columns` finds, one for
-        every column, or a list for each column, which may be empty.
+        The exact values: those that `bayesclust.describe_columns` finds, one for every column, or a
+        list for each column, which may be empty.
     scale, strength, mean_precision : float, HyperPrior or "learn", default "learn", 15 and 0.05
         The prior of the values that are none of these, as in `DiagonalGaussian`.
     atom_strength : float, HyperPrior or "learn", default "learn"
-        How many items the prior of the atoms' probabilities is worth, as in `Bernoulli`;
-        "base_atom_strength" in a fit.
+        How many items the prior of the atoms' probabilities is worth, as in `Bernoulli`.
 
     References
     ----------
@@ -555,7 +540,7 @@ class HurdleGaussian(base.Family):
 
 
 def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
-    """A family for each kind of column, put together, by what `bayesclust.describe_columns` finds.
+    """A family for each kind of column that `bayesclust.describe_columns` finds, put together.
 
     Continuous and rounded columns get Gaussian clusters, with a full covariance where no cell is
     missing and they are at most 20; inflated, nearly constant and two-valued columns a
