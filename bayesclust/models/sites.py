@@ -65,11 +65,20 @@ def constraint_sites(
     >>> list(numpyro.handlers.trace(program).get_trace(jnp.array([0.1, 0.3, 4.0]), links))
     ['component', 'mean', 'item', 'z', 'x', 'p', 'q', 'links_answers', 'links_answer']
     """
-    jnp, _, _ = numpyro_modules()
+    jnp, numpyro, dist = numpyro_modules()
     refuse_enumerated(z)
     answered = check_constraints(constraints, jnp.shape(z)[0])
     for one, names in zip(answered, noise_names(answered), strict=True):
-        _answers_of(one, names, z, observe)
+        confusion = noise_sites(one.noise, names, one.n_sources)
+        if len(one) == 0:
+            continue
+        truth = jnp.asarray(one.truth)[patterns(z, one.items)]
+        # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
+        log_confusion = jnp.log(jnp.maximum(confusion, jnp.finfo(confusion.dtype).tiny))
+        observed = one.answers.astype(np.int64) if observe else None
+        with numpyro.plate(answers_plate(one), len(one)):
+            given = dist.Categorical(logits=log_confusion[one.source, truth])
+            numpyro.sample(f"{one.name}_answer", given, obs=observed)
 
 
 def refuse_enumerated(z: Any, n_items: int | None = None) -> None:
@@ -87,21 +96,6 @@ def refuse_enumerated(z: Any, n_items: int | None = None) -> None:
 def answers_plate(constraints: Constraints) -> str:
     """Return the name of the plate of the answers."""
     return f"{constraints.name}_answers"
-
-
-def _answers_of(constraints: Constraints, names: Mapping[str, str], z: Any, observe: bool) -> None:
-    """Sites of the noise, and of answers given the labels."""
-    jnp, numpyro, dist = numpyro_modules()
-    confusion = noise_sites(constraints.noise, names, constraints.n_sources)
-    if len(constraints) == 0:
-        return
-    truth = jnp.asarray(constraints.truth)[patterns(z, constraints.items)]
-    # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
-    log_confusion = jnp.log(jnp.maximum(confusion, jnp.finfo(confusion.dtype).tiny))
-    observed = constraints.answers.astype(np.int64) if observe else None
-    with numpyro.plate(answers_plate(constraints), len(constraints)):
-        given = dist.Categorical(logits=log_confusion[constraints.source, truth])
-        numpyro.sample(f"{constraints.name}_answer", given, obs=observed)
 
 
 def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> Any:

@@ -33,10 +33,9 @@ from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_int, check_items, number_between
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.families import Family, HyperPrior, get_family
-from bayesclust.families.base import BoundFamily
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.partition_priors import KnownK, Nested, PartitionPrior, as_nested, as_prior
-from bayesclust.typing import ArrayLike, FloatArray
+from bayesclust.typing import ArrayLike
 
 
 def tvclust(
@@ -93,16 +92,8 @@ def tvclust(
     >>> draw["z"]["value"].shape, draw["x"]["value"].shape
     ((5,), (5, 2))
     """
-    _, numpyro, dist = numpyro_modules()
-    items, answered, bound, hyper = _given(X, constraints, family)
-    weight = weight_site(as_prior(partition_prior), check_int(truncation, "truncation", least=2))
-    with numpyro.plate("component", weight.shape[-1]):
-        likelihood = bound.component_sites(hyper)
-    with numpyro.plate("item", len(items)):
-        z = numpyro.sample("z", dist.Categorical(probs=weight))
-        refuse_enumerated(z, len(items))
-        item_site(likelihood(z), bound.columns(items) if observe else None, power)
-    constraint_sites(answered, z, observe=observe)
+    prior, number = as_prior(partition_prior), check_int(truncation, "truncation", least=2)
+    _program(X, constraints, family, observe, power, prior, number)
 
 
 def tvclust_mixture(
@@ -146,35 +137,46 @@ def tvclust_mixture(
     >>> draw["component"]["value"].shape, draw["x"]["value"].shape
     ((5,), (5, 2))
     """
-    _, numpyro, dist = numpyro_modules()
-    items, answered, bound, hyper = _given(X, constraints, family)
     S = check_int(within_truncation, "within_truncation", least=2)
-    prior = as_nested(partition_prior)
-    weight = weight_site(prior.among, check_int(truncation, "truncation", least=2))
-    T = weight.shape[-1]
-    within = parameter_sites(prior.within, "within_")
-    with numpyro.plate("cluster", T):
-        below = numpyro.sample("within_stick", stick_distribution(prior.within, within, S - 1))
-    with numpyro.plate("components", T * S):
-        likelihood = bound.component_sites(hyper)
-    with numpyro.plate("item", len(items)):
-        z = numpyro.sample("z", dist.Categorical(probs=weight))
-        refuse_enumerated(z, len(items))
-        component = numpyro.sample("component", dist.Categorical(probs=stick_weights(below)[z]))
-        item_site(likelihood(z * S + component), bound.columns(items) if observe else None, power)
-    constraint_sites(answered, z, observe=observe)
+    prior, number = as_nested(partition_prior), check_int(truncation, "truncation", least=2)
+    _program(X, constraints, family, observe, power, prior.among, number, prior.within, S)
 
 
-def _given(
-    X: ArrayLike, constraints: Constraints | Sequence[Constraints] | None, family: str | Family
-) -> tuple[FloatArray, list[Constraints], BoundFamily, Any]:
-    """Checked data and constraints, the family on these data, and the sites of its base measure."""
+def _program(
+    X: ArrayLike,
+    constraints: Constraints | Sequence[Constraints] | None,
+    family: str | Family,
+    observe: bool,
+    power: float,
+    prior: PartitionPrior,
+    truncation: int,
+    within: PartitionPrior | None = None,
+    S: int = 1,
+) -> None:
+    """Both programs: clusters that are components or, by a prior within, mixtures of S of them."""
+    _, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
     answered = check_constraints(constraints, len(items))
     bound = family.bind(items)
-    hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
-    return items, answered, bound, hyper
+    hyper = bound.shared_sites([hyper_site(one) for one in bound.hyper_priors])
+    weight = weight_site(prior, truncation)
+    T = weight.shape[-1]
+    if within is not None:
+        values = parameter_sites(within, "within_")
+        with numpyro.plate("cluster", T):
+            below = numpyro.sample("within_stick", stick_distribution(within, values, S - 1))
+    with numpyro.plate("component" if within is None else "components", T * S):
+        likelihood = bound.component_sites(hyper)
+    with numpyro.plate("item", len(items)):
+        z = numpyro.sample("z", dist.Categorical(probs=weight))
+        refuse_enumerated(z, len(items))
+        place = z
+        if within is not None:
+            shares = stick_weights(below)[z]
+            place = z * S + numpyro.sample("component", dist.Categorical(probs=shares))
+        item_site(likelihood(place), bound.columns(items) if observe else None, power)
+    constraint_sites(answered, z, observe=observe)
 
 
 def item_site(likelihood: Any, observed: Any, power: float) -> None:
