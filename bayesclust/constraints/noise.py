@@ -565,9 +565,6 @@ class ConfusionNoise(DirichletNoise, TripletNoise):
         return {"confusion": np.array(self.prior)}
 
 
-# ---- checks of priors
-
-
 def beta_or_known(value: Any, name: str, interval: str) -> Beta | float:
     """Return a Beta prior as a pair of floats, or a known value inside `interval` as a float."""
     if isinstance(value, Real):

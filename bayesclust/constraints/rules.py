@@ -29,8 +29,6 @@ from bayesclust.constraints.statements import (
 )
 from bayesclust.typing import ArrayLike, IntArray
 
-# ---- parts of rows
-
 
 class Part(NamedTuple):
     """What a part of a row may be: `read` refuses the rest in a sentence about `what`."""
@@ -120,9 +118,6 @@ ITEMS = Part(_listed(_item, "item"), _moved_items)
 CLUSTER = Part(_cluster)
 NUMBER = Part(_number)
 LINKS = Part(_listed(_link, "link", different=False), _moved_links)
-
-
-# ---- kinds of rules
 
 
 class Rules(Constraints):

@@ -110,9 +110,6 @@ def derive(state: Any, k: int) -> None:
     """Recompute what slot k caches from its sufficient statistics and the hyper-parameters."""
 
 
-# What a family gives.
-
-
 @generic
 def log_normaliser(prior: Any, mass: float, first: FloatArray, second: FloatArray) -> float:
     """log L(mass, first + second) for the named tuple of the prior's parameters."""

@@ -298,8 +298,6 @@ def _slice(log_density: Any, t: float, rng: Generator, width: float = 1.0) -> fl
         low, high = (new, high) if new < t else (low, new)
 
 
-# --- the default: the Dirichlet process, or Chinese restaurant process, and its concentration
-
 CONCENTRATION = "concentration"
 
 
