@@ -38,7 +38,7 @@ from scipy.special import digamma, ndtr, ndtri
 
 from bayesclust import _numba
 from bayesclust._numba import FAST, device, generic, kernel
-from bayesclust.checks import check_items
+from bayesclust.checks import check_items, number_between
 from bayesclust.families.divergence import Divergence
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -251,14 +251,12 @@ class HyperPrior:
     lower: float = 0.0
 
     def __post_init__(self) -> None:
-        for what in ("median", "log_sd", "lower"):
-            value = getattr(self, what)
-            if not 0 <= value < np.inf or (what == "median" and value == 0):
-                kind = "positive" if what == "median" else "not negative"
-                raise ValueError(
-                    f"{what}={value!r} of the prior of {self.name} is not a finite number that is "
-                    f"{kind}."
-                )
+        for what, allowed in (
+            ("median", "(0, inf)"),
+            ("log_sd", "[0, inf)"),
+            ("lower", "[0, inf)"),
+        ):
+            number_between(getattr(self, what), f"{what} of the prior of {self.name}", allowed)
         if self.log_sd > 0 and self._cut > 0.999:
             raise ValueError(
                 f"lower={self.lower!r} cuts off nearly all of the prior of {self.name} with median "
@@ -328,14 +326,11 @@ class BoundFamily(ABC):
     predictive_power: float | None = field(default=None, kw_only=True)
     reader: Callable[[Any], FloatArray] | None = field(default=None, kw_only=True)
 
-    takes_missing: ClassVar[bool] = False
-    """Whether further rows may have missing cells (NaN), left out of the likelihood."""
-    takes_power: ClassVar[bool] = True
-    """Whether the family can be coarsened."""
+    takes_missing: ClassVar[bool] = False  # whether missing cells (NaN) are left out
+    takes_power: ClassVar[bool] = True  # whether it can be coarsened
     State: ClassVar[Any] = Clusters
     Prior: ClassVar[Any] = None
-    n_arrays: ClassVar[int] = 2
-    """How many arrays statistics are, and terms."""
+    n_arrays: ClassVar[int] = 2  # in statistics, and in terms
 
     # What a family gives.
 
