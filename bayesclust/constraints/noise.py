@@ -243,7 +243,7 @@ class DirichletNoise(NoiseModel):
         K = 0
         for name, prior in self.priors().items():
             values = _values(prior, f"{type(self).__name__}.priors(): weights of {name!r}")
-            free = isinstance(prior, (tuple, np.ndarray))
+            free = not isinstance(prior, (float, Known))
             is_rate = isinstance(prior, (tuple, float))
             rows[name] = Rows(values, free, is_rate, slice(K, K + values.size))
             K += values.size
