@@ -101,6 +101,7 @@ class Unbound(Divergence):
         """Check the data and take from them what is needed."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse to compute before `bind`."""
         raise TypeError(
             f"{type(self).__name__} takes its units from the data: use what bind(X) returns."
         )
