@@ -19,7 +19,6 @@ LARGEST = 1e150
 MEMINFO = Path("/proc/meminfo")
 OWN_GROUP = Path("/proc/self/cgroup")
 GROUPS = Path("/sys/fs/cgroup")
-UNLIMITED = 1 << 60  # what control groups do not limit is a word, or a number of this size
 
 
 def shown(value: Any, most: int = 80) -> str:
@@ -484,8 +483,7 @@ def _left_of_group() -> int | None:
             kinds = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
         except (OSError, ValueError):  # "max", or no such file: no limit here
             continue
-        if most < UNLIMITED:
-            found.append(most - used + int(kinds.get("inactive_file", 0)))
+        found.append(most - used + int(kinds.get("inactive_file", 0)))
     return min(found, default=None)
 
 
