@@ -136,14 +136,12 @@ def _labels(path: Path, id_column: str | None, items: list[str] | None) -> NDArr
     called = [name for name in others if name.lower() in ("label", "cluster")]
     column = called[0] if called else others[0] if len(others) == 1 else None
     if column is None:
-        raise ValueError(
-            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}: call the one of labels "
-            "label or cluster."
-        )
+        known = ", ".join(sheet.header)
+        raise sheet.wrong(1, f"the columns are {known}: call the one of labels label or cluster")
     words = sheet.cells(column)
     for (line, _), word in zip(sheet.rows, words, strict=True):
         if not word:
-            raise ValueError(f"{sheet.at(line)}: {column} is empty: give every item a label.")
+            raise sheet.wrong(line, f"{column} is empty: give every item a label")
     if own is None:
         return np.array(words)
     if items is None:
@@ -156,13 +154,11 @@ def _in_order(sheet: Sheet, names: list[str], words: list[str], items: list[str]
     known = set(items)
     found: dict[str, str] = {}
     for (line, _), name, word in zip(sheet.rows, names, words, strict=True):
-        fault = ""
         if name not in known:
-            fault = f"no item is called {name!r} in the other fits{hint(name, items)}"
-        elif name in found:
-            fault = f"{name!r} has a label already: name each item once"
-        if fault:
-            raise ValueError(f"{sheet.at(line)}: {fault}.")
+            other = f"in the other fits{hint(name, items)}"
+            raise sheet.wrong(line, f"no item is called {name!r} {other}")
+        if name in found:
+            raise sheet.wrong(line, f"{name!r} has a label already: name each item once")
         found[name] = word
     missing = [name for name in items if name not in found]
     if missing:
