@@ -1,7 +1,5 @@
 """Tables of items and answers: what is read, and what is refused by file and line."""
 
-import re
-
 import numpy as np
 import pytest
 
