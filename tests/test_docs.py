@@ -57,12 +57,6 @@ def names(text, equation):
     return equation in equations_named(plain) if equation.startswith("Eq. ") else equation in plain
 
 
-def test_lists_and_ranges_of_equations_are_read():
-    assert equations_named("Eq. 3, 4 and 7; Eq. 16 to 18, Eq. 2.") == {
-        f"Eq. {n}" for n in (2, 3, 4, 7, 16, 17, 18)
-    }
-
-
 @pytest.mark.parametrize(
     ("paper", "entry"),
     ENTRIES,

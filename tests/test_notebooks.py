@@ -193,12 +193,6 @@ def test_pairs_are_equal_and_stripped(path):
     )
 
 
-@pytest.mark.parametrize("text", ["x = 1\n", "# %% [markdown]\nnot a comment\n"])
-def test_scripts_that_are_none_are_refused(text):
-    with pytest.raises(ValueError, match="begin"):
-        pairs.read_script(text)
-
-
 @pytest.mark.parametrize(
     "path",
     [
@@ -213,31 +207,3 @@ def test_notebooks_run_and_hold_what_they_say(path, monkeypatch):
         CLAIMS[path.stem](run(path))
     finally:
         sys.modules.pop("waiting_times", None)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
-def test_notebooks_run_in_a_kernel_of_their_own(path, monkeypatch):
-    import warnings
-
-    import nbformat
-    from nbclient import NotebookClient
-
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.delenv(
-        "MPLBACKEND", raising=False
-    )  # which the tests set; a kernel shows its figures inline
-    notebook = nbformat.read(path.with_suffix(".ipynb"), as_version=4)
-    nbformat.validate(notebook)
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # of the client and its event loop; the kernel below has its own filters
-        NotebookClient(
-            notebook, timeout=600, resources={"metadata": {"path": str(FOLDER)}}
-        ).execute()
-    shown = [out for cell in notebook.cells if cell.cell_type == "code" for out in cell.outputs]
-    words = [out.get("text", "") for out in shown if out.get("name") == "stderr"]
-    # tqdm says so where ipywidgets, which draw its bars, are not installed
-    assert not [word for word in words if "Warning" in word and "IProgress not found" not in word]
-    assert any("image/png" in out.get("data", {}) for out in shown)
