@@ -31,18 +31,12 @@ def test_learned_attributes_fit_together(stripes, metric, per_cluster):
     )
     assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
     assert est.n_violated_ == (links.truths(est.labels_) != links.answers).sum()
-    assert (
-        est.n_contradictions_ == len(est.contradictions_) == (links.conflicts()["different"]).sum()
-    )
+    conflicts = links.conflicts()["different"].sum()
+    assert est.n_contradictions_ == len(est.contradictions_) == conflicts
     for k, center in enumerate(est.cluster_centers_):
         np.testing.assert_allclose(center, X[est.labels_ == k].mean(axis=0))
-    near = [
-        [
-            plain.length(x - m, B) - np.linalg.slogdet(B)[1]
-            for m, B in zip(est.cluster_centers_, A, strict=True)
-        ]
-        for x in X
-    ]
+    clusters = list(zip(est.cluster_centers_, A, strict=True))
+    near = [[plain.length(x - m, B) - np.linalg.slogdet(B)[1] for m, B in clusters] for x in X]
     assert (est.predict(X) == np.argmin(near, axis=1)).all()
     assert (clone(est).fit_predict(X, constraints=[links]) == est.labels_).all()
 
@@ -57,12 +51,8 @@ def test_costs_come_in_many_forms(stripes):
         {"links": (2.0, 0.5)},
         {"links": {0: (2.0, 0.5), 1: (2.0, 0.5)}},
     ]
-    ends = [
-        bc.MPCKMeans(metric="euclidean", cost=cost, closure=False, random_state=0).fit(
-            X, constraints=links
-        )
-        for cost in forms
-    ]
+    pck = bc.MPCKMeans(metric="euclidean", closure=False, random_state=0)
+    ends = [clone(pck).set_params(cost=cost).fit(X, constraints=links) for cost in forms]
     for end in ends:
         assert (end.labels_ == ends[0].labels_).all()
         assert end.objective_ == ends[0].objective_
@@ -76,16 +66,10 @@ def test_closure_counts_where_nothing_is_contradicted(stripes):
     links = bc.PairwiseConstraints.sample(y, size=60, seed=0)
     est = bc.MPCKMeans(metric="euclidean", random_state=0).fit(X, constraints=links)
     assert est.closure_
-    by_hand = bc.MPCKMeans(metric="euclidean", closure=False, random_state=0).fit(
-        X, constraints=links.closure()
-    )
+    pck = bc.MPCKMeans(metric="euclidean", closure=False, random_state=0)
+    by_hand = clone(pck).fit(X, constraints=links.closure())
     assert by_hand.objective_ == pytest.approx(est.objective_)
-    assert (
-        bc.MPCKMeans(metric="euclidean", closure=False, random_state=0)
-        .fit(X, constraints=links)
-        .objective_
-        < est.objective_
-    )
+    assert pck.fit(X, constraints=links).objective_ < est.objective_
 
 
 def test_long_chain_of_must_links_is_not_closed():
