@@ -13,7 +13,6 @@ from bayesclust.active import Query
 from bayesclust.estimators.minimal_modification import ConflictError
 
 ALONE = bc.MinimalModification(super_instances=1.0, new_clusters=1)
-X4 = [[0.0], [1.0], [2.0], [3.0]]
 
 
 @pytest.fixture

@@ -67,9 +67,8 @@ def test_an_error_rate_is_learned():
     rates = 1 - est.confusion_["triplets"][:, 0, 0]
     truth = np.array([triplets.flipped[triplets.source == s].mean() for s in range(2)])
     np.testing.assert_allclose(rates, truth, atol=0.03)
-    np.testing.assert_allclose(
-        rates, [0.1, 0.3], atol=0.05
-    )  # two standard deviations of 300 answers
+    # two standard deviations of 300 answers
+    np.testing.assert_allclose(rates, [0.1, 0.3], atol=0.05)
     drawn = est.posterior_["posterior"]["noise"]
     assert drawn.dims == ("chain", "draw", "triplets_source")
     np.testing.assert_allclose(drawn.mean(("chain", "draw")), rates, atol=0.005)
@@ -89,9 +88,8 @@ def test_posterior_serves_the_summaries(fitted, data):
     similarity = bc.similarity_matrix(tree)
     expected = fitted.proba_ @ fitted.proba_.T
     np.fill_diagonal(expected, 1.0)
-    np.testing.assert_allclose(
-        similarity, expected, atol=0.08
-    )  # five standard errors of 1000 draws
+    # five standard errors of 1000 draws
+    np.testing.assert_allclose(similarity, expected, atol=0.08)
     credible = bc.constraint_credibility(tree)
     assert len(credible) == 80
     with pytest.raises(NotFittedError):

@@ -16,7 +16,6 @@ from bayesclust.inference.runner import Schedule, run_chains
 from tests.inference.test_checkpoint import Walk
 from tests.robustness import world
 
-PACKAGE = world.ROOT / "bayesclust"
 FEW, MANY = 20, 200
 
 
