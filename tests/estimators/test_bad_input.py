@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
 import bayesclust as bc
 from tests.refusals import cases, refusal
@@ -11,6 +12,7 @@ GOOD = np.arange(12.0).reshape(6, 2)
 LINKS = bc.PairwiseConstraints([(0, 1)], [True], n_items=6)
 TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
 MASKED = np.ma.masked_array(GOOD, mask=np.isin(np.arange(12), [4, 9]).reshape(6, 2))
+SPARSE = csr_array(GOOD)
 WORDS = pd.DataFrame({"a": [1, 2], "b": pd.Categorical(["x", "y"])})
 
 
@@ -55,7 +57,7 @@ fit(np.array([[1, "2"], [3, 4]], dtype=object))
 fit(None)
     TypeError: X must hold numbers, but X is a NoneType: every argument must be neither a string
     nor another object but a real number.
-fit(csr_array(GOOD))
+fit(SPARSE)
     TypeError: X is a sparse csr_array, but dense data is needed: pass X.toarray().
 fit(WORDS)
     TypeError: X must hold numbers, but column b does not: drop it or encode it as numbers.
@@ -85,10 +87,10 @@ fit(GOOD, penalty=1.0).predict(np.empty((0, 2)))
     ValueError: X has no items: pass at least one item.
 bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
     TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about
-    pairs or labels alone.
+    pairs or labels alone: leave it out or choose another method.
 bc.SpectralRDPMeans().fit(GOOD, constraints=TRIPLETS)
     TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about
-    pairs or labels alone.
+    pairs or labels alone: leave it out or choose another method.
 """
 
 

@@ -165,8 +165,8 @@ def test_answers_of_all_kinds_and_sources(data, links):
 
 
 def test_a_fit_survives_pickling(rng):
-    X = rng.integers(0, 2, size=(20, 3)).astype(float)
-    model = AtGamma(2.0, limit=bc.DPMeans(n_clusters=2, divergence="categorical"))
+    X = rng.normal(size=(20, 3))
+    model = AtGamma(2.0, limit=bc.DPMeans(n_clusters=2, divergence="mahalanobis"))
     est = bc.TVClust(cluster_model=model, **SHORT).fit(X)
     again = pickle.loads(pickle.dumps(est))
     np.testing.assert_array_equal(again.predict_proba(X[:4]), est.predict_proba(X[:4]))

@@ -317,6 +317,7 @@ def test_the_penalty_decides_where_nothing_is_answered(corners):
     assert default.penalty_ == pytest.approx(-default.within_penalty_ / 1000)
 
 
+@pytest.mark.slow
 def test_the_sampler_at_large_gamma_stays_at_the_limit(corners, fitted):
     X, y, answers = corners
     model = bc.estimators.AtGamma(1e4, limit=fitted)

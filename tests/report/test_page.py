@@ -109,8 +109,8 @@ BARE = {"X": False, "constraints": False}
     [
         ({}, 13, ["good"], "This run can be used."),
         ({"shape": (1, 30), "X": False}, 7, ["bad"], "Do not rely on this run yet."),
-        ({"settings": {"sampler": "variational"}, **BARE}, 5, [], "Nothing to diagnose."),
-        ({"shape": (1, 1), "constraints": False}, 3, [], "One partition, not a posterior."),
+        ({"settings": {"sampler": "variational"}, **BARE}, 2, [], "Nothing to diagnose."),
+        ({"shape": (1, 1), "constraints": False}, 1, [], "One partition, not a posterior."),
     ],
 )
 def test_pages_show_what_there_is_under_their_verdict(

