@@ -133,7 +133,7 @@ def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
     return 3 if b == c else 4
 
 
-@kernel(no_refcount=True)
+@kernel(nogil=False, no_refcount=True)
 def count_answers(sites: Sites, z: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
     """Add to counts[code, pattern] how often each answer was given under each pattern."""
     for f in range(len(sites.code)):
