@@ -129,7 +129,7 @@ def factor_pattern(sites: Sites, z: IntArray, f: int) -> int:
     return 3 if b == c else 4
 
 
-@kernel(no_refcount=True)
+@kernel(nogil=False, no_refcount=True)
 def count_answers(sites: Sites, z: IntArray, counts: IntArray) -> None:
     """Add to counts[code, pattern] how often each answer was given under each pattern."""
     for f in range(len(sites.code)):

@@ -280,23 +280,21 @@ class DirichletNoise(NoiseModel):
         means: Params = {}
         for name, rows in self.rows.items():
             mean = rows.mean[0, 0] if rows.is_rate else rows.mean
-            means[name] = np.tile(mean, (n_sources,) + (1,) * mean.ndim)
+            means[name] = np.full((n_sources, *mean.shape), mean)
         return means
 
     def confusion(self, params: Mapping[str, ArrayLike], xp: Any = np) -> FloatArray:
         """Return p(answer | truth), (..., S, truth, answer), in NumPy or jax.numpy."""
-        parts = []
+        kinds = []
         for name, rows in self.rows.items():
             value = xp.asarray(params[name])
             if rows.is_rate:
-                parts.append(xp.stack([value, 1 - value], axis=-1))
+                kinds += [value, 1 - value]
             else:
-                parts.append(value.reshape(*value.shape[:-2], -1))
-        if len({part.shape[:-1] for part in parts}) > 1:
-            shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
-            parts = [xp.broadcast_to(part, (*shape, part.shape[-1])) for part in parts]
-        flat = parts[0] if len(parts) == 1 else xp.concatenate(parts, axis=-1)
-        table: FloatArray = flat[..., self._layout.cell]
+                kinds += [value[..., r, c] for r, c in np.ndindex(rows.values.shape)]
+        if len({kind.shape for kind in kinds}) > 1:
+            kinds = xp.broadcast_arrays(*kinds)
+        table: FloatArray = xp.stack(kinds, axis=-1)[..., self._layout.cell]
         return table if self.share is None else table * self._layout.share
 
     def _tallies(self, counts: Counts) -> Any:

@@ -392,7 +392,7 @@ class BoundFullGaussian(BoundColumns):
         """(kappa0, nu0, Psi0) in our coordinates; E[Sigma_k] = Psi0 / strength."""
         scale, strength, kappa0 = hyper
         d = self.X.shape[1]
-        return kappa0, strength + d + 1, strength * (scale * np.eye(d) + np.diag(self.floor))
+        return kappa0, strength + d + 1, strength * (np.eye(d) * (scale + self.floor))
 
     def rows(self, X: FloatArray) -> Terms:
         return (X,)

@@ -236,11 +236,11 @@ class PartitionPrior(ABC):
         names = values if self.w_parameters is None else self.w_parameters
         known = tuple((name, values[name]) for name in names)
         log_w, log_join, log_w_one = _size_tables(self, n, known)
-        log_v = np.broadcast_to(self.log_v(n, np.arange(most + 2), values), most + 2)
+        log_v = self.log_v(n, np.arange(most + 2), values) + np.zeros(most + 2)
         possible = np.isfinite(log_v)
-        log_open = np.full(most + 1, -np.inf)
-        both = possible[1:] & possible[:-1]
-        log_open[both] = log_v[1:][both] - log_v[:-1][both] + log_w_one
+        log_v[~possible] = 0.0
+        log_open = log_v[1:] - log_v[:-1] + log_w_one
+        log_open[~(possible[1:] & possible[:-1])] = -np.inf
         return Tables(log_w, log_join, log_open)
 
     def sample(self, n: int, values: Values, rng: Generator) -> IntArray:
