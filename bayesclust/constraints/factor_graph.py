@@ -111,10 +111,18 @@ def stack_tables(
     constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
 ) -> NDArray[np.float64]:
     """One table log p(answer | pattern), (codes, 5); pairs use the first two columns."""
-    parts = table_parts(constraints)
-    stacked = np.zeros((parts[-1][0].stop if parts else 0, N_PATTERNS))
-    for one, noise, part in zip(constraints, noises, parts, strict=True):
-        stacked[part] = one.noise.log_table(noise)
+    each = zip(constraints, noises, strict=True)
+    return stack_padded([one.noise.log_table(noise) for one, noise in each])
+
+
+def stack_padded(tables: Sequence[Any]) -> FloatArray:
+    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros."""
+    stacked = np.zeros((sum(map(len, tables)), N_PATTERNS))
+    first = 0
+    for table in tables:
+        codes, patterns = np.shape(table)
+        stacked[first : first + codes, :patterns] = table
+        first += codes
     return stacked
 
 

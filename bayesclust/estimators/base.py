@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust.checks import check_int, check_items, check_memory, plain_array, true_labels
@@ -29,12 +32,11 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 """What a cluster is: one component, several, or what the constraints choose."""
-
-
 BLOCKED = "blocked"
 NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
 """Settings that do not change the draws, and the seed, which the fingerprint holds by itself."""
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
+PACKAGE = str(Path(__file__).parents[1])
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -91,6 +93,25 @@ def _with_unique_names(X: Any) -> Any:
     """The data without names of columns where one occurs twice, which scikit-learn refuses."""
     columns = getattr(X, "columns", None)
     return X if getattr(columns, "is_unique", True) else X.to_numpy()
+
+
+def warn(sentence: str, kind: type[Warning] = ConvergenceWarning) -> None:
+    """Warn of the line that called the package."""
+    warnings.warn(sentence, kind, skip_file_prefixes=(PACKAGE,))
+
+
+def warn_unless(converged: bool, what: str, most: int, rounds: str) -> None:
+    """Warn where a fit has not converged within so many rounds."""
+    if not converged:
+        warn(f"{what} after max_iter={most} {rounds}: allow more {rounds}.")
+
+
+def by_mode(shares: FloatArray) -> tuple[IntArray, IntArray]:
+    """Most probable columns, numbered without gaps, and the columns so numbered, others last."""
+    mode = shares.argmax(axis=1)
+    used = np.unique(mode)
+    rest = np.setdiff1d(np.arange(shares.shape[1]), used)
+    return np.searchsorted(used, mode), np.append(used, rest)
 
 
 def check_partition(labels: ArrayLike, n_items: int) -> IntArray:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import product
 from numbers import Real
@@ -14,7 +13,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
@@ -29,6 +27,7 @@ from bayesclust.checks import (
 from bayesclust.constraints import Constraints
 from bayesclust.estimators.base import (
     ConstrainedClusterer,
+    by_mode,
     check_draws_fit_in_memory,
     check_schedule,
     describe_columns_of_new,
@@ -36,6 +35,7 @@ from bayesclust.estimators.base import (
     open_checkpoint,
     read_input,
     run_seed,
+    warn_unless,
 )
 from bayesclust.inference.dcrc.em import (
     PENALTIES,
@@ -93,6 +93,7 @@ MOST_CLASSIFIERS = 200
 MEAN_FIELD_DRAWS = (4, 250)
 
 
+@dataclass(eq=False, repr=False)
 class DCRC(ConstrainedClusterer):
     """Discriminative clustering with noisy constraints on triplets ("dnk" included) and pairs.
 
@@ -231,50 +232,26 @@ class DCRC(ConstrainedClusterer):
     (1, 2)
     """
 
-    _tree: Any = None
-
-    def __init__(
-        self,
-        n_clusters: int,
-        noise: float | str | None = 0.05,
-        balance: bool | str = "learn",
-        inference: str = "variational_em",
-        kernel: Any = None,
-        *,
-        tau: float | str = 1.0,
-        penalty: float | str | None = None,
-        temperature: float = 1.0,
-        n_init: int | None = None,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        weights: str = "mode",
-        num_chains: int = 4,
-        num_warmup: int = 500,
-        num_samples: int = 1000,
-        loss: Any = None,
-        progress: bool = True,
-        n_jobs: int | None = None,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.noise = noise
-        self.balance = balance
-        self.inference = inference
-        self.kernel = kernel
-        self.tau = tau
-        self.penalty = penalty
-        self.temperature = temperature
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.weights = weights
-        self.num_chains = num_chains
-        self.num_warmup = num_warmup
-        self.num_samples = num_samples
-        self.loss = loss
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int
+    noise: float | str | None = 0.05
+    balance: bool | str = "learn"
+    inference: str = "variational_em"
+    kernel: Any = None
+    _: KW_ONLY
+    tau: float | str = 1.0
+    penalty: float | str | None = None
+    temperature: float = 1.0
+    n_init: int | None = None
+    max_iter: int = 100
+    tol: float = 1e-4
+    weights: str = "mode"
+    num_chains: int = 4
+    num_warmup: int = 500
+    num_samples: int = 1000
+    loss: Any = None
+    progress: bool = True
+    n_jobs: int | None = None
+    random_state: int | Generator | None = None
 
     def fit(
         self,
@@ -318,13 +295,7 @@ class DCRC(ConstrainedClusterer):
         binding = self.noise == LITERAL or self.noise == 0
         chosen = choose(points, constraints, number, tried, rng, binding=binding)
         fit = fit_em(points, constraints, number, chosen, rng, binding=binding)
-        if not fit.converged:
-            warnings.warn(
-                f"the bound still rises after max_iter={self.max_iter} iterations: "
-                "allow more iterations.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_unless(fit.converged, "the bound still rises", self.max_iter, "iterations")
         self.tau_ = chosen.tau
         self.penalty_ = chosen.penalty
         self.balance_ = chosen.balance
@@ -459,18 +430,15 @@ class DCRC(ConstrainedClusterer):
         self, fit: EMFit, items: FloatArray, constraints: Sequence[Constraints], seed: int
     ) -> None:
         """Set what follows from the mean field; draws are made when first asked for."""
-        mode = fit.q.argmax(axis=1)
-        used = np.unique(mode)
-        order = np.append(used, np.setdiff1d(np.arange(len(fit.W)), used))
-        self.labels_ = np.searchsorted(used, mode)
-        self.n_clusters_ = len(used)
+        self.labels_, order = by_mode(fit.q)
+        self.n_clusters_ = int(self.labels_.max()) + 1
         self.proba_: FloatArray = fit.q[:, order]
         self._classifiers = fit.W[None, order]  # (draws, K, d + 1), the biases last
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
         counted = zip(constraints, fit.counts, strict=True)
         self.confusion_ = {view.name: view.noise.predictive(counts) for view, counts in counted}
         self._given = (constraints, fit.counts, items, self.get_params(deep=False), seed)
-        self._tree = None
+        self._tree: Any = None
 
     def _keep_draws(
         self, draws: Draws, problem: DCRCProblem, fit: EMFit, items: FloatArray, rng: Generator

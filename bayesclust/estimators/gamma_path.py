@@ -47,7 +47,7 @@ from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains
 from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.posterior.diagnosis import partition_distances
-from bayesclust.posterior.losses import VI, Binder, expected_losses
+from bayesclust.posterior.losses import VI, OneMinusARI, expected_losses, size_entropy
 from bayesclust.posterior.tree import canonical, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -95,20 +95,19 @@ class AtGamma:
 
     def __post_init__(self) -> None:
         check_positive(self.gamma, "gamma")
-        check_limit(self.limit)
-
-    def unfitted_limit(self, random_state: int | Generator | None) -> MeansClusterer:
-        """The limit as given, or the default one."""
-        return RDPMeans(random_state=random_state) if self.limit is None else self.limit
+        or_default(self.limit, None)
 
 
-def check_limit(limit: object) -> None:
-    """Refuse what is neither RDP-means, DP-means nor None."""
-    if limit is not None and not isinstance(limit, MeansClusterer):
+def or_default(limit: MeansClusterer | None, seed: int | Generator | None) -> MeansClusterer:
+    """The limit as given, by default RDP-means; refuses anything else."""
+    if limit is None:
+        return RDPMeans(random_state=seed)
+    if not isinstance(limit, MeansClusterer):
         raise TypeError(
             f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its "
             "defaults."
         )
+    return limit
 
 
 def takes_missing(limit: MeansClusterer) -> bool:
@@ -272,8 +271,7 @@ def limit_path(
     check_moves(moves)
     level = number_between(level, "level", "(0, 1)")
     given = None if gammas is None else _check_gammas(gammas)
-    check_limit(limit)
-    unfitted = RDPMeans(random_state=random_state) if limit is None else limit
+    unfitted = or_default(limit, random_state)
     if is_mixture(unfitted):
         raise ValueError(
             'limit has cluster_model="mixture", and the path is of single clusters: fit '
@@ -342,36 +340,6 @@ def _dispersed(model: PathModel, rngs: list[Generator]) -> list[IntArray]:
 # --- the summary of a path
 
 
-def entropy(z: IntArray) -> FloatArray:
-    """The entropy of the cluster sizes of each partition, in bits, (m,)."""
-    n = z.shape[1]
-    bits: FloatArray = np.log2(n) - VI().potential(partition_sizes(z)).sum(axis=1) / n
-    return np.maximum(bits, 0.0)  # what is negative is rounding
-
-
-def adjusted_rand(z: IntArray, labels: IntArray) -> FloatArray:
-    """The adjusted Rand index (Hubert and Arabie 1985) of each partition with one, (m,).
-
-    From Binder's loss and the sizes: thousands of partitions cost one pass of compiled code.
-    """
-    n = z.shape[1]
-    reference = labels[None]
-    pairs = n * (n - 1) / 2
-
-    def together(partitions: IntArray) -> FloatArray:
-        sizes = partition_sizes(partitions).astype(np.float64)
-        return np.asarray((sizes * (sizes - 1)).sum(axis=1) / 2)
-
-    own = together(z)
-    theirs = together(canonical(reference))
-    in_both = (own + theirs - expected_losses(Binder(), z, reference) * n * n / 2) / 2
-    chance = own * theirs / pairs
-    most = (own + theirs) / 2
-    # both all in one cluster, or both all apart: the same partition
-    same = np.isclose(most, chance, rtol=1e-12)
-    return np.where(same, 1.0, (in_both - chance) / np.where(same, 1.0, most - chance))
-
-
 def objectives(problem: Problem, z: IntArray, xi: Xi) -> FloatArray:
     """J of each partition, centres at their best, (m,)."""
     distinct, which = np.unique(z, axis=0, return_inverse=True)
@@ -392,40 +360,36 @@ def summarise(
     import xarray as xr
 
     n = len(problem.points)
-    J: list[FloatArray] = [
-        objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn
-    ]
-    final = value(problem, limit, xi)
-    best = _best(problem, xi, drawn, J, limit)
-    tails = (1 - level) / 2, (1 + level) / 2
-
-    def over_draws(followed: Sequence[FloatArray]) -> tuple[tuple[str, str], list[list[float]]]:
-        return ("gamma", "statistic"), [[v.mean(), *np.quantile(v, tails)] for v in followed]
-
     stacked = [z.reshape(-1, n) for z in drawn]
-    variables: dict[str, Any] = {
-        "n_clusters": over_draws(
-            [np.asarray(z.max(axis=1) + 1.0, dtype=np.float64) for z in stacked]
-        ),
-        "entropy": over_draws([entropy(z) for z in stacked]),
-        "objective": over_draws(J),
-        "energy": over_draws(energies),
-    }
-    references = {"": limit, "_best": best}
-    for which, labels in references.items():
-        variables[f"vi{which}"] = over_draws(
-            [expected_losses(VI(), z, labels[None]) for z in stacked]
-        )
-        variables[f"ari{which}"] = over_draws([adjusted_rand(z, labels) for z in stacked])
+    J = [objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn]
+    final = value(problem, limit, xi)
+    best = _best(problem, xi, stacked, J, limit)
     distances = [partition_distances(z) for z in drawn]
-    variables["vi_within"] = ("gamma", [_mean(np.diag(each)) for each in distances])
-    variables["vi_between"] = (
-        "gamma",
-        [_mean(each[~np.eye(len(each), dtype=bool)]) for each in distances],
-    )
-    variables["chain_objective"] = (("gamma", "chain"), [each.mean(axis=1) for each in J])
-    variables["share_below"] = ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J])
-    variables |= {"limit_labels": ("item", limit), "best_labels": ("item", best)}
+    apart = ~np.eye(len(drawn[0]), dtype=np.bool_)
+    tails = (1 - level) / 2, (1 + level) / 2
+    over_draws: dict[str, Sequence[FloatArray]] = {
+        "n_clusters": [z.max(axis=1) + 1.0 for z in stacked],
+        "entropy": [size_entropy(partition_sizes(z)) for z in stacked],
+        "objective": J,
+        "energy": energies,
+    }
+    for which, labels in (("", limit), ("_best", best)):
+        over_draws[f"vi{which}"] = [expected_losses(VI(), z, labels[None]) for z in stacked]
+        over_draws[f"ari{which}"] = [
+            1 - expected_losses(OneMinusARI(), z, labels[None]) for z in stacked
+        ]
+    variables: dict[str, Any] = {
+        name: (("gamma", "statistic"), [[v.mean(), *np.quantile(v, tails)] for v in values])
+        for name, values in over_draws.items()
+    }
+    variables |= {
+        "vi_within": ("gamma", [_mean(np.diag(each)) for each in distances]),
+        "vi_between": ("gamma", [_mean(each[apart]) for each in distances]),
+        "chain_objective": (("gamma", "chain"), [each.mean(axis=1) for each in J]),
+        "share_below": ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J]),
+        "limit_labels": ("item", limit),
+        "best_labels": ("item", best),
+    }
     attrs: dict[str, Any] = {
         "level": level,
         "divergence": problem.divergence.name,
@@ -434,7 +398,7 @@ def summarise(
     for name, labels in (("limit", limit), ("best", best)):
         attrs[f"{name}_objective"] = value(problem, labels, xi)
         attrs[f"{name}_n_clusters"] = int(labels.max()) + 1
-        attrs[f"{name}_entropy"] = float(entropy(labels[None])[0])
+        attrs[f"{name}_entropy"] = float(size_entropy(partition_sizes(canonical(labels))))
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
     return xr.Dataset(variables, coords=coords, attrs=attrs)
 
@@ -445,14 +409,12 @@ def _mean(values: FloatArray) -> float:
 
 
 def _best(
-    problem: Problem, xi: Xi, drawn: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
+    problem: Problem, xi: Xi, stacked: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
 ) -> IntArray:
     """The partition of least J known: the limit's, or where descent from the best draw ends."""
     at = int(np.argmin([each.min() for each in J]))
-    best = drawn[at].reshape(-1, len(problem.points))[int(J[at].argmin())]
-    found = improve(problem, best.astype(np.int64), None, xi)
+    found = improve(problem, stacked[at][int(J[at].argmin())].astype(np.int64), None, xi)
     final = value(problem, limit, xi)
     if not found.objective < final - EQUAL * abs(final):
         return limit
-    labels: IntArray = canonical(found.labels[None])[0].astype(np.int64)
-    return labels
+    return canonical(found.labels).astype(np.int64)

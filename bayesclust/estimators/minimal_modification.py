@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 
 from bayesclust.checks import check_int, check_positive, number_between, plain_array
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.statements import Statement
-from bayesclust.estimators.base import ConstrainedClusterer, read_input, start_labels
+from bayesclust.estimators.base import ConstrainedClusterer, read_input, start_labels, warn
 from bayesclust.estimators.rdp_means import DPMeans
 from bayesclust.inference.limits.minimal_modification.modify import (
     Modification,
@@ -50,6 +49,7 @@ class ConflictError(ValueError):
         self.conflict = conflict
 
 
+@dataclass(eq=False, repr=False)
 class MinimalModification(ConstrainedClusterer):
     """The least change of a partition, by whole groups of items, that satisfies constraints.
 
@@ -160,28 +160,16 @@ class MinimalModification(ConstrainedClusterer):
     array([0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        anchors: float = 0.2,
-        super_instances: float = 0.3,
-        *,
-        min_satisfied: float = 1.0,
-        new_clusters: int = 0,
-        new_cluster_distance: float | None = None,
-        dnk_weight: float = 0.0,
-        precision: float | None = None,
-        time_limit: float | None = 60.0,
-        n_jobs: int = 1,
-    ) -> None:
-        self.anchors = anchors
-        self.super_instances = super_instances
-        self.min_satisfied = min_satisfied
-        self.new_clusters = new_clusters
-        self.new_cluster_distance = new_cluster_distance
-        self.dnk_weight = dnk_weight
-        self.precision = precision
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
+    anchors: float = 0.2
+    super_instances: float = 0.3
+    _: KW_ONLY
+    min_satisfied: float = 1.0
+    new_clusters: int = 0
+    new_cluster_distance: float | None = None
+    dnk_weight: float = 0.0
+    precision: float | None = None
+    time_limit: float | None = 60.0
+    n_jobs: int = 1
 
     def fit(
         self,
@@ -297,11 +285,9 @@ class MinimalModification(ConstrainedClusterer):
         self, seen: IntArray, found: Modification, stated: Stated, weights: FloatArray
     ) -> None:
         if not found.optimal:
-            warnings.warn(
+            warn(
                 f"time is up: the objective is {found.objective:.6g}, and none below "
-                f"{found.bound:.6g} is possible; allow a longer time_limit to close the gap.",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"{found.bound:.6g} is possible; allow a longer time_limit to close the gap."
             )
         self.labels_ = found.labels
         self.n_clusters_ = len(np.unique(found.labels))

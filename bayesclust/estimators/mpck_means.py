@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
@@ -27,8 +26,11 @@ from bayesclust.estimators.base import (
     describe_columns_of_new,
     read_input,
     start_labels,
+    warn_unless,
 )
 from bayesclust.estimators.confidence import (
+    by_name,
+    by_source,
     check_same_items,
     confidence_by_source,
     stand_of,
@@ -56,6 +58,7 @@ COST_FORMS = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class MPCKMeans(ConstrainedClusterer):
     """Metric pairwise constrained k-means: noisy constraints on pairs, and metrics learned.
 
@@ -171,38 +174,21 @@ class MPCKMeans(ConstrainedClusterer):
     (True, True)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 3,
-        metric: str = "diagonal",
-        per_cluster: bool = False,
-        *,
-        cost: Any = 1.0,
-        closure: bool | None = None,
-        strict: bool = False,
-        metric_step: str = "exact",
-        conditioning: float = 1e-3,
-        prior_items: float = 1.0,
-        growth: int = 5,
-        init: Any = "neighbourhoods",
-        n_init: int = 1,
-        max_iter: int = 300,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.per_cluster = per_cluster
-        self.cost = cost
-        self.closure = closure
-        self.strict = strict
-        self.metric_step = metric_step
-        self.conditioning = conditioning
-        self.prior_items = prior_items
-        self.growth = growth
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_clusters: int = 3
+    metric: str = "diagonal"
+    per_cluster: bool = False
+    _: KW_ONLY
+    cost: Any = 1.0
+    closure: bool | None = None
+    strict: bool = False
+    metric_step: str = "exact"
+    conditioning: float = 1e-3
+    prior_items: float = 1.0
+    growth: int = 5
+    init: Any = "neighbourhoods"
+    n_init: int = 1
+    max_iter: int = 300
+    random_state: int | Generator | None = None
 
     @classmethod
     def from_posterior(
@@ -312,12 +298,7 @@ class MPCKMeans(ConstrainedClusterer):
             solution = place_once(problem, settings, rng)
         else:
             solution = search(problem, settings, self.n_init, rng, start)
-        if not solution.converged:
-            warnings.warn(
-                f"items still move after max_iter={self.max_iter} rounds: allow more rounds.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_unless(solution.converged, "items still move", self.max_iter, "rounds")
         self._keep(problem, solution)
         self.n_violated_ = int(links.violated(self.labels_)[:n_given].sum())
         self.fit_seconds_ = perf_counter() - clock
@@ -491,19 +472,8 @@ def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
                 "constraints: give a dict by their names."
             )
         return np.concatenate([np.empty(0), *(_cost_within(cost, one, "cost") for one in given)])
-    names = [one.name for one in given]
-    for name in cost:
-        if name not in names:
-            there = " and ".join(map(repr, names)) or "none"
-            raise ValueError(
-                f"cost names {name!r}, but the constraints are {there}: use their names."
-            )
-    for name in names:
-        if name not in cost:
-            raise ValueError(
-                f"cost has no entry for the constraints {name!r}: give each one, 0 to ignore them."
-            )
-    parts = (_cost_within(cost[one.name], one, f"cost[{one.name!r}]") for one in given)
+    values = zip(by_name(cost, given, "cost"), given, strict=True)
+    parts = (_cost_within(value, one, f"cost[{one.name!r}]") for value, one in values)
     return np.concatenate([np.empty(0), *parts])
 
 
@@ -514,27 +484,17 @@ def _one_each(cost: Any) -> bool:
 
 def _cost_within(cost: Any, given: Constraints, what: str) -> FloatArray:
     """The cost of violating each constraint of one object."""
-    if not isinstance(cost, Mapping):
-        if _one_each(cost):
-            if len(cost) != len(given):
-                raise ValueError(
-                    f"{what} has {len(cost)} numbers, but there are {len(given)} constraints: "
-                    "give one for each."
-                )
-            return np.asarray(cost, dtype=np.float64)
-        cost = dict.fromkeys(range(given.n_sources), cost)
-    if set(cost) != set(range(given.n_sources)):
-        raise ValueError(
-            f"{what} is for the sources {sorted(cost)}, but the answers come from "
-            f"{given.n_sources} numbered from 0: give each an entry."
-        )
+    if not isinstance(cost, Mapping) and _one_each(cost):
+        if len(cost) != len(given):
+            raise ValueError(
+                f"{what} has {len(cost)} numbers, but there are {len(given)} constraints: "
+                "give one for each."
+            )
+        return np.asarray(cost, dtype=np.float64)
     found = np.empty(len(given))
-    for source, value in cost.items():
+    for source, value in by_source(cost, given, what).items():
         if np.ndim(value) > 0 and len(value) != 2:
             raise TypeError(f"{what}[{source!r}] must be a number or a pair; got {value!r}.")
         own = given.source == source
         found[own] = np.where(given.answers == 1, *np.broadcast_to(value, 2))[own]
     return found
-
-
-__all__ = ["MPCKMeans"]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
 from numpy.random import Generator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
@@ -26,6 +25,7 @@ from bayesclust.estimators.base import (
     describe_columns_of_new,
     read_input,
     start_labels,
+    warn_unless,
 )
 from bayesclust.estimators.confidence import (
     check_confidence,
@@ -36,7 +36,7 @@ from bayesclust.estimators.confidence import (
 )
 from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.inference.limits.answers import Xi
-from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, means, objective
+from bayesclust.inference.limits.rdp_means import Problem, Solution, means, objective
 from bayesclust.inference.limits.search import compact, search
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -46,11 +46,20 @@ ORDERS = ("given", "random")
 class MeansClusterer(ConstrainedClusterer):
     """What the limits have in common: centres, J, and the nearest centre of new items."""
 
+    penalty: float | None
+    n_clusters: int | None
     divergence: str | Divergence | Family
     init: Any
     order: str
     n_init: int
     max_iter: int
+    random_state: int | Generator | None
+    # of `RDPMeans` alone
+    cluster_model: str = SINGLE
+    within_penalty: float | None = None
+    xi: Any = None
+    xi0: float | None = None
+    xi_rate: float = 1.0
     xi_: Any
     _problem: Problem
     _xi: Xi
@@ -58,17 +67,28 @@ class MeansClusterer(ConstrainedClusterer):
     _owner: IntArray
     """The cluster of each centre: itself, unless clusters may have several."""
 
-    def _check_search(self) -> Divergence:
-        """Refuse settings of the search that do not exist; the divergence, not bound to data."""
+    def _fit(self, X: ArrayLike, y: object, constraints: Any) -> Self:
+        """Check the settings, choose those that are not given, and search."""
+        clock = perf_counter()
         check_choice(self.order, "order", ORDERS)
         check_int(self.n_init, "n_init")
         check_int(self.max_iter, "max_iter")
-        return as_divergence(self.divergence)
+        unbound = as_divergence(self.divergence)
+        self._check_costs()
+        rng = check_random_state(self.random_state)
+        xi = check_confidence(self.xi, self.xi0, self.xi_rate)
 
-    def _search(
-        self, problem: Problem, schedule: Schedule, start: IntArray | None, rng: Generator
-    ) -> Solution:
-        """Descend to a solution, and warn if it has not converged."""
+        divergence = unbound.bind(X)
+        points, constraints = read_input(self, X, y, constraints, read=divergence.points)
+        start = start_labels(self.init, len(points))
+        several = self.cluster_model == MIXTURE
+        name, what = ("within_penalty", "component") if several else ("penalty", "cluster")
+        given = self.within_penalty if several else self.penalty
+        cost = cost_of_centre(given, self.n_clusters, points, divergence, name, what)
+        model = (several, self.penalty if several else None)
+        problem, schedule = plan(
+            points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, *model
+        )
         solution = search(
             problem,
             schedule,
@@ -78,16 +98,34 @@ class MeansClusterer(ConstrainedClusterer):
             start=start,
             shuffle=self.order == "random",
         )
-        if not solution.converged:
-            warnings.warn(
-                f"items still move after max_iter={self.max_iter} passes: allow more passes.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_unless(solution.converged, "items still move", self.max_iter, "passes")
         self.objective_path_: FloatArray = solution.path
         self.n_iter_ = len(solution.path)
         self._keep(problem, solution)
-        return solution
+        if several:
+            self.within_penalty_ = problem.penalty
+            self.components_: IntArray = solution.labels
+            self.component_centers_: FloatArray = divergence.shown(solution.centers)
+            self.component_clusters_: IntArray = solution.owner
+        self.xi_ = shown_confidence(self._xi, constraints)
+        self.fit_seconds_ = perf_counter() - clock
+        return self
+
+    def _check_costs(self) -> None:
+        """Refuse a cluster model that does not exist, and costs that it does not have."""
+        check_choice(self.cluster_model, "cluster_model", (SINGLE, MIXTURE))
+        if self.cluster_model == SINGLE:
+            if self.within_penalty is not None:
+                raise ValueError(
+                    f"within_penalty={self.within_penalty!r} is the cost of a component, and "
+                    'single clusters have none: leave it out, or set cluster_model="mixture".'
+                )
+            return
+        least = 0.0
+        if self.within_penalty is not None:
+            least = -check_positive(self.within_penalty, "within_penalty")
+        if self.penalty is not None:
+            number_between(self.penalty, "penalty", f"({least}, inf)")
 
     def _keep(self, problem: Problem, solution: Solution) -> None:
         """Set the attributes that follow from a solution."""
@@ -183,6 +221,7 @@ class MeansClusterer(ConstrainedClusterer):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class RDPMeans(MeansClusterer):
     """Relational DP-means: k-means that finds the number of clusters and weighs noisy constraints.
 
@@ -305,36 +344,20 @@ class RDPMeans(MeansClusterer):
     array([0, 0, 0, 0, 1])
     """
 
-    def __init__(
-        self,
-        penalty: float | None = None,
-        n_clusters: int | None = None,
-        divergence: str | Divergence | Family = "euclidean",
-        *,
-        cluster_model: str = SINGLE,
-        within_penalty: float | None = None,
-        xi: float | tuple[float, float] | dict[str, Any] | None = None,
-        xi0: float | None = None,
-        xi_rate: float = 2.0,
-        init: Any = None,
-        order: str = "given",
-        n_init: int = 1,
-        max_iter: int = 300,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.n_clusters = n_clusters
-        self.divergence = divergence
-        self.cluster_model = cluster_model
-        self.within_penalty = within_penalty
-        self.xi = xi
-        self.xi0 = xi0
-        self.xi_rate = xi_rate
-        self.init = init
-        self.order = order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
+    penalty: float | None = None
+    n_clusters: int | None = None
+    divergence: str | Divergence | Family = "euclidean"
+    _: KW_ONLY
+    cluster_model: str = SINGLE
+    within_penalty: float | None = None
+    xi: float | tuple[float, float] | dict[str, Any] | None = None
+    xi0: float | None = None
+    xi_rate: float = 2.0
+    init: Any = None
+    order: str = "given"
+    n_init: int = 1
+    max_iter: int = 300
+    random_state: int | Generator | None = None
 
     @classmethod
     def from_posterior(
@@ -427,50 +450,10 @@ class RDPMeans(MeansClusterer):
         -------
         self
         """
-        clock = perf_counter()
-        unbound = self._check_search()
-        self._check_costs()
-        rng = check_random_state(self.random_state)
-        xi = check_confidence(self.xi, self.xi0, self.xi_rate)
-
-        divergence = unbound.bind(X)
-        points, constraints = read_input(self, X, y, constraints, read=divergence.points)
-        start = start_labels(self.init, len(points))
-        several = self.cluster_model == MIXTURE
-        name, what = ("within_penalty", "component") if several else ("penalty", "cluster")
-        given = self.within_penalty if several else self.penalty
-        cost = cost_of_centre(given, self.n_clusters, points, divergence, name, what)
-        model = (several, self.penalty if several else None)
-        problem, schedule = plan(
-            points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, *model
-        )
-        solution = self._search(problem, schedule, start, rng)
-        if several:
-            self.within_penalty_ = problem.penalty
-            self.components_: IntArray = solution.labels
-            self.component_centers_: FloatArray = divergence.shown(solution.centers)
-            self.component_clusters_: IntArray = solution.owner
-        self.xi_ = shown_confidence(self._xi, constraints)
-        self.fit_seconds_ = perf_counter() - clock
-        return self
-
-    def _check_costs(self) -> None:
-        """Refuse a cluster model that does not exist, and costs that it does not have."""
-        check_choice(self.cluster_model, "cluster_model", (SINGLE, MIXTURE))
-        if self.cluster_model == SINGLE:
-            if self.within_penalty is not None:
-                raise ValueError(
-                    f"within_penalty={self.within_penalty!r} is the cost of a component, and "
-                    'single clusters have none: leave it out, or set cluster_model="mixture".'
-                )
-            return
-        least = 0.0
-        if self.within_penalty is not None:
-            least = -check_positive(self.within_penalty, "within_penalty")
-        if self.penalty is not None:
-            number_between(self.penalty, "penalty", f"({least}, inf)")
+        return self._fit(X, y, constraints)
 
 
+@dataclass(eq=False, repr=False)
 class DPMeans(MeansClusterer):
     """DP-means: k-means that finds the number of clusters (Kulis and Jordan 2012).
 
@@ -500,26 +483,15 @@ class DPMeans(MeansClusterer):
     array([0, 0, 1, 1, 0])
     """
 
-    def __init__(
-        self,
-        penalty: float | None = None,
-        n_clusters: int | None = None,
-        divergence: str | Divergence | Family = "euclidean",
-        *,
-        init: Any = None,
-        order: str = "given",
-        n_init: int = 1,
-        max_iter: int = 300,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.n_clusters = n_clusters
-        self.divergence = divergence
-        self.init = init
-        self.order = order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
+    penalty: float | None = None
+    n_clusters: int | None = None
+    divergence: str | Divergence | Family = "euclidean"
+    _: KW_ONLY
+    init: Any = None
+    order: str = "given"
+    n_init: int = 1
+    max_iter: int = 300
+    random_state: int | Generator | None = None
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: None = None) -> Self:
         """Cluster items.
@@ -535,17 +507,6 @@ class DPMeans(MeansClusterer):
         -------
         self
         """
-        clock = perf_counter()
-        unbound = self._check_search()
-        rng = check_random_state(self.random_state)
         if constraints is not None:
             raise TypeError("DPMeans takes no constraints: use RDPMeans.")
-        divergence = unbound.bind(X)
-        points, _ = read_input(self, X, y, None, read=divergence.points)
-        start = start_labels(self.init, len(points))
-        cost = cost_of_centre(self.penalty, self.n_clusters, points, divergence)
-        problem, schedule = plan(points, divergence, [], cost, None, None, 1.0, rng)
-        self._search(problem, schedule, start, rng)
-        self.xi_ = schedule.xi
-        self.fit_seconds_ = perf_counter() - clock
-        return self
+        return self._fit(X, y, None)

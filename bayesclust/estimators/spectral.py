@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
@@ -25,6 +26,7 @@ from bayesclust.inference.limits.tuning import LARGEST_SHARE, MOST_CLUSTERS, fir
 from bayesclust.typing import ArrayLike, FloatArray
 
 
+@dataclass(eq=False, repr=False)
 class SpectralRDPMeans(MeansClusterer):
     r"""RDP-means relaxed to an eigenvalue problem.
 
@@ -99,24 +101,14 @@ class SpectralRDPMeans(MeansClusterer):
 
     divergence = "euclidean"
 
-    def __init__(
-        self,
-        penalty: float | None = None,
-        n_clusters: int | None = None,
-        *,
-        xi: Any = None,
-        xi0: float | None = None,
-        xi_rate: float = 2.0,
-        max_clusters: int = MOST_CLUSTERS,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.n_clusters = n_clusters
-        self.xi = xi
-        self.xi0 = xi0
-        self.xi_rate = xi_rate
-        self.max_clusters = max_clusters
-        self.random_state = random_state
+    penalty: float | None = None
+    n_clusters: int | None = None
+    _: KW_ONLY
+    xi: Any = None
+    xi0: float | None = None
+    xi_rate: float = 2.0
+    max_clusters: int = MOST_CLUSTERS
+    random_state: int | Generator | None = None
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
         """Cluster items under side information.

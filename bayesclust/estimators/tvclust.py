@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import warnings
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,6 +26,7 @@ from bayesclust.estimators.base import (
     AUTO,
     BLOCKED,
     ConstrainedClusterer,
+    by_mode,
     chain_starts,
     check_draws_fit_in_memory,
     check_moves,
@@ -38,6 +38,7 @@ from bayesclust.estimators.base import (
     read_input,
     run_seed,
     start_labels,
+    warn_unless,
 )
 from bayesclust.estimators.cluster_models import (
     Candidates,
@@ -52,6 +53,7 @@ from bayesclust.estimators.gamma_path import (
     limit_in_words,
     limit_problem,
     model_at,
+    or_default,
     takes_missing,
 )
 from bayesclust.families import Family, get_family
@@ -62,14 +64,10 @@ from bayesclust.inference.samplers import SAMPLERS, Sampler
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
 from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint
-from bayesclust.partition_priors import (
-    Nested,
-    PartitionPrior,
-    as_nested,
-)
+from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.losses import check_additive
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions
+from bayesclust.posterior.tree import evenly_spread, group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 VARIATIONAL = "variational"
@@ -80,6 +78,7 @@ def _has_single_clusters(estimator: Any) -> bool:
     return not isinstance(getattr(estimator, "_problem", None), TwoLevelProblem)
 
 
+@dataclass(eq=False, repr=False)
 class TVClust(ConstrainedClusterer):
     """Dirichlet-process mixture with side information.
 
@@ -212,38 +211,21 @@ class TVClust(ConstrainedClusterer):
     [False, False, True]
     """
 
-    def __init__(
-        self,
-        sampler: str | Sampler | VariationalSettings = "collapsed",
-        *,
-        family: str | Family = "gaussian",
-        cluster_model: str | AtGamma = "single",
-        power: float | None = None,
-        partition_prior: PartitionPrior | Nested | str | None = None,
-        num_chains: int = 4,
-        num_warmup: int = 500,
-        num_samples: int = 1000,
-        thinning: int = 1,
-        loss: Any = "vi",
-        moves: Moves | None = None,
-        n_jobs: int | None = None,
-        progress: bool = True,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.sampler = sampler
-        self.family = family
-        self.cluster_model = cluster_model
-        self.power = power
-        self.partition_prior = partition_prior
-        self.num_chains = num_chains
-        self.num_warmup = num_warmup
-        self.num_samples = num_samples
-        self.thinning = thinning
-        self.loss = loss
-        self.moves = moves
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.random_state = random_state
+    sampler: str | Sampler | VariationalSettings = "collapsed"
+    _: KW_ONLY
+    family: str | Family = "gaussian"
+    cluster_model: str | AtGamma = "single"
+    power: float | None = None
+    partition_prior: PartitionPrior | Nested | str | None = None
+    num_chains: int = 4
+    num_warmup: int = 500
+    num_samples: int = 1000
+    thinning: int = 1
+    loss: Any = "vi"
+    moves: Moves | None = None
+    n_jobs: int | None = None
+    progress: bool = True
+    random_state: int | Generator | None = None
 
     def fit(
         self,
@@ -507,7 +489,7 @@ class TVClust(ConstrainedClusterer):
         """Validate the data; the model and the data, chosen or scaled to gamma where asked for."""
         model = self.cluster_model
         if isinstance(model, AtGamma):
-            limit = model.unfitted_limit(seed)
+            limit = or_default(model.limit, seed)
             missing = takes_missing(limit)
         else:
             missing = get_family(self.family).takes_missing
@@ -557,20 +539,10 @@ class TVClust(ConstrainedClusterer):
             "lower n_init or truncation of VariationalSettings",
         )
         fit = fit_variational(problem, settings, rng, start)
-        if not fit.converged:
-            warnings.warn(
-                f"the bound still rises after max_iter={settings.max_iter} sweeps: "
-                "allow more sweeps.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        r = fit.state.r
-        mode = r.argmax(axis=1)
-        used = np.unique(mode)
-        rest = np.setdiff1d(np.arange(r.shape[1]), used)
-        self.responsibilities_ = r[:, np.append(used, rest)]
-        self.labels_ = np.searchsorted(used, mode)
-        self.n_clusters_ = len(used)
+        warn_unless(fit.converged, "the bound still rises", settings.max_iter, "sweeps")
+        self.labels_, order = by_mode(fit.state.r)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.responsibilities_ = fit.state.r[:, order]
         self.bound_ = fit.state.bound
         self.bound_path_ = fit.path
         self.converged_ = fit.converged
@@ -588,7 +560,7 @@ class TVClust(ConstrainedClusterer):
         rows = family.transform(X)
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])
-        chosen = np.linspace(0, len(every) - 1, min(number, len(every))).round().astype(np.int64)
+        chosen = evenly_spread(number, len(every))
         z = stacked_partitions(every[chosen]).astype(np.int64)
         hyper = np.empty((len(chosen), len(family.hyper_priors)))
         for j, own in enumerate(family.hyper_priors):

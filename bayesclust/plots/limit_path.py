@@ -46,21 +46,19 @@ def limit_path(
 ) -> NDArray[np.object_]:
     """Show how the posterior approaches RDP-means as gamma grows.
 
-    Lines are posterior means and bands the intervals kept in `path`, over gamma on a logarithmic
-    scale. The panels: the variation of information and the adjusted Rand index to the partition of
-    RDP-means; the number of clusters and the entropy of their sizes, with those of RDP-means as
-    dashed lines; the objective J of the draws, and minus the log joint over gamma, which tends to
-    it; and the variation of information between two draws of one chain and of two chains: the
-    uncertainty of the posterior, and, where the second stays above the first, chains in different
-    local modes. Where the partition of RDP-means has not the least J known, the partition that has
-    it is drawn too.
+    Lines are posterior means and bands the intervals in `path`. The panels: variation of
+    information and adjusted Rand index to the partition of RDP-means; number of clusters and
+    entropy of their sizes, dashed those of RDP-means; J of the draws, and minus the log joint over
+    gamma, which tends to it; the variation of information between two draws of one chain and of two
+    (where the second stays above the first, chains are in different local modes). If the partition
+    of RDP-means has not the least J known, the one that has it is drawn too.
 
     Parameters
     ----------
     path : xarray.Dataset
         From `bayesclust.limit_path`.
     axes : sequence of 6 matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure of three rows and two columns.
+        By default a new figure.
 
     Returns
     -------

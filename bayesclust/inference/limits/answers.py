@@ -32,7 +32,12 @@ from numba.extending import intrinsic, overload
 
 from bayesclust._numba import generic, implements, kernel
 from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.factor_graph import Sites, add_site_logits, compile_sites
+from bayesclust.constraints.factor_graph import (
+    Sites,
+    add_site_logits,
+    compile_sites,
+    stack_padded,
+)
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 
 Xi = tuple[float, float] | FloatArray
@@ -190,7 +195,7 @@ def cost_table(
 ) -> FloatArray:
     """The confidence in all sources, by name of the constraints, as one table (codes, 5)."""
     tables = [one.costs(confidence[one.name]).reshape(-1, N_PATTERNS) for one in constraints]
-    return np.concatenate([np.zeros((0, N_PATTERNS)), *tables])
+    return stack_padded(tables)
 
 
 def pose(constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
