@@ -64,16 +64,15 @@ class AtGamma:
     """TVClust on the way to its small-variance limit: a value of ``TVClust(cluster_model=...)``.
 
     An item weighs gamma, in units of one over the limit's divergence (Gaussian clusters of variance
-    1 / (2 gamma)). Family, partition prior and noise are what the limit says; nothing but the
-    partition is learned. `bayesclust.limit_path` follows many gammas.
+    1 / (2 gamma)). Family, partition prior and noise follow from the limit; the partition alone is
+    learned. `bayesclust.limit_path` follows many gammas.
 
     Parameters
     ----------
     gamma : float
     limit : RDPMeans, DPMeans or None, default None
-        The limit that gamma leads to, which gives lambda, xi, the divergence, and whether a cluster
-        is a mixture; it is fitted first if it is not yet. None is `RDPMeans` with its defaults and
-        the same `random_state`.
+        Gives lambda, xi, the divergence, and whether a cluster is a mixture; it is fitted first if
+        it is not yet. None is `RDPMeans` with its defaults and the same `random_state`.
 
     Raises
     ------
@@ -189,8 +188,7 @@ def limit_path(
     """Sample TVClust at growing gamma, and compare it with the RDP-means that it tends to.
 
     At gamma an item weighs gamma, answers weigh gamma xi, and a cluster costs gamma lambda, so that
-    minus the log joint density over gamma tends to RDP-means' objective J. What is compared is the
-    partition of `limit`, as it stands, with the draws at each gamma.
+    minus the log joint density over gamma tends to RDP-means' objective J.
 
     Parameters
     ----------
@@ -198,16 +196,15 @@ def limit_path(
     constraints : Constraints, list of Constraints or None, default None
         Answers about the items, of any kinds.
     gammas : array-like of shape (g,) or None, default None
-        In units of 1 / D, visited in growing order. None takes 13, in equal ratios: from where one
-        cluster has the spread of all items, to where differences of J by a hundredth of lambda / n
-        and of D / n decide.
+        In units of 1 / D, visited in growing order. None takes 13, in equal ratios, from where one
+        cluster has the spread of all items to where differences of J by lambda / (100 n) decide.
     limit : RDPMeans, DPMeans or None, default None
         Gives lambda, xi and D; it is fitted first if it is not yet. None is `RDPMeans` with its
         defaults. Clusters of several centres are not followed.
     sampler : {"collapsed", "gibbs"}, default "collapsed"
     start : {"previous", "dispersed"}, default "previous"
-        Where the chains of a gamma start: where they were at the gamma before (at the first, from
-        dispersed partitions), or from dispersed partitions every time.
+        Where the chains of a gamma start: where they were at the gamma before, or from dispersed
+        partitions, as at the first.
     num_chains : int, default 4
     num_warmup : int, default 200
         Sweeps at each gamma before the first draw.
@@ -228,23 +225,21 @@ def limit_path(
     xarray.Dataset
         Over gamma and statistic ("mean", "lower", "upper"): vi (variation of information to the
         limit's partition, bits), ari (adjusted Rand index with it), vi_best and ari_best (the
-        same to the partition of least J that is known: the limit's, or where RDP-means' descent
-        leads from the best draw, if that is better), n_clusters, entropy (of the cluster sizes,
-        bits), objective (J of the draws) and energy (minus the log joint over gamma, less the
-        constants that make it tend to J). Over gamma: vi_within and vi_between, the mean variation
-        of information between two draws of one chain and of different chains, and share_below, the
-        share of draws whose J is below the limit's. Over gamma and chain: chain_objective, the mean
-        J of each chain. Over item: limit_labels and best_labels. Attributes: J, number of clusters
-        and entropy of these two, penalty, divergence, level, sampler and start.
+        same to the partition of least J that is known: the limit's, or where descent from the best
+        draw leads), n_clusters, entropy (of the cluster sizes, bits), objective (J of the draws)
+        and energy (minus the log joint over gamma, less the constants that make it tend to J). Over
+        gamma: vi_within and vi_between, the mean variation of information between two draws of one
+        chain and of different chains, and share_below, the share of draws whose J is below the
+        limit's. Over gamma and chain: chain_objective, the mean J of each chain. Over item:
+        limit_labels and best_labels. Attributes: J, number of clusters and entropy of these two,
+        penalty, divergence, level, sampler and start.
 
     Notes
     -----
-    At the end of the path all posterior mass sits on the least J, but no sampler crosses from one
-    local minimum of J to another there. Chains that come from smaller gammas have been annealed,
-    and end in good minima; chains that start dispersed end in minima near their starts. Neither are
-    draws from the posterior once chains no longer agree, that is where vi_between stays above
-    vi_within. Where share_below rises to one, the limit's own partition is a local minimum only:
-    the sampler tends to RDP-means' objective, and so away from that partition; ask `RDPMeans` for
+    At large gamma no sampler crosses from one local minimum of J to another. Chains that come from
+    smaller gammas have been annealed, and end in good minima; chains that start dispersed end near
+    their starts. Neither are draws from the posterior where vi_between stays above vi_within. Where
+    share_below rises to one, the limit's own partition is a local minimum only: ask `RDPMeans` for
     more starts (n_init).
 
     References
@@ -293,7 +288,11 @@ def limit_path(
     for gamma in wanted:
         model = model_at(float(gamma), found, problem, constraints)
         if last is None or start == DISPERSED:
-            last = _dispersed(model, rngs)
+            embedding = model.problem.family.embedding()
+            last = [
+                seeded_partition(embedding, dispersed_number(chain, len(embedding)), rng)
+                for chain, rng in enumerate(rngs)
+            ]
         starts = [
             partial(make, model.problem, z, rng, chosen) for z, rng in zip(last, rngs, strict=True)
         ]
@@ -326,15 +325,6 @@ def _check_gammas(gammas: ArrayLike) -> FloatArray:
         )
     distinct: FloatArray = np.unique(values)
     return distinct
-
-
-def _dispersed(model: PathModel, rngs: list[Generator]) -> list[IntArray]:
-    """A dispersed starting partition for each chain."""
-    embedding = model.problem.family.embedding()
-    return [
-        seeded_partition(embedding, dispersed_number(chain, len(embedding)), rng)
-        for chain, rng in enumerate(rngs)
-    ]
 
 
 # --- the summary of a path

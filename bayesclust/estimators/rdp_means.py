@@ -146,20 +146,15 @@ class MeansClusterer(ConstrainedClusterer):
         Parameters
         ----------
         labels : array-like of int, shape (n,)
-            Clusters of the items that were clustered.
         components : array-like of int, shape (n,), or None, default None
-            Only with ``cluster_model="mixture"``: components, each within one cluster. None makes
-            one of every cluster.
+            Only "mixture": components, each within one cluster. None makes one of every cluster.
 
         Returns
         -------
         float
-            `objective_` for `labels_`, and `components_` where there are such.
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If `fit` was not called.
         ValueError, TypeError
             If it is not one whole number per item, or a component lies in two clusters.
 
@@ -202,8 +197,7 @@ class MeansClusterer(ConstrainedClusterer):
         Returns
         -------
         ndarray of int, shape (m,)
-            For the training data too, labels may differ from `labels_` where constraints outweighed
-            the data.
+            They may differ from `labels_` where constraints outweighed the data.
         """
         check_is_fitted(self)
         divergence = self._problem.divergence
@@ -227,70 +221,64 @@ class RDPMeans(MeansClusterer):
 
     The small-variance limit of TVClust. Coordinate descent, merges of clusters included, lowers
 
-        J = sum_i D(x_i, m_{z_i}) - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside
-        clusters}
-            - xi_t #{triplet answers that the clusters make true} + penalty K.
+        J = sum_i D(x_i, m_{z_i}) + penalty K
+            - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside clusters}
+            - xi_t #{triplet answers that the clusters make true}.
 
     Each answer counts once (the paper's Eq. 20 counts links from both ends, and so does not fall at
-    every step). Where D is "euclidean", D and J are in squared units of X: put features on one
-    scale first.
+    every step). Where D is "euclidean", put features on one scale first.
 
     Parameters
     ----------
     penalty : float or None, default None
         lambda, the cost of a cluster: an item farther than this from all centres opens one, answers
-        aside. With cluster_model="mixture" it is what a cluster costs beside its components, by
-        default a thousandth of `within_penalty`: answers then decide which components are one
-        cluster, and where they do not, fewer are better. Below zero, as by default without any
-        answers, and above -`within_penalty`, components that no answer joins are clusters.
+        aside. With cluster_model="mixture" what a cluster costs beside its components, by default a
+        thousandth of `within_penalty`, so that answers decide which components are one cluster.
+        Below zero, as by default without answers, and above -`within_penalty`, components that no
+        answer joins are clusters.
     n_clusters : int or None, default None
         A guess of the number of clusters, from which the penalty is set by furthest-first (Kulis
-        and Jordan 2012); more or fewer may be found. With neither this nor `penalty`, the penalties
-        of 1 to about sqrt(n) clusters, at most 50, are tried: the one is taken that predicts
-        held-out answers best, or, with fewer than ten answers or `xi` given, whose DP-means
-        solution has the smallest Bayesian information criterion.
+        and Jordan 2012). With neither this nor `penalty`, of the penalties of 1 to about sqrt(n)
+        clusters, at most 50, the one is taken that predicts held-out answers best, or, with fewer
+        than ten answers or `xi` given, whose DP-means solution has the smallest Bayesian
+        information criterion.
     divergence : str, Divergence or Family, default "euclidean"
         D. By name: "euclidean", squared distance; "standardized" and "mahalanobis", in units of the
         columns' variances or of the data's covariance; "kl", Kullback-Leibler between rows of
         counts made distributions with 0.3 added to each count; "poisson", "bernoulli",
-        "categorical", of columns of counts, of zeros and ones, of codes. Or a family of
-        `bayesclust.families` or its name, such as ``bc.families.Product`` for mixed columns: D is
-        what it turns into when its variance goes to zero. "standardized", "poisson", "bernoulli"
-        and "categorical" leave missing cells (NaN) out.
+        "categorical". Or a family of `bayesclust.families` or its name: D is what it turns into
+        when its variance goes to zero. "standardized", "poisson", "bernoulli" and "categorical"
+        leave missing cells (NaN) out.
     cluster_model : {"single", "mixture"}, default "single"
-        What a cluster is: one centre, or ("mixture") several, each with its items, a component: the
-        limit of ``TVClust(cluster_model="mixture")``. J has `within_penalty` times the number of
-        components besides, D is from the centre of an item's component, and answers are about
-        clusters. Components that answers leave free go to the nearest cluster.
+        What a cluster is: one centre, or several, each with its items, a component: the limit of
+        ``TVClust(cluster_model="mixture")``. J has `within_penalty` times the number of components
+        besides, and answers are about clusters. Components that answers leave free go to the
+        nearest cluster.
     within_penalty : float or None, default None
-        Only "mixture": the cost of a component; an item farther than this from all centres opens
-        one. It is guessed from `n_clusters`, there a number of components, or chosen, as `penalty`
-        is of plain clusters.
+        Only "mixture": the cost of a component, guessed from `n_clusters`, there a number of
+        components, or chosen as `penalty` is of plain clusters.
     xi : float, (float, float), dict or None, default None
         Confidence in answers, in units of D, kept fixed: a number for all; (xi1, xi2) for may-links
         and may-not-links; or a dict by the names of the constraints,
         ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells sources apart.
         Of triplets, a number is what a true answer lowers J by, and (3, 3) numbers what each answer
-        (column: yes, no, dnk) costs under each truth (row). None lets confidence in all answers
-        grow from `xi0` to where answers held out in five parts are predicted best, so that wrong
-        answers do not overrule the data; fewer than ten are too few for that. infinity, and None
-        then, lets it grow without end, as in the paper: right where answers are never wrong.
+        (column: yes, no, dnk) costs under each truth (row). None lets confidence grow from `xi0` to
+        where answers held out in five parts are predicted best; infinity, and None with fewer than
+        ten answers, without end, as in the paper: right where answers are never wrong.
     xi0 : float or None, default None
-        Where growth starts. None is a thousandth of the mean divergence of items from their overall
-        mean. The paper has 0.001, in units of its data.
+        Where growth starts: by default a thousandth of the mean divergence of items from their
+        overall mean (in the paper 0.001, in units of its data).
     xi_rate : float, default 2.0
         Growth per pass, the paper's; with 1, xi stays at `xi0`.
     init : labels of shape (n,), fitted estimator, posterior or None, default None
         The first start: labels, those of an estimator fitted to the same items, or the point
-        estimate of a posterior. None is the paper's, all items in one cluster. Where xi grows from
-        nearly nothing, the first passes may undo it.
+        estimate of a posterior. None is the paper's, all items in one cluster.
     order : {"given", "random"}, default "given"
-        In which order passes visit the items: as they come, as in the paper, or in one random
-        order.
+        Whether passes visit the items as they come, as in the paper, or in one random order.
     n_init : int, default 1
-        Starts. Those after the first are random, or disturb the best one so far, and the smallest J
-        is kept. J is lower with more, but under growing xi and many wrong answers the single start
-        often gave better partitions.
+        Starts, of which the smallest J is kept. Those after the first are random, or disturb the
+        best one so far. Under growing xi and many wrong answers a single one often gave better
+        partitions.
     max_iter : int, default 300
         Most passes in one descent.
     random_state : int, Generator or None, default None
@@ -303,8 +291,7 @@ class RDPMeans(MeansClusterer):
     n_clusters_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
         Means of the items, over the cells seen (for "kl": of their distributions, smoothed); for
-        "categorical", shares of each column's codes side by side; for products, the parts' centres
-        side by side.
+        "categorical", shares of each column's codes side by side; the same of products' parts.
     components_, component_clusters_ : ndarray of shape (n,) and (n_components,)
         Only "mixture": components, numbered by their first items, and the cluster of each.
     component_centers_ : ndarray of shape (n_components, d)
@@ -318,7 +305,7 @@ class RDPMeans(MeansClusterer):
         Only "mixture".
     xi_ : (float, float) or dict
         xi1 and xi2 of the last pass; where constraints differ, by their names: of links an array
-        (sources, 2), of triplets (sources, 3, 3), the cost of each answer under each truth.
+        (sources, 2), of triplets (sources, 3, 3).
     n_iter_ : int
     n_features_in_ : int
 
@@ -326,8 +313,7 @@ class RDPMeans(MeansClusterer):
     ----------
     Khashabi, Wieting, Liu, Liang: Clustering With Side Information, section 4: Eq. 19 is the
     update, Eq. 20 the objective, Algorithm 1 the passes. Kulis and Jordan (2012): Revisiting
-    k-means. Banerjee, Merugu, Dhillon and Ghosh (2005): Clustering with Bregman divergences, whose
-    Theorem 4 gives the divergence of a family.
+    k-means. Banerjee et al. (2005): Clustering with Bregman divergences, Theorem 4.
 
     Examples
     --------
@@ -384,42 +370,37 @@ class RDPMeans(MeansClusterer):
         p and q the posterior means of a source, G the gamma function and T the mean D from the mean
         of all. gamma is what the scatter within clusters says of exp(-gamma D), exactly so for
         spherical Gaussians. The penalty is what two halves of a cluster cost the sampler, on
-        average over the items: the first terms come from the Chinese restaurant process, the last
+        average over the items: the first terms come from the Chinese restaurant process (under a
+        Pitman-Yor process ln G(m) is ln G(m - s) - ln G(1 - s), and alpha is t + s K), the last
         from one more centre under a base measure as wide as the data (Laplace's approximation).
-        About n ln 2 of it is the number of ways in which items fall in halves, which J does not
-        know, as it goes away with gamma: at the cost of a single item that leaves, about ln n - ln
-        alpha, J would split what the sampler holds together.
+        At the cost of a single item that leaves, about ln n - ln alpha, J would split what the
+        sampler holds together.
 
-        Under a Pitman-Yor process ln G(m) is ln G(m - s) - ln G(1 - s), and alpha is t + s K.
-
-        Where p + q <= 1, or eps >= 2/3, answers tell the sampler nothing or their opposite. The
-        limit then leaves the source aside, xi = 0, with a warning: under negative xi may-links
-        would act as may-not-links, which is for the user to decide, by correcting such answers.
+        A source with p + q <= 1, or eps >= 2/3, is left aside, xi = 0, with a warning: its answers
+        tell the sampler nothing or their opposite.
 
         Parameters
         ----------
         posterior : fitted estimator or its posterior_
-            Of a fit to X, with or without constraints.
+            Of a fit to X.
         X : array-like of shape (n, d)
-            The same data.
         divergence : str, Divergence, Family or None, default None
             None takes the divergence of the posterior's family; of full Gaussians, the squared
             Mahalanobis distance of the covariance pooled within the clusters of the point estimate.
         loss : str or loss, default "vi"
             Of the point estimate; not used where an estimator has `labels_`.
         **settings
-            Other parameters of the estimator; those derived may be overruled.
+            Other parameters of the estimator, or in place of those derived.
 
         Returns
         -------
         RDPMeans
-            Not yet fitted: `fit` it with the same constraints. It starts from the point estimate.
+            To be fitted with the same constraints; it starts from the point estimate.
 
         Raises
         ------
         ValueError, TypeError
-            If there are no draws, X does not fit to them, or the point estimate leaves no scatter
-            within clusters.
+            If there are no draws, X does not fit to them, or there is no scatter within clusters.
 
         Examples
         --------
@@ -465,9 +446,7 @@ class DPMeans(MeansClusterer):
     penalty : float or None, default None
         lambda, the cost of a cluster: an item farther than this from all centres opens one.
     n_clusters : int or None, default None
-        A guess of the number of clusters, from which the penalty is set by furthest-first. With
-        neither this nor `penalty`, of the penalties of 1 to about sqrt(n) clusters, at most 50, the
-        one is taken whose solution has the smallest Bayesian information criterion.
+        A guess of the number of clusters, from which the penalty is set, as in `RDPMeans`.
     divergence, init, order, n_init, max_iter, random_state
         As in `RDPMeans`. With one start in the given order nothing is random.
 

@@ -253,7 +253,11 @@ def credibility_ranking(
     if is_list:
         _draw_list(ax, rows, _answer_names(posterior, rows))
     else:
-        _draw_curve(ax, at, rows["credibility"].to_numpy())
+        ax.axhspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
+        ax.plot(at, rows["credibility"], color=BLUE, linewidth=1.8, label="given all answers")
+        ax.set(xlim=(1, len(at)), ylim=(-0.02, 1.02), yticks=np.linspace(0, 1, 6))
+        ax.set_xlabel("rank of the answer, the least credible first")
+        ax.set_ylabel("posterior probability that it is right\n(shaded: probably wrong)")
     if wrong is not None and wrong[order].any():
         places = np.array([rows["credibility"].to_numpy(), at])[:, wrong[order]]
         size = (8, 1.6) if is_list else (5, 1.0)
@@ -305,15 +309,6 @@ def _draw_list(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     ax.tick_params("y", labelsize="small")
     ax.grid(axis="y", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-
-
-def _draw_curve(ax: Axes, rank: IntArray, value: FloatArray) -> None:
-    """The credibility of the answers over their rank."""
-    ax.axhspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
-    ax.plot(rank, value, color=BLUE, linewidth=1.8, label="given all answers")
-    ax.set(xlim=(1, len(rank)), ylim=(-0.02, 1.02), yticks=np.linspace(0, 1, 6))
-    ax.set_xlabel("rank of the answer, the least credible first")
-    ax.set_ylabel("posterior probability that it is right\n(shaded: probably wrong)")
 
 
 def constraint_graph(

@@ -97,7 +97,14 @@ def limit_path(
             _levels(ax, path, name, has_better)
         ax.set_title(title, loc="left")
     _show_ranges(panels, path)
-    _between_draws(panels[5], path)
+    ax = panels[5]
+    ax.plot(path["gamma"], path["vi_within"], color=BLUE, label="of one chain", **MARKED)
+    if np.isfinite(path["vi_between"]).any():
+        look = MARKED | {"color": VERMILION, "linestyle": DASHES[1]}
+        ax.plot(path["gamma"], path["vi_between"], label="of two chains", **look)
+    ax.set_ylim(bottom=0)
+    ax.set_title("Variation of information between two draws", loc="left")
+    ax.set_ylabel("bits")
     for ax in panels:
         _gamma_axis(ax, path)
         if len(ax.get_legend_handles_labels()[0]) > 1:
@@ -155,16 +162,6 @@ def _show_ranges(panels: NDArray[np.object_], path: xr.Dataset) -> None:
     room = 0.08 * (np.ptp(shown) or abs(shown.max()) or 1.0)
     panels[4].set_ylim(shown.min() - 3 * room, shown.max() + room)
     panels[4].set_ylabel(UNITS.get(path.attrs["divergence"], "nats"))
-
-
-def _between_draws(ax: Axes, path: xr.Dataset) -> None:
-    ax.plot(path["gamma"], path["vi_within"], color=BLUE, label="of one chain", **MARKED)
-    if np.isfinite(path["vi_between"]).any():
-        look = MARKED | {"color": VERMILION, "linestyle": DASHES[1]}
-        ax.plot(path["gamma"], path["vi_between"], label="of two chains", **look)
-    ax.set_ylim(bottom=0)
-    ax.set_title("Variation of information between two draws", loc="left")
-    ax.set_ylabel("bits")
 
 
 def _gamma_axis(ax: Axes, path: xr.Dataset) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayesclust.checks import check_int
 from bayesclust.posterior.tree import chain_partitions, partition_sizes
-from bayesclust.typing import FloatArray, NDArray
+from bayesclust.typing import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,9 +56,10 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     values = np.arange(numbers.min(), numbers.max() + 1)
     found = numbers[:, :, None] == values
     by_chain = found.mean(axis=1)
+    means = [found[c, first:last].mean(axis=0) for c, first, last in batches(*found.shape[:2])]
     columns = {
         "probability": found.mean(axis=(0, 1)),
-        "mcse": batch_error(found),
+        "mcse": error_of_means(means),
         "lowest": by_chain.min(axis=0),
         "highest": by_chain.max(axis=0),
     }
@@ -78,9 +79,3 @@ def error_of_means(means: list[FloatArray]) -> FloatArray:
     if len(means) < 2:
         return np.full(np.shape(means[0]), np.nan)
     return np.asarray(np.std(means, axis=0, ddof=1) / np.sqrt(len(means)))
-
-
-def batch_error(values: NDArray[Any]) -> FloatArray:
-    """Return the Monte Carlo standard error (...) of the mean over draws (chain, draw, ...)."""
-    stretches = batches(*values.shape[:2])
-    return error_of_means([values[c, first:last].mean(axis=0) for c, first, last in stretches])
