@@ -89,8 +89,11 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
         padded[:, : one.items.shape[1]] = one.items
         members.append(padded)
         codes.append(rows.start + one.codes)
-    member = np.concatenate(members)
-    code = np.concatenate(codes)
+    return sites_of(np.concatenate(members), np.concatenate(codes), n_items)
+
+
+def sites_of(member: IntArray, code: IntArray, n_items: int) -> Sites:
+    """Factors on the items `member` (F, 3), in rows by item."""
     factor, column = np.nonzero(member >= 0)
     item = member[factor, column]
     order = np.argsort(item, kind="stable")

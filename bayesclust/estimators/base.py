@@ -124,23 +124,26 @@ def check_partition(labels: ArrayLike, n_items: int) -> IntArray:
     return z
 
 
-def start_labels(init: Any, n_items: int) -> IntArray | None:
-    """The partition to start from: labels, an estimator's, or a posterior's point estimate."""
-    if init is None:
-        return None
-    if isinstance(init, BaseEstimator):
-        check_is_fitted(init)
-        labels = np.asarray(init.labels_)
-    elif hasattr(init, "children"):
-        labels = point_estimate(init)
+def given_labels(value: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
+    """Labels as they are given, those of an estimator, or a posterior's point estimate."""
+    if isinstance(value, BaseEstimator):
+        check_is_fitted(value)
+        labels = np.asarray(value.labels_)
+    elif hasattr(value, "children"):
+        labels = point_estimate(value)
     else:
-        labels = plain_array(init, "init", "pass one label per item")
+        labels = plain_array(value, name, "pass one label per item")
     if labels.shape != (n_items,):
         raise ValueError(
-            f"init has shape {labels.shape}, but X has {n_items} items: pass one label per item, "
+            f"{name} has shape {labels.shape}, but X has {n_items} items: pass one label per item, "
             "an estimator fitted to these items, or its posterior_."
         )
-    return true_labels(labels, least=1, name="init")
+    return labels
+
+
+def start_labels(init: Any, n_items: int) -> IntArray | None:
+    """The partition to start from, if there is one."""
+    return None if init is None else true_labels(given_labels(init, n_items, "init"), 1, "init")
 
 
 # --- settings and starts

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from bayesclust.checks import check_int, check_positive, number_between, plain_array
+from bayesclust.checks import check_int, check_positive, number_between, true_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.statements import Statement
-from bayesclust.estimators.base import ConstrainedClusterer, read_input, start_labels, warn
+from bayesclust.estimators.base import ConstrainedClusterer, given_labels, read_input, warn
 from bayesclust.estimators.rdp_means import DPMeans
 from bayesclust.inference.limits.minimal_modification.modify import (
     Modification,
@@ -288,16 +288,9 @@ def start_partition(partition: Any, points: FloatArray) -> IntArray:
     n = len(points)
     if isinstance(partition, BaseEstimator) and not hasattr(partition, "labels_"):
         partition = clone(partition).fit(points)
+    array = given_labels(partition, n, "partition")
     if isinstance(partition, BaseEstimator) or hasattr(partition, "children"):
-        labels = start_labels(partition, n)
-        assert labels is not None
-        return labels
-    array = plain_array(partition, "partition", "pass one label per item")
-    if array.shape != (n,):
-        raise ValueError(
-            f"partition has shape {array.shape}, but X has {n} items: pass one label per item, an "
-            "estimator fitted to these items, or its posterior_."
-        )
+        return true_labels(array, 1, "partition")
     if array.dtype.kind not in "iu":
         raise TypeError(
             f"partition must hold integers; got dtype {array.dtype}: number the clusters from 0."
