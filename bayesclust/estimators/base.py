@@ -44,6 +44,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     labels_: IntArray
     fit_seconds_: float
+    _tree: Any
+    """Draws as a tree, None where they are made when first asked for."""
 
     def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:
         """Fit and return the labels.

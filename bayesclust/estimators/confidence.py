@@ -21,14 +21,7 @@ from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.estimators.base import start_labels, warn
 from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
 from bayesclust.families.gaussian import Mahalanobis
-from bayesclust.inference.limits.answers import (
-    Graph,
-    Xi,
-    cost_table,
-    link_graph,
-    pose,
-    times,
-)
+from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph, pose, times
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, means
 from bayesclust.inference.limits.tuning import (
     candidates,

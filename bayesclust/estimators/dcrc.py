@@ -37,14 +37,7 @@ from bayesclust.estimators.base import (
     run_seed,
     warn_unless,
 )
-from bayesclust.inference.dcrc.em import (
-    PENALTIES,
-    TAUS,
-    EMFit,
-    EMSettings,
-    choose,
-    fit_em,
-)
+from bayesclust.inference.dcrc.em import PENALTIES, TAUS, EMFit, EMSettings, choose, fit_em
 from bayesclust.inference.dcrc.features import check_kernel, fit_features
 from bayesclust.inference.dcrc.gibbs import (
     DCRCChain,
@@ -436,7 +429,7 @@ class DCRC(ConstrainedClusterer):
         counted = zip(constraints, fit.counts, strict=True)
         self.confusion_ = {view.name: view.noise.predictive(counts) for view, counts in counted}
         self._given = (constraints, fit.counts, items, self.get_params(deep=False), seed)
-        self._tree: Any = None
+        self._tree = None
 
     def _keep_draws(
         self, draws: Draws, problem: DCRCProblem, fit: EMFit, items: FloatArray, rng: Generator

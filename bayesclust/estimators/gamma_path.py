@@ -358,7 +358,7 @@ def summarise(
     apart = ~np.eye(len(drawn[0]), dtype=np.bool_)
     tails = (1 - level) / 2, (1 + level) / 2
     over_draws: dict[str, Sequence[FloatArray]] = {
-        "n_clusters": [z.max(axis=1) + 1.0 for z in stacked],
+        "n_clusters": [z.max(axis=1).astype(np.float64) + 1 for z in stacked],
         "entropy": [size_entropy(partition_sizes(z)) for z in stacked],
         "objective": J,
         "energy": energies,

@@ -376,7 +376,8 @@ def pairwise_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
 def size_entropy(sizes: Labels) -> FloatArray:
     """Return the entropy of cluster sizes (..., K), in bits; what is negative is rounding."""
     n = sizes.sum(axis=-1)
-    return np.maximum(np.log2(n) - VI().potential(sizes).sum(axis=-1) / n, 0.0)
+    bits: FloatArray = np.log2(n) - VI().potential(sizes).sum(axis=-1) / n
+    return np.maximum(bits, 0.0)
 
 
 def _ratio(above: FloatArray, below: FloatArray, size: FloatArray) -> FloatArray:

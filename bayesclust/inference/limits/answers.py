@@ -28,12 +28,7 @@ from numba.extending import intrinsic, overload
 
 from bayesclust._numba import generic, implements, kernel
 from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.factor_graph import (
-    Sites,
-    add_site_logits,
-    compile_sites,
-    stack_padded,
-)
+from bayesclust.constraints.factor_graph import Sites, add_site_logits, compile_sites, stack_padded
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 
 Xi = tuple[float, float] | FloatArray
