@@ -37,6 +37,8 @@ from bayesclust.typing import FloatArray, IntArray
 
 MOST_TO_MERGE = 2000
 """The table of all pairs of clusters is made up to this many clusters."""
+CELLS = 2**16
+"""Coordinates of merged clusters that are in memory at a time."""
 ROUNDING = 1e-9
 """Changes of J by less than this share of the penalty are rounding."""
 MOST_TO_REFINE = 1000
@@ -73,9 +75,8 @@ def merge(
     # either
     additive = is_additive(problem.graph)
     rounding = ROUNDING * abs(problem.penalty)
-    change = np.full((count, count), np.inf)
-    for a in range(1, count):
-        change[a, :a] = change[:a, a] = merge_with(problem, centers, sizes, a)[:a] + links[a, :a]
+    change = merge_table(problem, centers, sizes) + links
+    np.fill_diagonal(change, np.inf)
     while True:
         best = int(np.argmin(change))
         if apart is not None:
@@ -96,20 +97,30 @@ def merge(
         else:
             links = problem.graph.between(into[labels], count, xi)
         gone = np.isin(np.arange(count), into, invert=True)
-        row = merge_with(problem, centers, sizes, a) + links[a]
+        row = merge_with(problem, centers, sizes, slice(a, a + 1))[0] + links[a]
         row[gone | (np.arange(count) == a)] = np.inf
         change[a] = change[:, a] = row
         change[b] = change[:, b] = np.inf
 
 
-def merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: int) -> FloatArray:
-    """How a merge of centre a with each other one changes J, answers left out, (K,)."""
-    both = (sizes + sizes[a])[:, None]
-    middle = (sizes[:, None] * centers + sizes[a] * centers[a]) / both
-    own = problem.divergence.paired(np.broadcast_to(centers[a], centers.shape), middle)
-    theirs = problem.divergence.paired(centers, middle)
-    change: FloatArray = sizes[a] * own + sizes * theirs - problem.penalty
-    return change
+def merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: slice) -> FloatArray:
+    """How merges of the centres a with each one change J, answers left out, (A, K)."""
+    weighted = sizes[:, None] * centers
+    both = sizes[a, None] + sizes
+    middle = (weighted[a, None] + weighted) / both[:, :, None]
+    middle = middle.reshape(both.size, centers.shape[1])
+    own = problem.divergence.paired(np.repeat(centers[a], len(centers), axis=0), middle)
+    theirs = problem.divergence.paired(np.tile(centers, (len(both), 1)), middle)
+    change: FloatArray = sizes[a, None] * own.reshape(both.shape)
+    return change + sizes * theirs.reshape(both.shape) - problem.penalty
+
+
+def merge_table(problem: Problem, centers: FloatArray, sizes: FloatArray) -> FloatArray:
+    """How a merge of every two centres changes J, answers left out, (K, K)."""
+    step = 1 + CELLS // (centers.size + 1)
+    begins = range(0, len(centers), step)
+    rows = [merge_with(problem, centers, sizes, slice(a, a + step)) for a in begins]
+    return np.concatenate(rows)
 
 
 class Walls(NamedTuple):
@@ -163,8 +174,7 @@ def join(problem: Problem, solution: Solution, xi: Xi) -> Grouped:
     sizes = np.bincount(labels).astype(np.float64)
     costs = options(*pose_components(problem, xi, labels, count), owner)
     change = costs[:, owner] - costs[np.arange(count), owner][:, None]
-    for a in range(count):
-        change[a] += merge_with(problem, centers, sizes, a)
+    change += merge_table(problem, centers, sizes)
     np.fill_diagonal(change, np.inf)
     a, b = divmod(int(np.argmin(change)), count)
     if not change[a, b] < -ROUNDING * problem.penalty:
@@ -234,7 +244,7 @@ def _choices(
     """
     last = len(centers) - 1
     sizes = np.bincount(labels).astype(np.float64)
-    joined = merge_with(problem, centers, sizes, last)[:last]
+    joined = merge_with(problem, centers, sizes, slice(last, last + 1))[0, :last]
     if not problem.several:
         joined += answer_costs(problem.graph, xi, labels, item, last + 1)[:last]
         return np.append(joined, 0.0)
