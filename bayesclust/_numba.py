@@ -41,7 +41,10 @@ def kernel(
     no_refcount: bool = False,
     **options: Any,
 ) -> Any:
-    """Compile a function that Python calls, without the interpreter's lock; cached on disk.
+    """Compile a function that Python calls; cached on disk, without the interpreter's lock.
+
+    Threads that sample side by side get in each other's way where very short kernels give the lock
+    up: those are `nogil=False`.
 
     `no_refcount` is for functions that make no arrays and return numbers: numba then counts no
     references to the arrays that they are handed.

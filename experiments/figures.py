@@ -110,15 +110,14 @@ def curves(
             if len(rows):
                 drawn[line] = _line(ax, rows, look(at), bands)
         ax.set_title(panel, fontsize=9)
-        if ticks is not None:
-            ax.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
         if "x" in log:
             ax.set_xscale("log")
         if "y" in log:
             ax.set_yscale("log")
-        if ticks is not None and "x" in log:
+        if ticks is not None:
             ax.set_xticks(list(ticks), [f"{tick:g}" for tick in ticks])
-            ax.minorticks_off()
+            if "x" in log:
+                ax.minorticks_off()
         if limits is not None:
             ax.set_ylim(*limits)
     for ax in axes.flat[len(panels) :]:
@@ -138,14 +137,8 @@ def _line(ax: Any, rows: pd.DataFrame, style: dict[str, Any], bands: bool) -> An
     error = rows.error.fillna(0.0)
     if bands:
         style = {**style, "marker": ""}
-        ax.fill_between(
-            rows.x,
-            rows["mean"] - error,
-            rows["mean"] + error,
-            color=style["color"],
-            alpha=0.2,
-            lw=0,
-        )
+        area = {"color": style["color"], "alpha": 0.2, "lw": 0}
+        ax.fill_between(rows.x, rows["mean"] - error, rows["mean"] + error, **area)
         return ax.plot(rows.x, rows["mean"], **style)[0]
     return ax.errorbar(rows.x, rows["mean"], error, elinewidth=0.8, capsize=1.5, **style)
 

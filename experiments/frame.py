@@ -18,16 +18,13 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, get_type_hints
+from typing import Any, Self, get_type_hints
 
 import numpy as np
 import pandas as pd
 
 from bayesclust.typing import FloatArray, IntArray
 from experiments import figures
-
-if TYPE_CHECKING:
-    pass
 
 CELLS = "cells.csv"
 

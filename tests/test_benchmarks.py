@@ -156,52 +156,6 @@ def test_two_runs_are_compared_by_seconds_and_by_ratios():
     assert "Nothing was measured by both." in "\n".join(lines(results(RACE), results(GROWTH)))
 
 
-def test_two_checkouts_are_run_in_turns(tmp_path, capsys, monkeypatch):
-    """Checkouts that hold nothing but benchmarks of a few lines."""
-    text = f"""
-import json, pathlib, sys
-name, folder = sys.argv[1], pathlib.Path(sys.argv[3])
-path = folder / "results.json"
-whole = json.loads({results().to_json()!r})
-whole["benchmarks"] = json.loads(path.read_text())["benchmarks"] if path.exists() else {{}}
-whole["benchmarks"][name] = json.loads({results().to_json()!r})["benchmarks"]["some"]
-path.write_text(json.dumps(whole))
-with open(pathlib.Path.cwd().parent / "order", "a") as file:
-    file.write(pathlib.Path.cwd().name + " " + name + "\\n")
-"""
-    for side in ("old", "new"):
-        (tmp_path / side / "benchmarks").mkdir(parents=True)
-        for name, code in (("__init__", ""), ("__main__", text)):
-            (tmp_path / side / "benchmarks" / f"{name}.py").write_text(code)
-    pair = [str(tmp_path / side) for side in ("old", "new")]
-    out = ["--output", str(tmp_path / "out")]
-    assert command.main(["compare", *pair, "first_fit", "npu", *out]) == 0
-    order = (tmp_path / "order").read_text().split("\n")[:-1]
-    assert order == ["old first_fit", "new first_fit", "old npu", "new npu"]
-    assert "Sorting <1000> numbers" in capsys.readouterr().out
-
-
-def test_medians_over_a_limit_are_marked():
-    slow = replace(
-        RACE, alternatives=(Alternative("ours", (1.2, 2.4, 4.8)), *RACE.alternatives[1:])
-    )
-    (change, *_) = changes(results(RACE), results(slow))
-    assert change.verdict == "over 1.15"
-    before, after = (
-        Race("Fit", "seconds", "a second fit", (Alternative("a second fit", (seconds,)),))
-        for seconds in (1.0, 1.4)
-    )
-    (change,) = changes(results(before), results(after))
-    assert change.verdict == "slower"
-
-
-def test_numbers_have_units_that_suit_them():
-    durations = [words.duration(s) for s in (123.4, 1.234, 0.01234, 2e-5)]
-    assert durations == ["123 s", "1.23 s", "12.3 ms", "20.0 µs"]
-    sizes = [words.size_of(b) for b in (12, 1234, 5e6, 2.5e9)]
-    assert sizes == ["12 B", "1.23 kB", "5.00 MB", "2.50 GB"]
-
-
 @pytest.mark.slow
 def test_every_benchmark_runs_at_its_smallest_sizes(tmp_path):
     assert command.main(["--quick", "--output", str(tmp_path)]) == 0

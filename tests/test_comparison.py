@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 import xarray as xr
-from scipy import stats
-from sklearn.cluster import DBSCAN, KMeans
+from sklearn.base import clone
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import pair_confusion_matrix
 
 import bayesclust as bc
 from bayesclust.metrics import pairwise_f, variation_of_information
 from bayesclust.partition_priors import DirichletProcess
-from bayesclust.posterior.losses import VI, Binder
+from bayesclust.posterior.losses import VI
 from tests.exactness.exact import partitions
 from tests.refusals import cases, refusal
 
@@ -63,13 +63,6 @@ def test_position_in_a_posterior_by_hand():
     assert table.attrs == {"loss": "VI(a=1.0)", "level": 0.95, "reference": "draws", "radius": 1.0}
     columns = ["n_clusters", "distance", "ball_level", "inside", "expected_loss"]
     assert list(table.columns) == columns
-
-
-def test_a_smaller_ball_and_another_distance():
-    table = bc.compare({"draws": DRAWS, "joined": [0, 0, 0, 0]}, level=0.7, loss="binder")
-    assert table["inside"].tolist() == [True, False]
-    assert table["distance"].tolist() == [0.0, Binder().loss(DRAWS[0], [0, 0, 0, 0])]
-    assert table.attrs["radius"] == 0.0
 
 
 def test_scores_against_true_labels_by_scikit_learn(rng):
@@ -154,13 +147,6 @@ def test_seconds_are_kept_with_the_draws(fits, tmp_path):
     assert table.loc["saved", "seconds"] == est.fit_seconds_
 
 
-def test_noise_points_of_another_package_are_a_cluster(data):
-    found = DBSCAN(eps=0.5, min_samples=3).fit(data[0])
-    assert -1 in found.labels_
-    number = len(set(found.labels_.tolist()))
-    assert bc.compare({"density": found}).loc["density", "n_clusters"] == number
-
-
 @pytest.mark.parametrize(
     ("measure", "function"),
     [
@@ -182,24 +168,10 @@ def test_agreement_is_the_measure_of_every_two(rng, measure, function):
 LABELS = [0, 0, 1]
 NAMES = {"compare": bc.compare, "rank": bc.comparison.bayesian_signed_rank, **globals()}
 ROWS = """
-compare([LABELS])
-    TypeError: methods is a list: pass a dict of names, {"sampler": est, ...}.
 compare({})
     ValueError: methods is empty: pass at least one fit under a name of its own.
-compare({"a": LABELS, "b": [0, 1]})
-    ValueError: methods['a'] is about 3 items and methods['b'] about 2: compare partitions of the
-    same items.
-compare({"a": KMeans(2)})
-    TypeError: methods['a'] is a KMeans without labels_: fit it first.
 compare({"a": object()})
     TypeError: methods['a'] is a object: pass a fitted estimator, a DataTree of draws, an array
-    (draws, n) or labels (n,).
-compare({"a": [0.5, 1.0]})
-    TypeError: methods['a'] holds numbers of dtype float64: number the clusters 0, 1, 2, ...
-compare({"a": [[0, 1], [0]]})
-    ValueError: methods['a'] has rows of different lengths: pass one label per item.
-compare({"a": []})
-    ValueError: methods['a'] has shape (0,): pass a fitted estimator, a DataTree of draws, an array
     (draws, n) or labels (n,).
 compare({"a": LABELS}, reference="b")
     ValueError: reference='b' is none of the methods 'a': name one of these.
@@ -209,16 +181,6 @@ compare({"a": LABELS}, limit="a")
     ValueError: limit='a' has no objective: name a fit that has an objective.
 compare({"a": LABELS}, y=[0, 1])
     ValueError: labels has 3 items and truth 2: pass two partitions of the same items.
-bc.agreement({"a": LABELS}, "rand")
-    ValueError: measure must be "vi" or "ari" or "nmi" or "f"; got 'rand'.
-rank([])
-    ValueError: differences have shape (0,): pass one for each data set.
-rank([0.1, np.nan])
-    ValueError: differences[1] is not a number: leave such data sets out.
-rank([0.1], rope=-1.0)
-    ValueError: rope must lie in [0, inf); got -1.0.
-rank([0.1], num_samples=0)
-    ValueError: num_samples must be an integer of at least 1; got 0.
 """
 
 
@@ -243,14 +205,15 @@ def fitted():
     triplets = bc.RelativeConstraints.sample(
         np.tile([0, 1, 2], 10), size=30, error_rate=0.05, seed=1
     )
-    return X, [links, triplets], bc.TVClust(**SHORT).fit(X, constraints=[links, triplets])
+    est = bc.TVClust("variational", num_samples=100, random_state=0)
+    return X, [links, triplets], est.fit(X, constraints=[links, triplets])
 
 
 def test_leave_view_out_is_what_fits_by_hand_give(fitted):
     X, views, est = fitted
     table = bc.leave_view_out(est, X, views)
     assert table.index.tolist() == ["links", "triplets", "data"]
-    without = bc.TVClust(**SHORT).fit(X, constraints=[views[1]])
+    without = clone(est).fit(X, constraints=[views[1]])
     apart = bc.posterior.posterior_distance(est, without)
     assert table.loc["links", ["n_clusters", "distance", "self_distance"]].tolist() == [
         without.n_clusters_,
@@ -272,27 +235,13 @@ def test_leave_view_out_is_what_fits_by_hand_give(fitted):
     assert table.loc["data", "distance"] > table.loc["data", "self_distance"]
 
 
-def test_leave_view_out_of_a_classifier_keeps_the_data(fitted):
-    X, views, _ = fitted
-    est = bc.DCRC(2, n_init=1, random_state=0).fit(X, constraints=views[0])
-    assert bc.leave_view_out(est, X, views[0]).index.tolist() == ["links"]
-
-
 def test_constant_data_leave_prior_and_constraints():
     """What `leave_view_out` takes for no data has probability one under every partition."""
-    links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=4)
-    est = bc.TVClust(family="categorical", **SHORT | {"num_samples": 4000}).fit(
-        np.zeros((4, 1)), constraints=links
-    )
-    draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
-    every = [np.asarray(z) for z in partitions(4)]
-    log_p = [
-        DirichletProcess().log_marginal(np.bincount(z)) + links.noise.log_marginal(links.counts(z))
-        for z in every
-    ]
-    exact = np.exp(np.array(log_p) - np.logaddexp.reduce(log_p))
-    shares = [(draws == z).all(axis=1).mean() for z in every]
-    np.testing.assert_allclose(shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4))
+    bound = bc.families.get_family("categorical").bind(np.zeros((4, 1)))
+    prior, every = DirichletProcess(1.0), [np.asarray(z) for z in partitions(4)]
+    found = [bc.models.log_joint(z, bound, partition_prior=prior) for z in every]
+    expected = [prior.log_marginal(np.bincount(z)) for z in every]
+    np.testing.assert_allclose(np.diff(found), np.diff(expected), atol=1e-12)
 
 
 def test_leave_view_out_refuses_bad_input(fitted):
@@ -338,10 +287,3 @@ def test_signed_rank_of_many_data_sets_by_a_plain_loop(rng):
                 share[0 if middle < -half else 2 if middle > half else 1] += w * v
         wins[share.argmax()] += 1
     assert signed_rank(z) == pytest.approx(tuple(wins / 3000), abs=ERROR + 4 * 0.5 / np.sqrt(3000))
-
-
-def test_signed_rank_agrees_with_wilcoxon(rng):
-    z = rng.normal(0.06, 0.08, size=40)
-    assert stats.wilcoxon(z, alternative="greater").pvalue < 0.001
-    assert signed_rank(z, rope=0.0).better > 0.999
-    assert signed_rank(-z, rope=0.0) == pytest.approx(signed_rank(z, rope=0.0)[::-1], abs=ERROR)

@@ -57,12 +57,6 @@ def names(text, equation):
     return equation in equations_named(plain) if equation.startswith("Eq. ") else equation in plain
 
 
-def test_lists_and_ranges_of_equations_are_read():
-    assert equations_named("Eq. 3, 4 and 7; Eq. 16 to 18, Eq. 2.") == {
-        f"Eq. {n}" for n in (2, 3, 4, 7, 16, 17, 18)
-    }
-
-
 @pytest.mark.parametrize(
     ("paper", "entry"),
     ENTRIES,
@@ -153,11 +147,8 @@ def test_files_that_a_how_to_shows_are_all_of_their_folder(folder, page):
 
 def test_contributing_names_every_skeleton():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert [
-        path.name
-        for path in DOCS.glob("skeletons/*.py")
-        if f"`docs/skeletons/{path.name}`" not in text
-    ] == []
+    names = {path.name for path in DOCS.glob("skeletons/*.py")}
+    assert names <= set(re.findall(r"`docs/skeletons/(\w+\.py)`", text))
 
 
 def test_contributing_counts_what_a_new_part_takes():
@@ -172,17 +163,11 @@ def test_contributing_counts_what_a_new_part_takes():
 
 def test_no_how_to_is_left_out():
     files = {path.stem for path in DOCS.glob("howto/*.md")} - {"index"}
-    listed = set(
-        re.search(r"```\{toctree\}.*?\n\n(.*?)```", (DOCS / "howto/index.md").read_text(), re.S)[
-            1
-        ].split()
-    )
-    with_python = {
-        name
-        for name in files
-        if "```python" in (DOCS / f"howto/{name}.md").read_text(encoding="utf-8")
-    }
-    assert (files, with_python) == (listed, set(CLAIMS))
+    index = (DOCS / "howto/index.md").read_text(encoding="utf-8")
+    listed = re.search(r"```\{toctree\}.*?\n\n(.*?)```", index, re.S)[1].split()
+    texts = {name: (DOCS / f"howto/{name}.md").read_text(encoding="utf-8") for name in files}
+    with_python = {name for name, text in texts.items() if "```python" in text}
+    assert (files, with_python) == (set(listed), set(CLAIMS))
 
 
 def test_the_command_line_does_what_its_how_to_shows(tmp_path, monkeypatch, capsys):
@@ -199,20 +184,11 @@ def test_the_command_line_does_what_its_how_to_shows(tmp_path, monkeypatch, caps
         for line in text.splitlines()
         if line.startswith("bayesclust ")
     ]
-    assert [command[1] for command in commands] == [
-        "fit",
-        "summary",
-        "summary",
-        "report",
-        "fit",
-        "compare",
-    ]
+    verbs = " ".join(command[1] for command in commands)
+    assert verbs == "fit summary summary report fit compare"
     for _, verb, *arguments in commands:
-        few = (
-            ["--samples", "60", "--warmup", "60"]
-            if verb == "fit" and "rdp-means" not in arguments
-            else []
-        )
+        sampled = verb == "fit" and "rdp-means" not in arguments
+        few = ["--samples", "60", "--warmup", "60"] * sampled
         assert main([verb, *arguments, *few]) == 0
     assert "run.nc" in capsys.readouterr().out
     assert (tmp_path / "run.html").stat().st_size > 10_000

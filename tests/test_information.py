@@ -38,13 +38,3 @@ def test_many_numbers_at_once():
         information.triplet([2, 7]), [information.triplet(2), information.triplet(7)]
     )
     assert isinstance(information.pair(3), float)
-
-
-@pytest.mark.parametrize("K", [0, 2.5, np.nan, [2, -1]])
-def test_no_number_of_clusters(K):
-    with pytest.raises(
-        ValueError, match=r"^K must be a whole number of clusters, at least 1; got "
-    ):
-        information.triplet(K)
-    with pytest.raises(ValueError, match=r"^K must be a whole number"):
-        information.pair(K)

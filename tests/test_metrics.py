@@ -5,7 +5,6 @@ from itertools import combinations
 from math import e, log, log2
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,34 +97,3 @@ def test_many_clusters_take_memory_for_their_items_only():
     n = 200_000
     assert metrics.variation_of_information(np.arange(n), np.arange(n)) == 0.0
     assert metrics.pairwise_f(np.arange(n), np.arange(n) // 2) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("labels", "truth", "sentence"),
-    [
-        (
-            [0, 1],
-            [0, 1, 1],
-            "labels has 2 items and truth 3: pass two partitions of the same items.",
-        ),
-        ([], [], "labels must name at least 1 items; got 0."),
-        ([[0, 1]], [0, 1], r"labels must have shape (n,); got (1, 2): pass one label per item."),
-        ([0, 1], 3, r"truth must have shape (n,); got (): pass one label per item."),
-        ([0, 1], [0.0, np.nan], "truth[1] is nan: pass a label for every item."),
-        (["a", "b"], pd.array(["a", None]), "truth[1] is <NA>: pass a label for every item."),
-    ],
-)
-@pytest.mark.parametrize(
-    "metric", [*SYMMETRIC, metrics.pairwise_scores], ids=lambda metric: metric.__name__
-)
-def test_bad_input_is_named(metric, labels, truth, sentence):
-    with pytest.raises(ValueError) as error:  # noqa: PT011 the whole sentence is compared below
-        metric(labels, truth)
-    assert str(error.value) == sentence
-
-
-def test_a_base_that_is_no_base_is_named():
-    with pytest.raises(
-        ValueError, match=r"^base must be above 1; got 1: pass 2 for bits or math.e for nats.$"
-    ):
-        metrics.variation_of_information([0], [0], base=1)

@@ -40,10 +40,5 @@ def test_the_example_of_the_readme_finds_what_it_promises():
     assert sum(bool(line.strip()) for line in example.splitlines()) <= 20
     names = names_after("README.md")
     assert names["bc"].metrics.pairwise_f(names["est"].labels_, names["iris"].y) > 0.95
-    least = (
-        names["bc"]
-        .constraint_credibility(names["est"].posterior_)["credibility"]
-        .nsmallest(10)
-        .index
-    )
-    assert names["links"].flipped[least].sum() >= 9
+    table = names["bc"].constraint_credibility(names["est"].posterior_)
+    assert names["links"].flipped[table["credibility"].nsmallest(10).index].sum() >= 9

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from tests.families.drive import assert_compiled_functions, assert_parameters_in_hand
+from tests.families.drive import assert_compiled_functions
 
 FILE = Path(__file__).resolve().parents[1] / "notebooks/waiting_times.py"
 HYPER = np.array([1.7])
@@ -46,10 +46,6 @@ def test_compiled_functions_follow_items_in_and_out(bound, rng):
     assert_compiled_functions(bound, HYPER, rng)
 
 
-def test_rates_in_hand_predict_as_the_marginals_do(bound, rng):
-    assert_parameters_in_hand(bound, HYPER, rng)
-
-
 def test_the_numpyro_sites_are_exponential(bound):
     from numpyro import handlers
 
@@ -60,10 +56,3 @@ def test_the_numpyro_sites_are_exponential(bound):
     np.testing.assert_allclose(
         found, stats.expon(scale=1 / rate[z]).logpdf(bound.X).sum(axis=1), rtol=1e-10
     )
-
-
-def test_negative_times_are_refused(family):
-    with pytest.raises(
-        ValueError, match=r"^X holds -3, which is no waiting time: pass times of at least 0\.$"
-    ):
-        family().bind(np.array([[1.0], [-3.0]]))

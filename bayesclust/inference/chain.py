@@ -116,9 +116,8 @@ class State:
         labels = np.asarray(z, np.int64)
         problem.check_start(labels)
         self.hyper = self.start_hyper(labels)
-        self.values: dict[str, float] = problem.partition_prior.initial()
+        self.values = problem.partition_prior.initial()
         self.noise = [each.noise.initial(each.n_sources) for each in problem.constraints]
-        self._tables: tuple[Any, Any] = None, None
         self.assign(labels)
 
     def use(self, problem: TVClustProblem) -> None:
@@ -142,6 +141,16 @@ class State:
         self.table = stack_tables(self.problem.constraints, noise)
 
     @property
+    def values(self) -> dict[str, float]:
+        """Parameters of the prior over partitions."""
+        return self._values
+
+    @values.setter
+    def values(self, values: dict[str, float]) -> None:
+        self._values = values
+        self._tables: Any = None
+
+    @property
     def n_items(self) -> int:
         """Number of items."""
         return self.problem.n_items
@@ -159,14 +168,9 @@ class State:
     @property
     def prior(self) -> Any:
         """The prior over partitions at the present values, as kernels read it."""
-        key = self.prior_values(), len(self.assignment.slots)
-        if self._tables[0] != key:
-            self._tables = key, self.prior_tables(key[1])
-        return self._tables[1]
-
-    def prior_values(self) -> Any:
-        """A copy of what the tables of the prior depend on."""
-        return dict(self.values)
+        if self._tables is None:
+            self._tables = self.prior_tables(len(self.assignment.slots))
+        return self._tables
 
     def prior_tables(self, capacity: int) -> Tables:
         """The tables of the prior for so many slots."""
@@ -182,6 +186,7 @@ class State:
         capacity = max(16, 2 * (int(z.max()) + 1) + SPARE_SLOTS)
         self.clusters = self.problem.family.new_state(capacity, self.hyper)
         self.assignment = new_assignment(z, capacity)
+        self._tables = None
         self.refresh()
 
     def make_room(self, spare: int) -> None:

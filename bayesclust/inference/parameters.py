@@ -55,8 +55,9 @@ LARGEST_STEP = 700.0
 TOTAL, PROPOSED, DERIVE = range(3)
 
 
-# one kernel for all tasks, since most of the compiling is of what they have in common
-@kernel(fastmath=FAST, no_refcount=True)
+# One kernel for all tasks, since most of the compiling is of what they have in common. It takes
+# less time than to get the interpreter's lock back from another chain's thread.
+@kernel(nogil=False, fastmath=FAST, no_refcount=True)
 def walk_clusters(state: Any, assignment: Assignment, task: int) -> float:
     """Do a task at the prior slot and all clusters in use; returns log p(X | z, hyper-parameters).
 

@@ -16,7 +16,6 @@ from bayesclust.active.expected_gain import (
     propose,
     uncertainty,
 )
-from bayesclust.active.protocol import ordered
 from bayesclust.posterior.tree import to_datatree
 
 S, N, C, A = 7, 6, 5, 3
@@ -138,24 +137,6 @@ def test_the_default_min_gain_is_a_tenth_of_a_misplaced_item():
     assert {default_min_gain(target, draws) for target in ("partition", "n_clusters", 3)} == {0.01}
 
 
-@pytest.mark.parametrize(
-    ("target", "error", "sentence"),
-    [
-        (
-            "weather",
-            ValueError,
-            r'target must be "partition", "n_clusters", "vi", .* or a loss such as VI\(a=0.5\)',
-        ),
-        (0.5, TypeError, r"target must be .*; got 0.5\.$"),
-        (True, TypeError, r"target must be .*; got True\.$"),
-        (6, ValueError, r"^target, as an item, must be an integer from 0 to 5; got 6\.$"),
-    ],
-)
-def test_a_target_that_is_none_is_refused(case, target, error, sentence):
-    with pytest.raises(error, match=sentence):
-        uncertainty(target, case[0])
-
-
 # --- candidates
 
 
@@ -179,11 +160,6 @@ def test_one_pair_stands_for_each_two_atoms(rng):
     assert len(propose("pair", draws, even, set(), 100, rng)) == 3
 
 
-def test_all_triplets_where_they_are_few(rng):
-    rows = propose("triplet", rng.integers(2, size=(4, 5)), np.full(4, 0.25), {(0, 1, 2)}, 30, rng)
-    assert len({ordered("triplet", row) for row in rows.tolist()}) == len(rows) == 29
-
-
 def test_pairs_come_by_how_much_the_draws_disagree(rng):
     draws = np.array([[0, 1, 2, 3, 4], [0, 0, 1, 1, 2], [0, 0, 0, 1, 2]])
     weights = np.array([0.5, 0.3, 0.2])
@@ -196,15 +172,6 @@ def test_pairs_come_by_how_much_the_draws_disagree(rng):
     seen, share = np.array(list(counts.values())), pi * (1 - pi)
     assert (seen[share == 0] == 0).all()
     assert chisquare(seen[share > 0], share[share > 0] / share.sum() * seen.sum()).pvalue > 1e-3
-
-
-@pytest.mark.parametrize("kind", ["pair", "triplet"])
-def test_draws_that_agree_leave_nothing_to_ask(kind, rng):
-    same = np.repeat(np.arange(20)[None] % 10, 3, axis=0)
-    assert propose(kind, same, np.full(3, 1 / 3), set(), 5, rng).shape == (
-        0,
-        2 if kind == "pair" else 3,
-    )
 
 
 # --- suggestions of a sampled posterior
@@ -240,9 +207,3 @@ def test_new_queries_are_suggested_the_best_first():
     assert table["gain"][0] == table["gain"].max() == pytest.approx(table["adds"][0])
     # information of answers that are independent given the draw
     assert (table["adds"] <= table["gain"] + 1e-12).all()
-
-
-def test_triplets_are_suggested_where_none_were_asked():
-    table = bc.active.suggest_queries(Z, "triplet", size=3, target="n_clusters")
-    assert list(table.columns) == ["kind", "i", "j", "k", "gain", "yes", "no", "dnk", "adds"]
-    assert table[["yes", "no", "dnk"]].sum(axis=1).to_numpy() == pytest.approx(np.ones(3))

@@ -3,7 +3,6 @@
 import io
 
 import numpy as np
-import pytest
 
 import bayesclust as bc
 from bayesclust.active import Query
@@ -97,12 +96,3 @@ def test_nothing_left_to_ask_ends_it():
     assert taken == 4
     assert said.endswith("nothing is left to ask\n")
     assert session.n_answers == 4
-
-
-@pytest.mark.parametrize("kind", ["pair", "triplet"])
-def test_wide_items_are_cut_short(kind):
-    wide = bc.InteractiveSession(np.arange(40.0).reshape(4, 10), [0, 0, 1, 1], random_state=0)
-    wide.query_strategy = in_turn(Query(kind, (0, 3, 2)[: 2 if kind == "pair" else 3]))
-    out = io.StringIO()
-    answer_queries(wide, io.StringIO("q\n"), out)
-    assert "       3 in cluster 1: 30 31 32 33 34 35 36 37 ...\n" in out.getvalue()

@@ -39,16 +39,6 @@ def test_what_is_known_of_items_outside():
     assert found.begun == [3, 4]
 
 
-def test_items_known_to_be_together_share_what_is_known():
-    """3 and 4 are together, and not compared with 0, 1, 2; 4 is not with 5."""
-    found = known([(0, 1), (1, 2), (3, 4), (0, 5), (4, 5)], [1, 1, 1, 0, 0])
-    assert found.members == [[0, 1, 2], [5]]
-    assert found.apart[3].tolist() == found.apart[4].tolist() == [False, True]
-    assert found.fresh[3].tolist() == found.fresh[4].tolist() == [True, False]
-    # so that one of them is asked about
-    assert [q.items for q in found.queries([4, 3], equal_to(2), 9)] == [(0, 4)]
-
-
 def test_an_item_apart_from_all_begins_a_neighbourhood():
     assert known([(0, 1), (1, 2), (0, 2)], [1, 0, 0]).members == [[0, 1], [2]]
     assert known([(0, 1), (0, 2), (1, 2)], [0, 0, 0]).members == [[0], [1], [2]]
@@ -126,13 +116,6 @@ def test_after_a_skip_the_item_meets_the_next_neighbourhood():
         [2],
         [3],
     ]
-
-
-def test_batches_are_about_different_items_first():
-    found = known([(0, 1)], [0])
-    prefer = {2: [0.0, 1.0], 3: [1.0, 0.0], 4: [0.0, 1.0], 5: [0.0, 1.0]}
-    asked = [q.items for q in found.queries([3, 2, 5, 4], lambda item: np.array(prefer[item]), 6)]
-    assert asked == [(0, 3), (1, 2), (1, 5), (1, 4), (1, 3), (0, 2)]
 
 
 def test_nothing_asked_begins_with_a_random_item(rng):

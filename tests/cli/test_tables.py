@@ -1,7 +1,5 @@
 """Tables of items and answers: what is read, and what is refused by file and line."""
 
-import re
-
 import numpy as np
 import pytest
 
@@ -50,11 +48,7 @@ def test_missing_cells_are_let_through_where_they_may_be(table):
     [
         ("", {}, r"data\.csv is empty"),
         ("a,b\n", {}, r"column names and no rows"),
-        (
-            "1,2\n3,4\n",
-            {},
-            r"line 1: the names of the columns are all numbers \(1, 2\).* --no-header",
-        ),
+        ("1,2\n3,4\n", {}, r"line 1: the names of the columns are all numbers .* --no-header"),
         ("a,\n1,2\n", {}, r"line 1: column 2 has no name"),
         ("a,a\n1,2\n", {}, r"line 1: two columns are called 'a'"),
         ("a,b\n1,2\n\n3\n", {}, r"line 4: there are 1 cells, but 2 columns \(a, b\)"),
@@ -63,11 +57,7 @@ def test_missing_cells_are_let_through_where_they_may_be(table):
         ("a,b\n1,inf\n3,4\n", {}, r"line 2: b is infinite"),
         ("id,b\nx,1\ny,2\nx,3\n", {}, r"line 4: id 'x' stands in line 2 too"),
         ("id,b\nx,1\n,2\n", {}, r"line 3: the item has no id"),
-        (
-            "name,b\nx,1\n",
-            {"id_column": "nmae"},
-            r"line 1: there is no column 'nmae', only name, b; did you mean 'name'\?",
-        ),
+        ("name,b\nx,1\n", {"id_column": "nmae"}, r"line 1: .* 'nmae', .* did you mean 'name'\?"),
         ("a,b\n1,2\n", {"drop": ["c"]}, r"line 1: there is no column 'c', only a, b\."),
         ("a,b\n1,2\n", {"drop": ["a", "b"]}, r"line 1: no columns are left to cluster by, of a, b"),
         ("a,b\n1,2\n", {"delimiter": "::"}, r"the delimiter must be one character; got '::'"),
@@ -123,28 +113,12 @@ def test_each_of_several_files_is_a_source(table, items):
 @pytest.mark.parametrize(
     ("text", "size", "sentence"),
     [
-        (
-            "a,b,same\nant,bee,1\n",
-            2,
-            r"line 1: the columns are a, b, same, but i, j and answer are needed for pairs",
-        ),
+        ("a,b,same\nant,bee,1\n", 2, r"line 1: .*, but i, j and answer are needed for pairs"),
         ("i,j,answer\nant,bee,yes\n", 3, r"line 1: .* i, j, k and answer are needed for triplets"),
-        (
-            "i,j,answer\nant,bee,same\nant,bea,same\n",
-            2,
-            r"line 3: no item of .*csv has the id 'bea'; did you mean 'bee'\?",
-        ),
+        ("i,j,answer\nant,bea,same\n", 2, r"line 2: .* id 'bea'; did you mean 'bee'\?"),
         ("i,j,answer\nant,bee,same\nant,ant,same\n", 2, r"line 3: the answer names an item twice"),
-        (
-            "i,j,answer\nant,bee,maybe\n",
-            2,
-            r"line 2: the answer is 'maybe': write same or different",
-        ),
-        (
-            "i,j,k,answer\nant,bee,cow,same\n",
-            3,
-            r"line 2: the answer is 'same': write yes, no or dnk",
-        ),
+        ("i,j,answer\nant,bee,maybe\n", 2, r"line 2: .* 'maybe': write same or different"),
+        ("i,j,k,answer\nant,bee,cow,same\n", 3, r"line 2: .* 'same': write yes, no or dnk"),
         ("i,j,answer,source\nant,bee,same,\n", 2, r"line 2: the source is empty"),
     ],
 )
@@ -164,4 +138,4 @@ def test_numbers_of_rows_are_checked(table):
 def test_lines_are_those_of_the_file_also_after_cells_of_several_lines(table):
     sheet = read_sheet(table('id,a\n"x\ny",1\nz,2\n'))
     assert [line for line, _ in sheet.rows] == [3, 4]
-    assert re.search("line 4", sheet.at(4))
+    assert str(sheet.wrong(4, "this is wrong")).endswith("data.csv, line 4: this is wrong.")

@@ -1,6 +1,5 @@
 """DCRC's chains as users call them."""
 
-import matplotlib as mpl
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -10,7 +9,6 @@ from bayesclust.inference.dcrc.gibbs import best_columns, class_shares, match_cl
 
 QUICK = {"n_init": 3, "random_state": 0, "n_jobs": 1, "progress": False}
 SHORT = {"inference": "gibbs", "num_chains": 2, "num_warmup": 60, "num_samples": 80, **QUICK}
-mpl.use("Agg")
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +62,7 @@ def test_draws_agree_with_the_attributes(fitted):
         assert draws["precision"].dims == ("chain", "draw")
 
 
-def test_summaries_and_plots_take_the_posterior(fitted, answers):
+def test_summaries_take_the_posterior(fitted, answers):
     tree = fitted.posterior_
     assert bc.point_estimate(tree).shape == (90,)
     assert bc.credible_ball(tree, fitted.labels_).radius >= 0
@@ -78,10 +76,6 @@ def test_summaries_and_plots_take_the_posterior(fitted, answers):
     assert not any(name.startswith("W") for name in report.table.index)
     assert "log_likelihood" in bc.constraint_log_likelihood(tree).children
     assert "accept_rate" in tree["sample_stats"] or fitted.weights == "mode"
-    bc.plots.similarity(tree)
-    bc.plots.credibility(tree)
-    bc.plots.traces(tree)
-    mpl.pyplot.close("all")
 
 
 def test_free_items_follow_the_classifier_of_the_mode(data, answers):
@@ -148,10 +142,6 @@ EM = {"inference": "variational_em"}
         ({"noise": 0.0}, "noise=0.0 makes answers binding"),
         ({"temperature": 0.5}, "temperature=0.5 is of the mean field"),
         ({"weights": "sample", "penalty": 0.0}, "penalty=0 leaves the weights without a prior"),
-        ({"num_chains": 0}, "num_chains must be an integer of at least 1"),
-        ({"num_warmup": -1}, "num_warmup must be an integer of at least 0"),
-        ({"num_samples": 0}, "num_samples must be an integer of at least 1"),
-        ({"loss": "squared"}, "loss must be"),
     ],
 )
 def test_bad_settings(data, answers, settings, words):

@@ -1,4 +1,4 @@
-"""Every fit: scikit-learn's checks, the clock, and warnings that point at the calling line."""
+"""Every fit: the clock, the files it enters, and warnings that point at the calling line."""
 
 import sys
 import threading
@@ -8,12 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_estimator
 
 import bayesclust as bc
-
-MOST_FILES = 25
-"""Files of the package that a plain fit may enter."""
 
 SHORT = bc.VariationalSettings(max_iter=1, tol=1e-300)
 CUT_SHORT = [
@@ -23,24 +19,6 @@ CUT_SHORT = [
     bc.MPCKMeans(3, max_iter=1, random_state=0),
     bc.TVClust(SHORT, num_samples=5, random_state=0),
 ]
-
-
-TINY = {"num_chains": 1, "num_warmup": 10, "num_samples": 10, "progress": False}
-MEAN_FIELD = bc.VariationalSettings(n_init=1, n_refined=1)
-
-
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        bc.TVClust(**TINY),
-        bc.TVClust(MEAN_FIELD, **TINY, random_state=0),
-        bc.DCRC(2, n_init=3, random_state=0, n_jobs=1),
-    ],
-)
-def test_scikit_learn_accepts_it(estimator):
-    results = check_estimator(estimator, on_fail=None, on_skip=None)
-    failed = [(one["check_name"], one["exception"]) for one in results if one["status"] == "failed"]
-    assert failed == []
 
 
 @pytest.mark.parametrize("estimator", CUT_SHORT, ids=lambda estimator: type(estimator).__name__)
@@ -86,4 +64,4 @@ def test_a_plain_fit_enters_few_files():
     links = bc.PairwiseConstraints.sample(data.y, size=20, seed=1)
     est = bc.TVClust(num_chains=2, num_warmup=5, num_samples=5, progress=False, random_state=0)
     est.fit(data.X, constraints=links)  # loads and compiles
-    assert len(files_entered(lambda: est.fit(data.X, constraints=links))) <= MOST_FILES
+    assert len(files_entered(lambda: est.fit(data.X, constraints=links))) <= 25

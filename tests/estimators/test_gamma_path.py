@@ -89,15 +89,6 @@ def test_a_limit_that_is_not_fitted_is_fitted_as_a_copy(data, links):
     assert (plain.penalty_, plain.xi_) == (default.penalty_, default.xi_)
 
 
-def test_a_run_of_another_limit_is_not_continued(data, links, limit, tmp_path):
-    est = bc.TVClust(cluster_model=AtGamma(1.0, limit=limit), **SHORT)
-    est.fit(data.X, constraints=links, checkpoint=tmp_path / "run")
-    est.fit(data.X, constraints=links, checkpoint=tmp_path / "run")
-    other = bc.TVClust(cluster_model=AtGamma(1.0, limit=bc.RDPMeans(n_clusters=2, xi=2.0)), **SHORT)
-    with pytest.raises(ValueError, match="cluster_model"):
-        other.fit(data.X, constraints=links, checkpoint=tmp_path / "run")
-
-
 def test_the_path_arrives_at_rdp_means(path, limit):
     mean = path.sel(statistic="mean")
     assert float(mean["vi"][0]) > 0.3
@@ -173,17 +164,19 @@ def test_answers_of_all_kinds_and_sources(data, links):
     np.testing.assert_allclose(draws["costs"][0, 0, 0], -6.0 * np.eye(3))
 
 
-@pytest.mark.parametrize("name", ["euclidean", "kl", "categorical"])
-def test_a_fit_survives_pickling(name, rng):
-    X = rng.integers(0, 2, size=(20, 3)).astype(float) + (name == "kl")
-    model = AtGamma(2.0, limit=bc.DPMeans(n_clusters=2, divergence=name))
+def test_a_fit_survives_pickling(rng):
+    X = rng.normal(size=(20, 3))
+    model = AtGamma(2.0, limit=bc.DPMeans(n_clusters=2, divergence="mahalanobis"))
     est = bc.TVClust(cluster_model=model, **SHORT).fit(X)
     again = pickle.loads(pickle.dumps(est))
     np.testing.assert_array_equal(again.predict_proba(X[:4]), est.predict_proba(X[:4]))
     np.testing.assert_array_equal(again.limit_.labels_, est.limit_.labels_)
 
 
-@pytest.mark.parametrize("name", ["mahalanobis", "bernoulli", "categorical", "poisson"])
+@pytest.mark.parametrize(
+    "name",
+    ["mahalanobis", *(pytest.param(n, marks=pytest.mark.slow) for n in ("bernoulli", "poisson"))],
+)
 def test_every_divergence_has_its_path(name, rng):
     X = (
         rng.normal(size=(30, 3))
@@ -221,8 +214,6 @@ def at_gamma(gamma=1.0, limit=None, X=X, sampler="collapsed", constraints=None, 
 
 
 ROWS = """
-at_gamma(0.0)
-    ValueError: gamma must lie in (0, inf); got 0.0.
 at_gamma(sampler='blocked')
     ValueError: sampler='blocked' does not sample the model at a gamma: choose "collapsed" or
     "gibbs".
@@ -241,8 +232,6 @@ at_gamma(limit=bc.RDPMeans(divergence='poisson'), X=HOLES)
     ValueError: no model at gamma is known for the divergence SeenCells, only for those of
     whole data by mahalanobis, standardized, euclidean, kl, bernoulli, poisson, categorical:
     choose one of these.
-bc.limit_path(X, gammas=[])
-    ValueError: gammas must be a list of positive numbers; got []: pass at least one, or None.
 bc.limit_path(X, limit=bc.RDPMeans(cluster_model='mixture'))
     ValueError: limit has cluster_model="mixture", and the path is of single clusters: fit
     TVClust(cluster_model=AtGamma(gamma, limit)) at each gamma, or pass another limit.

@@ -9,15 +9,12 @@ from experiments import baselines
 from experiments.authors import MAX_PASSES, RATE, STILL, XI0, released_rdp_means
 from experiments.baselines import (
     Weighted,
-    closed_form,
     comparisons,
     descend,
     dp_means,
-    follow_links,
     gaps,
     k_means,
     lcvqe,
-    lcvqe_error,
     sssvad,
 )
 from experiments.learned_metrics import itml, lsml, mmc, rca, sparse_lp
@@ -67,89 +64,6 @@ def test_k_means_from_one_start_is_scikit_learns(rng, monkeypatch):
         theirs = KMeans(6, init=start, n_init=1, max_iter=1000, tol=0.0).fit(X).labels_
         ours = k_means(X, None, 6, trial, n_init=1)
         assert ((ours[:, None] == ours) == (theirs[:, None] == theirs)).all()
-
-
-def test_k_means_plus_plus_draws_by_squared_distance(rng):
-    points = np.array([[0.0], [1.0], [3.0]])
-    draws = [baselines.spread_out(points, 2, rng)[:, 0] for _ in range(6000)]
-    second = np.array([b for a, b in draws if a == 0.0])
-    assert (second == 3.0).mean() == pytest.approx(0.9, abs=4 * np.sqrt(0.09 / len(second)))
-
-
-def test_the_kl_divergence_is_scipys_and_falls_at_every_visit(rng):
-    from scipy.stats import entropy
-
-    p, seen = rng.dirichlet(np.ones(5), size=60), []
-    expected = entropy(p[:, None], p[None, :4], axis=2)
-    np.testing.assert_allclose(baselines.kl_divergences(p, p[:4]), expected, atol=1e-12)
-
-    def visit(distances):
-        seen.append(float(distances.min(axis=1).sum()))
-        return baselines.nearest(distances)
-
-    baselines.partition(p, 4, visit, 0, 1, 300, baselines.kl_divergences)
-    assert (np.diff(seen) <= 1e-12).all()
-
-
-def plain_pass(distances, pairs, same):
-    """Pelleg and Baras's assignment with all cases; to keep a violation is never the cheapest."""
-    d, z = distances, [int(np.argmin(row)) for row in distances]
-    changed = 0
-    for (x, y), may in zip(pairs, same, strict=True):
-        if may and z[x] != z[y]:
-            j, n = z[x], z[y]
-            keep = 0.5 * (d[x, j] + d[y, n]) + 0.25 * (d[x, n] + d[y, j])
-            choices = [keep, 0.5 * (d[x, j] + d[y, j]), 0.5 * (d[x, n] + d[y, n])]
-            choice = int(np.argmin(choices))
-            assert choice > 0
-            z[x] = z[y] = [j, n][choice - 1]
-            changed += 1
-    for (x, y), may in zip(pairs, same, strict=True):
-        if not may and z[x] == z[y]:
-            j = z[x]
-            far = y if d[y, j] > d[x, j] else x
-            z[far] = min((k for k in range(d.shape[1]) if k != j), key=lambda k, far=far: d[far, k])
-            changed += 1
-    return z, changed
-
-
-def plain_error(distances, z, pairs, same):
-    """Pelleg and Baras's error, term by term."""
-    total = sum(0.5 * distances[i, k] for i, k in enumerate(z))
-    for (x, y), may in zip(pairs, same, strict=True):
-        if may and z[x] != z[y]:
-            total += 0.25 * (distances[x, z[y]] + distances[y, z[x]])
-        if not may and z[x] == z[y]:
-            far = max((x, y), key=lambda i: distances[i, z[x]])
-            total += 0.5 * min(d for k, d in enumerate(distances[far]) if k != z[x])
-    return total
-
-
-def test_lcvqe_assigns_and_scores_as_written():
-    total = 0
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        k, m = int(rng.integers(2, 5)), int(rng.integers(1, 25))
-        pairs = np.array([rng.choice(12, 2, replace=False) for _ in range(m)])
-        distances, same = rng.exponential(size=(12, k)), rng.random(m) < 0.5
-        labels = distances.argmin(axis=1)
-        follow_links(distances, pairs[same], pairs[~same], labels)
-        expected, changed = plain_pass(distances, pairs.tolist(), same)
-        assert labels.tolist() == expected
-        total += changed
-        labels = rng.integers(k, size=12)
-        found = lcvqe_error(distances, labels, pairs[same], pairs[~same])
-        assert found == pytest.approx(plain_error(distances, labels.tolist(), pairs.tolist(), same))
-    assert total > 400
-
-
-def test_weights_of_columns_have_their_least_sum(rng):
-    spread = rng.uniform(0.5, 3.0, size=4)
-    for beta in (1.5, 2.0, 4.0):
-        w = closed_form(spread, beta)
-        assert w.sum() == pytest.approx(1.0)
-        others = rng.dirichlet(np.ones(4), size=50)
-        assert ((w**beta) @ spread <= (others**beta) @ spread + 1e-12).all()
 
 
 def test_costs_of_sssvad_are_its_objective_which_never_rises(rng):

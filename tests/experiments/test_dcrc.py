@@ -1,7 +1,6 @@
 """DCRC's figures and tables: answers, how settings are chosen, plans, and tables."""
 
 import re
-from collections import Counter
 
 import numpy as np
 import pandas as pd
@@ -9,7 +8,7 @@ import pytest
 
 import bayesclust as bc
 from experiments import dcrc, figures, frame, sources
-from experiments.dcrc import METHODS, Cell, Method, Plan, ask, choose, used
+from experiments.dcrc import Cell, Method, Plan, ask, choose
 
 EXPERIMENT = frame.Experiment(dcrc)
 PLAN = Plan.of(data=("iris",), fractions=(0.1, 0.2), trials=3, asked_regions=60)
@@ -58,24 +57,6 @@ def test_people_err_as_in_table_iv(kind, table):
     assert (np.abs(counts / numbers - expected) < 4 * error).all()
 
 
-def test_boundary_answers_are_right_and_about_items_near_a_boundary():
-    data = sources.load("fuzzy")
-    given = ask(data, "boundary", 300, [1])
-    np.testing.assert_array_equal(given.answers, given.truths(data.y))
-    assert set(np.unique(given.items)) == set(sources.near_boundaries(data))
-
-
-def test_pairs_inferred_from_right_answers_are_right():
-    y = sources.load("iris").y
-    given = ask(sources.load("iris"), "right", 200, [1])
-    links = used(given, "pairs")
-    assert len(links) == 2 * int((given.answers < 2).sum())
-    np.testing.assert_array_equal(links.answers, links.truths(y))
-    silent = bc.RelativeConstraints([(0, 1, 2)], ["dnk"], n_items=150)
-    assert used(silent, "all") is silent
-    assert used(silent, "pairs") is used(silent, "yes and no") is used(None, "all") is None
-
-
 def test_settings_are_chosen_by_answers_that_were_held_out():
     """Labels are right under one setting alone; no answer that scores a fit was used by it."""
     data = sources.load("fuzzy")
@@ -103,25 +84,6 @@ def test_methods_are_scored(name):
     assert np.isnan(row["predicted_f"]) == (name != "dcrc")
 
 
-def test_plans_are_the_papers():
-    alone = {"data": ("iris",), "trials": 1}
-    counts = Counter(cell.method for cell in Plan.of(figures=(4,), **alone).cells())
-    assert set(counts) == set(dcrc.FIGURE_4)
-    assert (counts["dcrc"], counts["kmeans"]) == (6, 1)
-    counts = Counter(cell.answers for cell in Plan.of(figures=(7,), **alone).cells())
-    assert counts == {"right": 18, "none": 3}
-    people = Plan.of(tables=("iv", "v"), **alone).cells()
-    asked = {(cell.method, cell.answers, cell.number) for cell in people}
-    assert len(asked) == len(people) == 11 + 2 + 1
-    assert asked >= {("itml", "people-pairs", 225), ("kmeans", "none", 0)}
-    (cell,) = Plan.of(runtime=True, trials=1).cells()
-    assert (cell.data, cell.number, cell.method) == ("birdsong", 1500, "dcrc")
-    quick = Plan.of(quick=True).cells()
-    kinds = {"none", "people", "people-pairs", "right", "boundary"}
-    assert {cell.answers for cell in quick} == kinds
-    assert METHODS["itml"].about == "told k, uses pairs; slack of 0.1, 1, 10 by answers held out"
-
-
 def test_entries_are_means_with_intervals_of_students_t(cells, entries):
     assert len(entries) == len({cell[:-1] for cell in PLAN.cells()})
     mine = cells[(cells.method == "itml") & (cells.fraction == 0.2)]
@@ -134,14 +96,6 @@ def test_entries_are_means_with_intervals_of_students_t(cells, entries):
     other = cells.assign(fraction=cells.fraction + 0.5)
     both = pd.concat([cells, other[other.fraction > 0.5]])
     pd.testing.assert_frame_equal(dcrc.tables(both, PLAN), entries)
-
-
-def test_what_uses_no_answers_is_level(cells, entries):
-    level = dcrc.curve(entries, "iris", "kmeans", (0.1, 0.2))
-    mean = cells[cells.method == "kmeans"].f.mean()
-    assert level.f.tolist() == [pytest.approx(mean, abs=1e-4)] * 2
-    found = dcrc.curve(entries, "iris", "dcrc-even", (0.0, 0.1, 0.2))
-    assert found.fraction.tolist() == [0.0, 0.1, 0.2]
 
 
 def test_the_report_and_the_figures_have_every_part(cells, entries, tmp_path, monkeypatch):

@@ -42,10 +42,3 @@ def test_figures_and_posterior_are_written(run, tmp_path):
     with xr.open_datatree(written[-1], engine="h5netcdf") as tree:
         own = run.sampler.posterior_["posterior"]["z"]
         np.testing.assert_array_equal(tree["posterior"]["z"], own)
-
-
-def test_the_command_line_does_both(tmp_path, capsys):
-    short = ["--chains", "2", "--warmup", "20", "--samples", "20"]
-    demo.main([*short, "--out", str(tmp_path / "out")])
-    assert "LEAST CREDIBLE ANSWERS" in capsys.readouterr().out
-    assert len(list((tmp_path / "out").iterdir())) == 4

@@ -82,58 +82,6 @@ def test_a_kill_loses_at_most_the_cell_it_falls_in(halves, tmp_path):
     assert without_seconds(path.parent).equals(without_seconds(tmp_path / "whole"))
 
 
-def test_an_interrupt_writes_tables_and_the_same_call_continues(halves, tmp_path):
-    one, _ = halves
-    EXPERIMENT.reproduce(small(), tmp_path / "whole", progress=False)
-    one.seen.clear()
-    one.stop = 5
-    with pytest.raises(KeyboardInterrupt) as interrupt:
-        EXPERIMENT.reproduce(small(), tmp_path / "cut", progress=False)
-    assert interrupt.value.__notes__[0].startswith("5 of 20 cells are done and kept")
-    assert (tmp_path / "cut" / "tables.md").exists()
-    one.stop = None
-    EXPERIMENT.reproduce(small(), tmp_path / "cut", progress=False)
-    for name in ("tables.csv", "tables.md"):
-        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
-
-
-def test_another_seed_is_another_run_in_the_same_file(halves, tmp_path):
-    one, _ = halves
-    EXPERIMENT.reproduce(small(), tmp_path, progress=False)
-    first = (tmp_path / "tables.csv").read_bytes()
-    EXPERIMENT.reproduce(small(seed=8), tmp_path, progress=False)
-    assert len(one.seen) == 32
-    EXPERIMENT.reproduce(small(), tmp_path, progress=False)
-    assert len(one.seen) == 32
-    assert (tmp_path / "tables.csv").read_bytes() == first
-
-
-def test_an_error_names_its_cell(halves, tmp_path, monkeypatch):
-    def broken(*arguments):
-        raise ZeroDivisionError
-
-    monkeypatch.setitem(tvclust.EVERY_METHOD, "one", tvclust.Method("One", broken))
-    with pytest.raises(ZeroDivisionError) as error:
-        EXPERIMENT.reproduce(small(), tmp_path, progress=False)
-    assert "in Cell(seed=3, method='one', data='iris'" in error.value.__notes__[0]
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("a,b\n1,2\n", "is no file of cells: its columns are a, b; name another folder"),
-        ("\udcff\n", "is no file of cells, or damaged"),
-        ("{header}\n1,2\n", "has damaged lines, line 2 first: remove them"),
-    ],
-)
-def test_a_file_of_something_else_is_refused(text, sentence, tmp_path):
-    path = tmp_path / "cells.csv"
-    header = ",".join(EXPERIMENT.kinds)
-    path.write_text(text.format(header=header), encoding="utf-8", errors="surrogateescape")
-    with pytest.raises(ValueError, match=sentence):
-        frame.load(path, EXPERIMENT.kinds)
-
-
 def refused(capsys, *arguments):
     assert main(arguments) == 1
     out, error = capsys.readouterr()
@@ -165,12 +113,6 @@ def test_bad_settings_are_refused_in_a_sentence(arguments, sentence, capsys, tmp
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_that_cannot_be_written_is_refused(capsys, tmp_path):
-    (tmp_path / "file").write_text("", encoding="utf-8")
-    error = refused(capsys, *TINY, "--tables", "1", "--out", str(tmp_path / "file"))
-    assert str(tmp_path / "file") in error
-
-
 @pytest.mark.parametrize("paper", PAPERS)
 def test_each_paper_explains_itself_and_lists_its_methods(paper, capsys):
     with pytest.raises(SystemExit) as end:
@@ -180,11 +122,6 @@ def test_each_paper_explains_itself_and_lists_its_methods(paper, capsys):
     assert main([paper, "--list"]) == 0
     listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
     assert len(listed) == len(set(listed)) > 3
-
-
-def test_no_paper_is_misuse(capsys):
-    assert main([]) == main(["elsewhere"]) == 2
-    assert "cluster_models" in capsys.readouterr().err
 
 
 def test_a_small_run_from_start_to_files(capsys, tmp_path):

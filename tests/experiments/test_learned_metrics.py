@@ -2,51 +2,21 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
 
 import bayesclust as bc
 from experiments.baselines import k_means
 from experiments.learned_metrics import (
-    _thresholds,
-    learn_factor,
-    learn_metric,
     learn_scales,
     learn_sparse,
-    lsml_objective,
     mmc,
     project,
     sparse_lp,
-    whitening,
 )
 
 
 def random_answers(rng, m=12, d=3):
     same = rng.random(m) < 0.5
     return rng.normal(size=(m, d)), same, np.where(same, 1.0, 5.0)
-
-
-def plain_sweeps(gaps, same, bounds, slack, sweeps):
-    """Algorithm 1 of Davis et al., written for the inverse of the metric."""
-    precision, bounds, dual = np.eye(gaps.shape[1]), bounds.copy(), np.zeros(len(gaps))
-    for _ in range(sweeps):
-        for c, v in enumerate(gaps):
-            delta = 1 if same[c] else -1
-            p = v @ np.linalg.inv(precision) @ v
-            alpha = min(dual[c], delta * slack / (slack + 1) * (1 / p - 1 / bounds[c]))
-            precision -= delta * alpha * np.outer(v, v)
-            bounds[c] = slack * bounds[c] / (slack + delta * alpha * bounds[c])
-            dual[c] -= alpha
-    return np.linalg.inv(precision), bounds, dual
-
-
-@pytest.mark.parametrize("slack", [0.3, 20.0])
-def test_projections_of_itml_are_those_of_the_plain_reading(rng, slack):
-    gaps, same, bounds = random_answers(rng)
-    expected = plain_sweeps(gaps, same, bounds, slack, 5)
-    metric, dual = np.eye(3), np.zeros(12)
-    assert project(metric, gaps, same, bounds, dual, slack, 5, 1e-300) == 5
-    for found, value in zip((metric, bounds, dual), expected, strict=True):
-        np.testing.assert_allclose(found, value, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("slack", [0.3, 20.0])
@@ -63,17 +33,6 @@ def test_itml_ends_at_the_optimum_of_the_convex_problem(rng, slack):
     assert dual.min() >= 0
     assert excess.max() < 1e-6
     assert np.abs(excess * dual).max() < 1e-6
-
-
-def test_itml_takes_equal_items_contradictions_and_many_items(rng):
-    X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 2.0], [5.0, 1.0]])
-    pairs = [(0, 1), (0, 1), (0, 2), (0, 2), (2, 3)]
-    links = bc.PairwiseConstraints(pairs, [True, False, True, False, False], n_items=4)
-    assert np.linalg.eigvalsh(learn_metric(X, links, seed=0)).min() > 0
-    assert learn_metric(np.ones((4, 2)), links, seed=0).tolist() == np.eye(2).tolist()
-    # squared distances are 2 chi-squared of two degrees: exponential of mean 4
-    found = _thresholds(rng.normal(size=(3000, 2)), rng)
-    np.testing.assert_allclose(found, -4 * np.log([0.95, 0.05]), rtol=0.05)
 
 
 def test_scales_of_mmc_meet_the_conditions_of_the_convex_optimum(rng):
@@ -95,28 +54,6 @@ def test_scales_of_mmc_meet_the_conditions_of_the_convex_optimum(rng):
     for pair in ([True], [False]):
         one = bc.PairwiseConstraints([(0, 1)], pair, n_items=60)
         assert (mmc(X, one, 3, 5) == k_means(X, None, 3, 5)).all()
-
-
-def test_the_objective_of_lsml_is_its_formula_and_its_gradient_vanishes_at_the_end(rng):
-    near, far = rng.normal(size=(15, 4)) * 1.5, rng.normal(size=(15, 4))
-    lower, L = np.tril_indices(4), np.tril(rng.normal(size=(4, 4))) + 3 * np.eye(4)
-    M = L @ L.T
-    expected = np.trace(M) - np.linalg.slogdet(M)[1]
-    for v, w in zip(near, far, strict=True):
-        expected += 7.0 / len(near) * max(0.0, np.sqrt(v @ M @ v) - np.sqrt(w @ M @ w)) ** 2
-    value, slope = lsml_objective(L, near, far, 7.0)
-    assert value == pytest.approx(expected, rel=1e-12)
-
-    def at(entries):
-        trial = np.zeros((4, 4))
-        trial[lower] = entries
-        return lsml_objective(trial, near, far, 7.0)[0]
-
-    numerical = approx_fprime(L[lower], at, 1e-7)
-    np.testing.assert_allclose(slope[lower], numerical, rtol=1e-4, atol=1e-4)
-    end, slope = lsml_objective(learn_factor(near, far, weight=30.0), near, far, 30.0)
-    assert end < lsml_objective(np.eye(4), near, far, 30.0)[0] - 1.0
-    assert np.abs(slope).max() < 1e-2
 
 
 def sparse_value(A, near, far, penalty):
@@ -146,12 +83,3 @@ def test_where_no_column_is_worth_its_penalty_sparse_lp_is_k_means(rng):
     X, y = rng.normal(size=(40, 3)), rng.integers(2, size=40)
     triplets = bc.RelativeConstraints.sample(y, size=50, error_rate=0.0, seed=0)
     assert (sparse_lp(X, triplets, 2, 0, penalty=1e5) == k_means(X, None, 2, 0)).all()
-
-
-def test_whitening_is_that_of_chunklets(rng):
-    points = rng.normal(size=(9, 2)) @ [[3.0, 1.0], [0.0, 0.2]]
-    W = whitening(points, np.array([0, 0, 0, 1, 1, 1, 1, 2, 3]))
-    parts = [points[:3] - points[:3].mean(axis=0), points[3:7] - points[3:7].mean(axis=0)]
-    inside = np.concatenate(parts)
-    np.testing.assert_allclose(W @ (inside.T @ inside / 7) @ W, np.eye(2), atol=0.1)
-    np.testing.assert_array_equal(whitening(points, np.arange(9)), np.eye(2))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.active import PosteriorQueries, Query
+from bayesclust.active import PosteriorQueries
 from experiments import active, cluster_models, figures, frame, iac, mpck, sources
 
 FOUR = ("iac-0-10", "iac-0-100", "iac-20-10", "iac-20-100")
@@ -112,18 +112,6 @@ def test_cells_of_iac_are_scored(part, method, kind, blobs):
         assert row["violated"] <= 3
 
 
-def test_plans_of_iac_find_data_or_name_it_as_absent(blobs):
-    folder = blobs.parent
-    (folder / "mk2.csv").write_text("a,class\n1,0\n")
-    plan = iac.Plan.of(folders=(folder,), data=("iris",), methods=FOUR, trials=2, soft=True)
-    assert {cell.part for cell in plan.cells()} == {"soft"}
-    assert iac.find("mk2", (folder,)) == str(folder / "mk2.csv")
-    assert "mk2" in iac.Plan().absent()
-    assert set(iac.Plan.of(quick=True).cells()) < set(iac.Plan().cells())
-    with pytest.raises(ValueError, match=r"data has 'lsun2', .* has lsun2\.csv or lsun2\.npz"):
-        iac.Plan.of(data=("lsun2",))
-
-
 def test_tables_of_iac_compare_settings_and_report_what_does_not_hold(blobs, scored, tmp_path):
     folder = blobs.parent
     for name in ("mk2.csv", "glass.csv", "letter.csv"):
@@ -170,36 +158,6 @@ def test_answers_of_cluster_models_are_those_of_the_setting():
     assert len(cluster_models.answers(asked(sampling="per item", amount=2.0), y)) == 300
 
 
-def test_noise_and_credibility_are_compared_with_the_truth():
-    data = sources.load("iris")
-    links = cluster_models.answers(asked(), data.y)
-    few = {"num_chains": 2, "num_warmup": 40, "num_samples": 40, "random_state": 0}
-    est = bc.TVClust(progress=False, **few)
-    est.fit(sources.standardized(data.X), constraints=links)
-    row = cluster_models.noise(est, links, data.y)
-    right, together = ~np.asarray(links.flipped), links.truths(data.y) == 1
-    assert row["p_true"] == pytest.approx(right[together].mean())
-    assert row["p_mean"] == pytest.approx(float(est.posterior_["posterior"]["p"].mean()))
-    credibility = bc.constraint_credibility(est)["credibility"].to_numpy()
-    above = credibility[right][:, None] - credibility[~right]
-    assert row["area"] == pytest.approx(((above > 0) + 0.5 * (above == 0)).mean())
-    assert (row["model"], row["power"]) == ("single", 1.0)
-    assert np.isnan(cluster_models.run(asked())["p_mean"])
-
-
-def test_methods_without_answers_stand_beside_the_others(scored, tmp_path):
-    settings = {"tables": ("usual",), "data": ("iris",), "methods": ("kmeans", "rdp-means")}
-    plan = cluster_models.Plan.of(**settings, trials=2)
-    wanted = plan.cells()
-    assert len(wanted) == 2 * (1 + 12)
-    cells = scored(frame.Experiment(cluster_models), wanted)
-    entries, text = lines_of(frame.Experiment(cluster_models), cells, plan)
-    mean = cells[cells.method == "kmeans"].f.mean()
-    assert entries[entries.method == "kmeans"].f.tolist() == pytest.approx([mean] * 12)
-    assert f"| k-means | {mean:.3f} |" in text
-    assert len(figures.save(cluster_models.draw(cells, entries, plan), tmp_path)) == 2
-
-
 @pytest.fixture
 def small(monkeypatch):
     """Sixteen of iris, and a posterior of few draws."""
@@ -212,19 +170,6 @@ def small(monkeypatch):
 
     monkeypatch.setattr(active, "posterior", few)
     active._beginning.cache_clear()
-
-
-def test_the_expert_is_wrong_once_in_ten_and_the_same_for_all_methods():
-    y = np.repeat(np.arange(2), 20)
-    pairs = [(i, j) for i in range(40) for j in range(i)]
-
-    def said(method, trial, questions=5):
-        cell = active.Cell(0, method, "iris", questions, trial)
-        return [active.expert(cell, y, Query("pair", pair)) for pair in pairs]
-
-    wrong = [a != (y[i] == y[j]) for a, (i, j) in zip(said("npu", 0), pairs, strict=True)]
-    assert abs(np.mean(wrong) - 0.1) < 4 * np.sqrt(0.09 / len(pairs))
-    assert said("npu", 0) == said("random", 0, 9) != said("npu", 1)
 
 
 @pytest.mark.parametrize("method", active.METHODS)

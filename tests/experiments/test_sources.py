@@ -46,20 +46,6 @@ def test_a_file_is_read_with_its_classes_last(text, sentence, tmp_path):
         sources.load(str(path))
 
 
-def test_archives_are_read(tmp_path):
-    X = np.array([[1, 2], [3, 4], [5, 6]], dtype=np.uint8)
-    np.savez(tmp_path / "two.npz", X=X, y=["b", "a", "b"])
-    data = sources.load(str(tmp_path / "two.npz"))
-    assert data.X.tolist() == X.tolist()
-    assert (data.y.tolist(), data.target_names) == ([1, 0, 1], ("a", "b"))
-    np.savez(tmp_path / "odd.npz", X=np.ones(3), y=[1, 2, 3])
-    with pytest.raises(ValueError, match=r"odd\.npz has X of shape \(3,\) and y of shape \(3,\)"):
-        sources.load(str(tmp_path / "odd.npz"))
-    np.savez(tmp_path / "none.npz", Z=np.ones(3))
-    with pytest.raises(ValueError, match=r"none\.npz holds Z: items are wanted as X"):
-        sources.load(str(tmp_path / "none.npz"))
-
-
 @pytest.mark.slow
 def test_visual_words_are_as_hard_as_in_the_paper():
     """Table 4: multinomial k-means .25, Gaussian .18."""
@@ -71,11 +57,3 @@ def test_visual_words_are_as_hard_as_in_the_paper():
             scores.append(bc.metrics.pairwise_f(labels, data.y))
     assert np.mean(found["kl"]) == pytest.approx(0.25, abs=0.03)
     assert np.mean(found["euclidean"]) == pytest.approx(0.18, abs=0.02)
-
-
-def test_visual_words_repeat_and_count():
-    data = sources.visual_words(0, 40, 30, 4)
-    assert data.X.shape == (40, 30)
-    assert (data.X.sum(axis=1) >= 1).all()
-    assert (data.X.round() == data.X).all()
-    np.testing.assert_array_equal(data.X, sources.visual_words(0, 40, 30, 4).X)

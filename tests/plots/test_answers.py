@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgb
 
 import bayesclust as bc
 from bayesclust.posterior.tree import to_datatree, with_names
@@ -115,15 +114,6 @@ def test_many_answers_make_a_curve(posterior, flipped):
     np.testing.assert_array_equal(crosses.get_ydata(), credibility[order][flipped[order]])
 
 
-def test_noise_that_was_not_kept_leaves_no_diamonds():
-    links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
-    ax = bc.plots.credibility_ranking(
-        to_datatree({"z": [[[0, 0, 1], [0, 1, 0]]]}, constraints=[links])
-    )
-    assert "leave-one-out" not in lines_by_name(ax)
-    assert ax.get_title(loc="left") == "2 answers, 0 probably wrong"
-
-
 STYLES = {
     "same": [("j", "solid")],
     "different": [("j", "dashed")],
@@ -171,34 +161,6 @@ def test_every_answer_is_drawn_between_its_items(posterior):
     assert ax.get_title(loc="left") == f"110 answers, {doubted} probably wrong"
 
 
-def test_answers_that_are_probably_wrong_lie_on_top(posterior):
-    ax = bc.plots.constraint_graph(posterior)
-    values = [part.get_array() for part in ax.collections if isinstance(part, LineCollection)]
-    wrong = [(value < 0.5).all() for value in values]
-    assert wrong == [(value < 0.5).any() for value in values] == sorted(wrong)
-    assert set(wrong) == {False, True}
-
-
-def test_some_answers_can_be_left_out(posterior):
-    table = bc.constraint_credibility(posterior)
-    shown = table[table["credibility"] <= 0.4]
-    ax = bc.plots.constraint_graph(posterior, below=0.4)
-    assert lines_of(ax) == expected_lines(posterior["observed_data"]["X"].values, shown)
-    assert f"shown: {len(shown)} of at most 0.4" in ax.get_title(loc="left")
-
-
-def test_colours_run_from_vermilion_to_blue():
-    links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
-    tree = to_datatree({"z": [[[0, 0, 1]]]}, X=[[0, 0], [1, 0], [2, 0]], constraints=[links])
-    ax = bc.plots.constraint_graph(tree)
-    ax.figure.canvas.draw()
-    believed, doubted = ax.collections[:2]
-    np.testing.assert_allclose(believed.get_edgecolor()[0][:3], to_rgb("#0072B2"), atol=0.01)
-    np.testing.assert_allclose(doubted.get_edgecolor()[0][:3], to_rgb("#D55E00"), atol=0.01)
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == ["answered: together"]
-
-
 def test_means_and_intervals_are_those_of_the_draws(posterior):
     links, triplets = bc.plots.reliability(posterior)
     for ax, names in ((links, ("p", "q")), (triplets, ("noise",))):
@@ -223,23 +185,6 @@ def test_sources_have_their_names_and_numbers_of_answers(posterior, views):
         given, found = re.fullmatch(r"(\d+) answers, (\d+\.\d) wrong", text.get_text()).groups()
         assert int(given) == own.sum()
         assert float(found) == pytest.approx(wrong[own].sum(), abs=0.0501)
-
-
-def test_a_confusion_matrix_is_shown_by_its_diagonal(rng):
-    triplets = bc.RelativeConstraints([(0, 1, 2), (1, 0, 2)], ["yes", "dnk"], n_items=3)
-    confusion = rng.dirichlet([5, 2, 1], (2, 30, 1, 3))
-    draws = {"z": np.zeros((2, 30, 3), int), "confusion": confusion}
-    noisy = bc.RelativeConstraints(
-        triplets.items, triplets.answers, n_items=3, noise=bc.ConfusionNoise()
-    )
-    tree = to_datatree(
-        draws, constraints=[noisy], dims={"confusion": ("triplets_source", "truth", "answer")}
-    )
-    (ax,) = bc.plots.reliability(tree)
-    means = confusion.mean(axis=(0, 1, 2))
-    np.testing.assert_allclose([line.get_xdata()[0] for line in ax.lines], np.diag(means))
-    words = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert words == [f'"{word}" in truth is answered so' for word in ("yes", "no", "dnk")]
 
 
 @pytest.mark.parametrize("sources", [1, 12, 150])

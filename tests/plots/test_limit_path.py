@@ -65,22 +65,3 @@ def test_a_better_partition_is_drawn_where_there_is_one(path):
     assert panels[0].get_title(loc="left") == "Variation of information to " + (
         "..." if missed else "RDP-means"
     )
-
-
-def test_next_to_nothing_does_not_fill_a_panel(path):
-    still = path.assign({name: path[name] * 1e-3 + 3.0 for name in ("n_clusters", "entropy")})
-    still.attrs |= {name: 3.0 for name in path.attrs if "n_clusters" in name or "entropy" in name}
-    panels = bc.plots.limit_path(still)
-    assert np.ptp(panels[2].get_ylim()) >= 1.5
-    assert np.ptp(panels[3].get_ylim()) >= 0.2
-    assert all(tick == round(tick) for tick in panels[2].get_yticks())
-
-
-def test_one_chain_is_compared_with_no_other(path):
-    alone = bc.plots.limit_path(path.assign(vi_between=("gamma", np.full(5, np.nan))))[5]
-    assert [line.get_label() for line in alone.lines] == ["of one chain"]
-
-
-def test_another_data_set_is_refused(path):
-    with pytest.raises(ValueError, match=r"^path has no variable 'energy': pass the data set"):
-        bc.plots.limit_path(path.drop_vars("energy"))

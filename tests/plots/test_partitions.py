@@ -64,16 +64,6 @@ def test_panels_show_the_point_estimate_and_the_bounds(posterior):
     assert f"radius {ball.radius:.2f} bits" in axes[0].figure.get_suptitle()
 
 
-def test_many_clusters_differ_and_the_legend_names_the_largest():
-    z = np.repeat(np.arange(30), np.arange(1, 31))
-    X = np.random.default_rng(0).normal(size=(len(z), 2))
-    ax = bc.plots.partitions([z, z], X)[0]
-    assert equal(drawn_partition(ax, X)[0], z)
-    assert ax.get_legend().get_title().get_text().endswith("the largest of 30")
-    texts = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert texts == [f"{k} ({k + 1})" for k in range(20, 30)]
-
-
 def test_more_columns_are_shown_by_their_principal_components(rng):
     X = rng.normal(size=(40, 5)) @ rng.normal(size=(5, 5)) + 3
     X = np.c_[X, np.full(40, 7.0)]
@@ -87,12 +77,6 @@ def test_more_columns_are_shown_by_their_principal_components(rng):
     share = values**2 / (values**2).sum()
     assert ax.figure.axes[2].get_xlabel() == f"1st principal component ({share[0]:.0%})"
     assert ax.get_ylabel() == f"2nd principal component ({share[1]:.0%})"
-
-
-def test_two_columns_are_shown_as_they_are_and_missing_cells_at_their_mean():
-    X = np.array([[0.0, 5.0], [1.0, np.nan], [2.0, 9.0]])
-    ax = bc.plots.partitions([[0, 0, 0]], X)[0]
-    np.testing.assert_array_equal(ax.collections[0].get_offsets(), [[0, 5], [1, 7], [2, 9]])
 
 
 def bits_by_hand(z):
@@ -117,35 +101,6 @@ def test_items_have_the_colour_of_their_entropy_and_the_least_sure_lie_on_top(rn
     assert ax.child_axes[0].get_ylabel() == "item entropy (bits)"
 
 
-def test_regions_are_means_of_what_is_near_and_end_far_from_items():
-    # two places, of entropy 0 and 1
-    X = np.r_[np.full((30, 2), 0.0), np.full((30, 2), 100.0)] + np.random.default_rng(0).normal(
-        size=(60, 2)
-    )
-    z = np.array(
-        [np.r_[np.zeros(30), np.arange(1, 31)], np.r_[np.zeros(30), np.full(30, 1)]]
-    ).astype(int)
-    ax = bc.plots.entropy(z, X)
-    mesh = ax.collections[0]
-    field = mesh.get_array()
-    corners = mesh.get_coordinates()
-    middles = (corners[:-1, :-1] + corners[1:, 1:]) / 2
-    bits = bits_by_hand(z)
-    assert (bits[0], bits[-1]) == (0, pytest.approx(29 / 59))
-    for place, expected in zip((0, 100), (0, 29 / 59), strict=True):
-        near = np.linalg.norm(middles - place, axis=-1) < 3
-        np.testing.assert_allclose(field[near].compressed(), expected, atol=1e-6)
-        assert not field[near].mask.any()
-    far = np.abs(middles[..., 0] - middles[..., 1]) > 70
-    assert field.mask[far].all()
-
-
-def test_regions_can_be_left_out_and_next_to_nothing_looks_so():
-    ax = bc.plots.entropy([[0, 0, 1]] * 3, [[0, 0], [1, 1], [2, 2]], regions=False)
-    assert len(ax.collections) == 1
-    assert ax.collections[0].norm.vmax == 0.1
-
-
 def test_bars_are_shares_of_all_draws_and_marks_those_of_chains(posterior):
     ax = bc.plots.n_clusters(posterior)
     numbers = posterior["posterior"]["n_clusters"].values
@@ -162,10 +117,3 @@ def test_bars_are_shares_of_all_draws_and_marks_those_of_chains(posterior):
         np.testing.assert_array_equal(np.round(line.get_xdata()), values)
     estimate = bc.point_estimate(posterior).max() + 1
     assert marks[f"point estimate: {estimate}"].get_xdata()[0] == estimate
-
-
-def test_a_partition_given_is_counted():
-    ax = bc.plots.n_clusters([[0, 1, 2], [0, 0, 1]], labels=[4, 4, 4])
-    assert ax.lines[-1].get_label() == "partition given: 1"
-    low, high = ax.get_xlim()
-    assert low < 1 < 3 < high

@@ -21,32 +21,17 @@ ROWS = """
 plots.credibility(bare)
     ValueError: this posterior has no group 'constant_data', only 'posterior', 'sample_stats':
     pass the posterior_ of a fit with constraints.
-plots.credibility([[0, 1]])
-    TypeError: a posterior is an xarray.DataTree or a fitted estimator with posterior_; got
-    list.
 plots.credibility(silent)
     ValueError: the constraints of the posterior hold no answers: there is nothing to show.
-plots.credibility(posterior, flipped=[True])
-    ValueError: flipped has shape (1,), but the posterior has 110 answers: pass one truth value
-    for each, those of several constraints one after another.
 plots.credibility(posterior, flipped=np.full(110, 2))
     TypeError: flipped must hold truth values; got dtype int64: pass True where an answer is
     wrong.
-plots.credibility_ranking(posterior, max_listed=0)
-    ValueError: max_listed must be an integer of at least 1; got 0.
-plots.constraint_graph(posterior, below=0)
-    ValueError: below must lie in (0, 1]; got 0.
 plots.traces(posterior, "z")
     ValueError: var_names: 'z' is no variable with draws: choose from n_clusters, concentration,
     p, q, noise, base_scale, log_joint, moved.
 plots.traces(posterior, [])
     ValueError: var_names is empty: choose from n_clusters, concentration, p, q, noise,
     base_scale, log_joint, moved.
-plots.traces(posterior, 3)
-    TypeError: var_names must be a word or a list of words; got int.
-plots.traces(np.zeros((3, 4), int))
-    TypeError: a posterior is an xarray.DataTree or a fitted estimator with posterior_; got
-    ndarray.
 plots.traces(posterior, "moved", axes=[None])
     ValueError: axes have shape (1,), but these are 1 row of 2: pass (1, 2) axes.
 plots.ranks(posterior, "speed")
@@ -56,41 +41,20 @@ plots.ranks(posterior, "speed")
 plots.partitions([[0, 1]])
     ValueError: this posterior has no data to place its items in the plane: pass X, one row an
     item.
-plots.partitions([[0, 1]], [[0, 0]])
-    ValueError: X has 1 rows, but the posterior has 2 items: pass one row an item.
-plots.partitions(posterior, level=1)
-    ValueError: level must lie in (0, 1); got 1.
 plots.partitions(posterior, axes=[None])
     ValueError: axes are 1, but the panels of a credible ball take 4: pass 4 axes, or None.
 plots.partitions(posterior, axes=[None] * 4)
     TypeError: axes[0] must be Matplotlib axes or None; got NoneType.
-plots.n_clusters([[0, 0, 1]], labels=[0, 1])
-    ValueError: labels has 2 items, but the posterior has 3: pass one label per item.
-plots.n_clusters([[0, 0, 1]], ax=3)
-    TypeError: ax must be Matplotlib axes or None; got int.
-plots.similarity(posterior, labels=[0, 1])
-    ValueError: labels has 2 items, but the posterior has 18: pass one label per item.
-plots.similarity(posterior, labels=[0.5] * 18)
-    TypeError: labels must be integers; got dtype float64: number the clusters 0, 1, 2, ...
-plots.similarity(posterior, labels=[[0] * 18])
-    ValueError: labels must have shape (n,) with n at least 1; got (1, 18): pass one label per
-    item.
 plots.similarity(posterior, partitions={"other": [0, 1]})
     ValueError: partitions['other'] has 2 items, but the posterior has 18: pass one label per
     item.
-plots.similarity(posterior, order="size")
-    ValueError: order must be "clusters" or "dendrogram"; got 'size'.
 plots.similarity(many, many[0], order="dendrogram")
     ValueError: a dendrogram takes at most 5,000 items; got 5,001: leave order='clusters'.
-plots.agreement(np.eye(2))
-    TypeError: matrix is a ndarray: pass a DataFrame of partitions by partitions.
 plots.agreement(named)
     ValueError: matrix has rows ['a'] and columns ['b']: pass a table of partitions by the same
     partitions, at least one.
 plots.agreement(words)
     TypeError: matrix has cells that are no numbers: pass a table of agreements or distances.
-plots.limit_path({})
-    TypeError: path is a dict: pass the data set that bayesclust.limit_path returns.
 """
 
 

@@ -4,7 +4,6 @@ from itertools import permutations
 
 import numpy as np
 import pandas as pd
-from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
 from scipy.cluster.hierarchy import dendrogram, linkage
 from scipy.spatial.distance import squareform
@@ -45,15 +44,6 @@ def test_clusters_that_share_draws_are_neighbours():
     np.testing.assert_array_equal(shown_matrix(ax)[5:7, 7:9], 0.5)
 
 
-def test_names_of_small_clusters_do_not_overlap():
-    z = np.r_[np.zeros(100, int), np.arange(1, 101)]
-    ax = bc.plots.similarity([z, z])
-    heights = np.sort(ax.get_yticks())
-    assert len(frames(ax)) == 101
-    assert np.diff(heights).min() >= 0.04 * 200
-    assert "0 (100)" in [label.get_text() for label in ax.get_yticklabels()]
-
-
 def test_strip_shows_entropies_in_the_order_of_the_matrix(posterior):
     ax = bc.plots.similarity(posterior)
     strip = ax.child_axes[0]
@@ -73,10 +63,6 @@ def strips(ax):
         for child in ax.child_axes
         if child.images
     }
-
-
-def drawn_labels(colours):
-    return np.unique(colours, axis=0, return_inverse=True)[1]
 
 
 def test_neighbours_share_a_row_where_there_are_many(rng):
@@ -114,42 +100,13 @@ def test_items_in_the_order_of_the_dendrogram(posterior):
     assert list(strips(ax)) == ["point estimate"]
 
 
-def test_a_deep_dendrogram_is_drawn():
-    # a chain of 1100 merges, one item after the other
-    draws = (np.arange(1100) < np.arange(1, 1100, 5)[:, None]).astype(int)
-    ax = bc.plots.similarity(draws, order="dendrogram")
-    (tree,) = (child for child in ax.child_axes if child.get_xlabel() == "1 - similarity")
-    assert len(tree.collections[0].get_segments()) == 1099
-
-
-def test_partitions_beside_have_the_colours_of_their_clusters(posterior, rng):
-    labels = bc.point_estimate(posterior)
-    other = np.where(labels == 0, 7, labels)
-    other[rng.integers(0, 18, 2)] = 9
-    beside = {"same": labels + 5, "other": other}
-    ax = bc.plots.similarity(posterior, labels=labels, partitions=beside)
-    found = strips(ax)
-    assert list(found) == ["same", "other"]
-    drawn = drawn_labels(found["same"])
-    sizes = [width for _, width in sorted(frames(ax))]
-    np.testing.assert_array_equal(np.flatnonzero(np.diff(drawn)) + 1, np.cumsum(sizes)[:-1])
-    assert (found["same"] == found["other"]).all(axis=1).sum() == (other != 9).sum()
-    shown = sorted(np.bincount(drawn_labels(found["other"])))
-    assert shown == sorted(np.unique(other, return_counts=True)[1])
-
-
 def table(number, rng):
     names = [f"method {k}" for k in range(number)]
     values = rng.random((number, number))
     return pd.DataFrame((values + values.T) / 2, names, names)
 
 
-def luminance(rgb):
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in rgb]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def test_cells_have_their_numbers_in_a_colour_that_can_be_read(rng):
+def test_cells_have_their_numbers(rng):
     matrix = table(7, rng)
     matrix.iloc[2, 3] = np.nan
     ax = bc.plots.agreement(matrix, "ARI")
@@ -157,22 +114,6 @@ def test_cells_have_their_numbers_in_a_colour_that_can_be_read(rng):
     assert len(ax.texts) == 48
     for text in ax.texts:
         column, row = text.get_position()
-        value = matrix.iloc[row, column]
-        assert text.get_text() == f"{value:.2f}"
-        cell = luminance(ax.images[0].cmap(ax.images[0].norm(value))[:3])
-        ink = luminance(to_rgb(text.get_color()))
-        assert (max(cell, ink) + 0.05) / (min(cell, ink) + 0.05) > 3
+        assert text.get_text() == f"{matrix.iloc[row, column]:.2f}"
     assert [label.get_text() for label in ax.get_yticklabels()] == list(matrix.index)
     assert ax.get_title(loc="left") == "ARI"
-
-
-def test_scale_holds_all_values_and_starts_at_zero():
-    names = ["a", "b"]
-    far = bc.plots.agreement(pd.DataFrame([[0.0, 3.5], [3.5, 0.0]], names, names), unit="bits")
-    assert far.images[0].get_clim() == (0, 3.5)
-    assert far.child_axes[0].get_ylabel() == "bits"
-    measured = bc.plots.agreement(bc.agreement({"a": [0, 0, 1], "b": [0, 1, 1]}))
-    assert measured.get_title(loc="left") == "Variation of information"
-    assert measured.child_axes[0].get_ylabel() == "bits"
-    below = bc.plots.agreement(pd.DataFrame([[1.0, -0.2], [-0.2, 1.0]], names, names))
-    assert below.images[0].get_clim() == (-0.2, 1)

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -15,10 +17,7 @@ def make_draws(rng, n, clusters, draws, noise=0.05, uncertain=0.2):
 
 @pytest.fixture
 def noisy_draws(rng):
-    def make(n, clusters, draws, **settings):
-        return make_draws(rng, n, clusters, draws, **settings)
-
-    return make
+    return partial(make_draws, rng)
 
 
 @pytest.fixture(scope="session")

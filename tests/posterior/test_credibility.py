@@ -112,18 +112,6 @@ def test_leaving_one_out_is_the_posterior_without_it(all_partitions):
         assert table["credibility"][m] == pytest.approx(posterior[same[:, m]].sum(), abs=0.01)
 
 
-def test_elpd_is_that_of_arviz(rng):
-    arviz = pytest.importorskip("arviz")
-    links = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 3)], [True, False, True], n_items=4)
-    z = np.array([[0, 0, 1, 1], [0, 0, 0, 1], [0, 1, 1, 2]])[rng.integers(3, size=(2, 1000))]
-    noise = {name: rng.uniform(0.6, 0.9, (2, 1000, 1)) for name in "pq"}
-    tree = to_datatree({"z": z, **noise}, constraints=[links])
-    expected = arviz.loo(bc.constraint_log_likelihood(tree), var_name="links").elpd
-    # Pareto smoothing changes the largest weights a little
-    found = bc.constraint_credibility(tree)["elpd_loo"].sum()
-    assert found == pytest.approx(float(expected), rel=0.02)
-
-
 def test_standard_errors_cover_the_errors(rng):
     """Of 300 constraints about pairs that are together in three draws of ten, independently."""
     share, m = 0.3, 300

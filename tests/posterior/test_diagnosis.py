@@ -15,7 +15,6 @@ from bayesclust.posterior.diagnosis import (
     label_free,
     partition_distances,
     violations,
-    won_by_merging,
 )
 from bayesclust.posterior.tree import to_datatree
 
@@ -53,22 +52,6 @@ def test_functionals_agree_with_plain_formulas(good):
     estimate = bc.point_estimate(z.reshape(10, 12))
     assert "log_joint" not in values
     assert values["rand_to_reference"][1, 3] == pytest.approx(rand_score(estimate, z[1, 3]))
-
-
-def test_pairs_differ_and_half_are_within_clusters(good):
-    variables, statistics = good(2, 50, 30)
-    values = label_free(to_datatree(variables, statistics), 20, 0).values
-    names = [name for name in values if name.startswith("together")]
-    pairs = [tuple(map(int, name[9:-1].split(", "))) for name in names]
-    assert len(set(pairs)) == 20
-    z = variables["z"].reshape(100, 30)
-    reference = z[statistics["log_joint"].argmax()]
-    assert sum(reference[i] == reference[j] for i, j in pairs) >= 10
-    for name, (i, j) in zip(names, pairs, strict=True):
-        np.testing.assert_array_equal(values[name].ravel(), z[:, i] == z[:, j])
-    for n, expected in [(1, 0), (2, 1), (3, 3), (30, 20)]:
-        values = label_free(to_datatree({"z": np.zeros((2, 4, n), int)}), 20, 0).values
-        assert sum(name.startswith("together") for name in values) == expected
 
 
 def test_distances_are_mean_variations_of_information(good):
@@ -222,20 +205,6 @@ def numbers(sentence):
     return [int(number) for number in re.findall(r"\d+", sentence)]
 
 
-def test_greedy_merges_mostly_find_the_best_of_few_groups(rng):
-    partitions = [np.unique(z, return_inverse=True)[1] for z in np.ndindex((4,) * 4)]
-    pairs, hits = np.array(list(combinations(range(4), 2))), 0
-    for _ in range(100):
-        weight = rng.integers(-3, 4, size=6).astype(float)
-        best = max(weight[z[pairs[:, 0]] == z[pairs[:, 1]]].sum() for z in partitions)
-        found = won_by_merging(pairs, weight)
-        assert found <= best
-        hits += found == best
-    assert hits > 85
-    repeated = np.array([[0, 1], [1, 0], [2, 2], [1, 2], [0, 2]])
-    assert won_by_merging(repeated, np.array([1.0, 2.0, 9.0, -1.0, 3.0])) == 3 + 3 - 1
-
-
 @pytest.mark.parametrize("error_rate", [0.0, 0.1])
 def test_a_class_in_pieces_conflicts_with_its_constraints(error_rate):
     links = asked(error_rate)
@@ -275,18 +244,6 @@ def test_contradicting_sources_differ_from_wrong_shapes():
     wrong, _, _, alone = numbers(said)
     assert 0.5 * wrong <= alone <= wrong
     assert "The sources are at fault" in said
-
-
-def test_few_constraints_on_an_item_leave_it_undecided():
-    """A chain of pairs cannot contradict itself, whatever is answered."""
-    pairs = np.c_[np.arange(119), np.arange(1, 120)]
-    links = bc.PairwiseConstraints(pairs, np.ones(119, bool), 120)
-    # all answers alike: shuffled they are the same
-    said = violations(fitted(np.tile([0, 1], 60), links))
-    assert said.startswith("Violated constraints: the fit violates 119 of 119")
-    inside = bc.PairwiseConstraints(pairs, np.zeros(119, bool), 120)
-    said = violations(fitted(np.zeros(120, int), inside))
-    assert "a partition made for the constraints alone leaves 0 of them wrong" in said
 
 
 @pytest.mark.parametrize(
@@ -330,19 +287,3 @@ def test_diagnose_reports_the_conflict(rng):
     assert loud.conflict.startswith("Data and constraints conflict")
     assert str(loud) == f"{loud.verdict} {loud.conflict}"
     assert loud.conflict.split(":")[0] in loud._repr_html_()
-
-
-@pytest.mark.slow
-def test_mixtures_resolve_the_conflict_of_split_classes():
-    """Classes of opposite corners, as a single-component fit and a fit of mixtures see them."""
-    corners, y = np.array([[0, 0], [8, 8], [0, 8], [8, 0]]), np.repeat([0, 0, 1, 1], 20)
-    X = np.repeat(corners, 20, axis=0) + np.random.default_rng(0).normal(size=(80, 2))
-    links = bc.PairwiseConstraints.sample(y, size=120, error_rate=0.1, seed=1)
-    short = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0}
-    short |= {"progress": False}
-    conflicts = [
-        diagnose(bc.TVClust(cluster_model=model, **short).fit(X, constraints=links)).conflict
-        for model in ("single", "mixture")
-    ]
-    assert conflicts[0].startswith("Data and constraints conflict")
-    assert conflicts[1] == ""

@@ -93,24 +93,6 @@ def test_underestimated_noise_is_found(rng):
         assert found["observed"] > found["upper"]
 
 
-def test_contradictions_in_chains_of_three_are_found():
-    chains = [(i, i + 1) for i in range(29) if i % 3 < 2]
-    ends = [(i, i + 2) for i in range(0, 30, 3)]
-    answers = [True] * len(chains) + [False] * len(ends)
-    links = bc.PairwiseConstraints(chains + ends, answers, n_items=30)
-    table = bc.constraint_ppc(known(links, z=np.repeat(np.arange(10), 3), p=0.98, q=0.98))
-    assert row(table, "contradictions")["observed"] == 10
-    assert row(table, "broken triangles")["observed"] == 10
-    assert row(table, "contradictions")["finding"] == MORE
-
-
-def test_a_source_that_always_agrees_is_found(rng):
-    links = bc.PairwiseConstraints(ask(rng, 100).items, np.ones(100, bool), N)
-    table = bc.constraint_ppc(known(links))
-    assert row(table, 'share of "same"')["finding"] == MORE
-    assert row(table, "contradictions")["observed"] == 0
-
-
 def test_errors_that_sources_share_are_found(rng):
     once = bc.PairwiseConstraints.sample(Z, size=100, error_rate=0.2, seed=rng)
     items, answers = np.tile(once.items, (2, 1)), np.tile(once.answers, 2)

@@ -96,14 +96,6 @@ def test_trees_survive_netcdf(tree, views, tmp_path):
                 np.testing.assert_array_equal(getattr(stored, name), getattr(view, name))
 
 
-def test_arviz_reads_the_tree(tree):
-    import arviz as az
-
-    summary = az.summary(tree, var_names=["concentration"], round_to="none")
-    mean = float(tree["posterior"]["concentration"].mean())
-    assert summary.loc["concentration", "mean"] == pytest.approx(mean)
-
-
 def test_draws_come_out_of_everything_that_holds_them(tree):
     z = tree["posterior"]["z"].values
     stacked = z.reshape(14, 5)

@@ -11,7 +11,7 @@ from matplotlib.image import imread
 
 import bayesclust as bc
 from bayesclust.report import figures as drawing
-from bayesclust.report import findings, report_page
+from bayesclust.report import report_page
 from bayesclust.report.text import sections
 
 VOID = {"meta", "link", "img"}
@@ -105,16 +105,19 @@ BARE = {"X": False, "constraints": False}
 
 
 @pytest.mark.parametrize(
-    ("made", "look", "head"),
+    ("made", "figures", "look", "head"),
     [
-        ({}, ["good"], "This run can be used."),
-        ({"shape": (1, 30), **BARE}, ["bad"], "Do not rely on this run yet."),
-        ({"settings": {"sampler": "variational"}, **BARE}, [], "Nothing to diagnose."),
-        ({"shape": (1, 1), **BARE}, [], "One partition, not a posterior."),
+        ({}, 13, ["good"], "This run can be used."),
+        ({"shape": (1, 30), "X": False}, 7, ["bad"], "Do not rely on this run yet."),
+        ({"settings": {"sampler": "variational"}, **BARE}, 2, [], "Nothing to diagnose."),
+        ({"shape": (1, 1), "constraints": False}, 1, [], "One partition, not a posterior."),
     ],
 )
-def test_the_verdict_is_marked_by_more_than_its_colour(make, page, coarse, made, look, head):
+def test_pages_show_what_there_is_under_their_verdict(
+    make, page, coarse, made, figures, look, head
+):
     shown = report_page(make(**made)) if made else page
+    assert shown.count("<img ") == figures
     classes = (attrs.get("class", "").split() for _, attrs in Reader(shown).tags)
     assert next(found[1:] for found in classes if found[:1] == ["verdict"]) == look
     assert re.search(r'class="verdict[^>]*><b>([^<]*)</b>', shown)[1] == head
@@ -126,27 +129,6 @@ def test_the_same_posterior_gives_the_same_page_whatever_the_style(tree, page):
     with mpl.rc_context({"font.size": 20, "axes.facecolor": "black", "savefig.dpi": 30}):
         assert report_page(tree) == page
         assert mpl.rcParams["font.size"] == 20
-
-
-@pytest.mark.parametrize(
-    ("made", "number"),
-    [
-        ({"X": False}, 7),
-        ({"constraints": False}, 9),
-        ({"shape": (1, 1)}, 5),
-        ({"settings": {"sampler": "variational"}, "shape": (2, 20)}, 11),
-    ],
-)
-def test_figures_without_data_are_left_out(make, coarse, made, number):
-    tree = make(**made)
-    assert len(drawing.pictures(tree, findings(tree))) == number
-
-
-def test_large_problems_do_without_similarities(tree, found, coarse, monkeypatch):
-    monkeypatch.setattr(drawing, "LARGEST", 10)
-    titles = [picture.title for picture in drawing.pictures(tree, found)]
-    assert not any("similarity" in title or "Entropy" in title for title in titles)
-    assert len(titles) == 11
 
 
 def test_nothing_overflows_its_figure(tree, found, monkeypatch):

@@ -30,7 +30,6 @@ from tests.robustness.world import (
 )
 
 FLAGS = np.zeros(sum(map(len, SEVERAL)), int)
-KNOWN = bc.RelativeConstraints(TRIPLETS.items, TRIPLETS.answers, N, noise=bc.UniformNoise(eps=0.1))
 
 
 def sort(words, /, **good):

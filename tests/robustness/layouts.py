@@ -115,11 +115,9 @@ def layouts(sort, good):
     return [] if make is None or good is None else list(make(good))
 
 
-def standard(sort, good):
-    """The plain array that the other layouts stand for; for draws their labels alone."""
-    if sort != "draws":
-        return good
-    return good["posterior"]["z"].values.reshape(-1, good["posterior"].sizes["item"])
+def standard(tree):
+    """The plain array that other layouts of draws stand for."""
+    return tree["posterior"]["z"].values.reshape(-1, tree["posterior"].sizes["item"])
 
 
 FITTED = ("labels_", "posterior_", "cluster_centers_", "coef_", "cost_")

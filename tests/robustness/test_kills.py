@@ -1,28 +1,62 @@
-"""Processes killed at random moments lose only what was not written, and resume the same draws."""
+"""Fits killed at random moments resume to the draws of an undisturbed one.
 
-import json
+Kills at chosen moments, in the default suite, are in tests/inference/test_checkpoint.py.
+"""
+
+import os
+import subprocess
+import sys
+import time
 
 import pytest
 
-from tests.robustness.world import in_process
+from tests.robustness.world import ROOT
+
+KILLS = 20
+FIT = """
+import hashlib, sys
+import numpy as np
+import bayesclust as bc
+from bayesclust.inference import checkpoint
+
+checkpoint.SECONDS, checkpoint.SHARE = 0.02, np.inf  # save often
+y = np.repeat([0, 1], 12)
+X = np.random.default_rng(0).normal(size=(24, 2)) + 3.0 * y[:, None]
+links = bc.PairwiseConstraints.sample(y, size=15, error_rate=0.1, seed=0)
+long = {"num_chains": 2, "num_warmup": 100, "num_samples": 400, "random_state": 0}
+long |= {"progress": False, "n_jobs": 1}
+est = {
+    "mixture": lambda: bc.TVClust(cluster_model="mixture", **long),
+    "dcrc": lambda: bc.DCRC(2, inference="gibbs", **long),
+}[sys.argv[1]]()
+print("begun", flush=True)
+path = sys.argv[2] if sys.argv[2:] else None
+tree = est.fit(X, constraints=links, checkpoint=path).posterior_
+draws = [values.values for group in checkpoint.GROUPS for values in tree[group].values()]
+print(hashlib.sha256(b"".join(map(bytes, draws))).hexdigest())
+"""
 
 
-def killed(kind, number, seed):
-    return json.loads(in_process("-m", "tests.robustness.killed", kind, number, seed))
-
-
-def test_a_few_kills_lose_no_file():
-    """Kills of chains in the default suite are in tests/inference/test_checkpoint.py."""
-    found = killed("files", 4, seed=1)
-    assert found["wrong"] == []
-    assert found["hits"] > 0
+def begin(*arguments):
+    """A fit in a process of its own, once it has begun."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", FIT, *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+    assert process.stdout.readline() == "begun\n"
+    return process
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["collapsed", "mixture", "dcrc", "files"])
-def test_a_hundred_kills_lose_nothing(kind):
-    """A quarter of the kills must meet the work, lest the test be of idle processes."""
-    found = killed(kind, 100, seed=2)
-    assert found["wrong"] == []
-    assert found["kills"] == 100
-    assert found["hits"] >= 25
+@pytest.mark.parametrize("kind", ["mixture", "dcrc"])
+def test_fits_killed_at_random_moments_resume(kind, tmp_path, rng):
+    begin(kind).wait()  # compiles
+    start = time.monotonic()
+    expected = begin(kind).communicate()[0]
+    seconds, hits = time.monotonic() - start, 0
+    for _ in range(KILLS):
+        process = begin(kind, tmp_path / "run.zarr")
+        time.sleep(rng.uniform(0, seconds / 4))
+        process.kill()
+        hits += process.wait() != 0
+    assert begin(kind, tmp_path / "run.zarr").communicate()[0] == expected
+    assert hits > 2

@@ -1,6 +1,7 @@
 """Good input in any layout gives the result of the plain 64-bit array, and is never changed."""
 
 from copy import deepcopy
+from functools import cache
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,13 +35,19 @@ def called(entry, **changed):
     return result
 
 
+@cache
+def expected_of(name):
+    return called(TABLE[name])
+
+
 def check(name, argument, every=1, most=None, first=0):
     """Compare the results of some of the layouts with that of the plain array."""
     entry = TABLE[name]
     sort, good = entry.arguments[argument].sort, entry.good()[argument]
     variants = layouts(sort, good)
     variants = [variants[(first + at) % len(variants)] for at in range(0, len(variants), every)]
-    expected = called(entry, **{argument: standard(sort, good)})
+    own = sort == "draws"  # of arrays, which hold less than a tree
+    expected = called(entry, **{argument: standard(good)}) if own else expected_of(name)
     for what, value in variants[:most]:
         before = deepcopy(plain(value))
         found = called(entry, **{argument: value})
@@ -62,12 +69,3 @@ def test_results_do_not_depend_on_the_layout(name, argument):
 @pytest.mark.parametrize(("name", "argument"), [case for case in CASES if TABLE[case[0]].slow])
 def test_results_of_slow_entries_do_not_depend_on_the_layout(name, argument):
     check(name, argument, every=8 if matches(name, LONG) else 1)
-
-
-@pytest.mark.parametrize("name", [name for name, entry in TABLE.items() if not entry.slow])
-def test_no_argument_is_changed(name):
-    entry = TABLE[name]
-    arguments = entry.good()
-    before = deepcopy(plain(arguments))
-    entry.call(**arguments)
-    np.testing.assert_equal(plain(arguments), before)

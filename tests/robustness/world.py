@@ -18,10 +18,6 @@ N = 12
 TRUTH = np.repeat([0, 1, 2], 4)
 X = np.random.default_rng(0).integers(0, 8, (N, 2)) + 30.0 * TRUTH[:, None]
 NEW = X[::3] + 1.0
-COUNTS = np.random.default_rng(1).integers(1, 5, (N, 3)) + 9.0 * np.eye(3)[TRUTH]
-BINARY = (
-    np.random.default_rng(2).random((N, 3)) < np.where(TRUTH[:, None] == np.arange(3), 0.9, 0.1)
-).astype(float)
 LINKS = bc.PairwiseConstraints([(0, 1), (1, 2), (0, 4), (5, 9), (8, 9)], [1, 1, 0, 0, 1], n_items=N)
 TRIPLETS = bc.RelativeConstraints(
     [(0, 1, 5), (0, 4, 8), (9, 10, 2)], ["yes", "dnk", "yes"], n_items=N
@@ -77,13 +73,9 @@ def linked():
     return to_datatree(draws, X=X, constraints=[LINKS], dims=dims, attrs={"family": "gaussian"})
 
 
+@cache
 def fitted(name):
     """An estimator fitted once."""
-    return _fitted(name)
-
-
-@cache
-def _fitted(name):
     return ESTIMATORS[name]().fit(
         X, constraints=None if name == "DPMeans" else LINKS, **PARTITION.get(name, {})
     )

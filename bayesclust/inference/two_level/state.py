@@ -92,9 +92,6 @@ class TwoLevelState(State):
         """Number of components in all clusters."""
         return int(self.assignment.number[0])
 
-    def prior_values(self) -> Any:
-        return dict(self.values), dict(self.within)
-
     def prior_tables(self, capacity: int) -> Any:
         among = super().prior_tables(capacity)
         return nested_tables(among, self.problem.within, capacity, self.within)
@@ -114,12 +111,13 @@ class TwoLevelState(State):
         clusters = self.levels.clusters
         number = self.n_clusters
         sizes = self.levels.size[clusters.slots[:number]]
-        self.values = self.problem.partition_prior.update(self.values, [sizes], self.rng)
+        values = self.problem.partition_prior.update(self.values, [sizes], self.rng)
         components = self.assignment.slots[: self.n_components]
         above = clusters.place[self.levels.owner[components]]
         count = self.clusters.count[components]
         groups = [count[above == g] for g in range(number)]
         self.within = self.problem.within.update(self.within, groups, self.rng)
+        self.values = values  # the tables of both are made again
 
     def log_partition(self) -> float:
         problem = self.problem
@@ -140,8 +138,8 @@ class TwoLevelState(State):
         return super().snapshot() | {"within": dict(self.within), "levels": levels}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        super().restore(snapshot)
         self.within = dict(snapshot["within"])
+        super().restore(snapshot)
         levels = snapshot["levels"]
         self.levels = Levels(**levels | {"clusters": Assignment(**levels["clusters"])})
 
