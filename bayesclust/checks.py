@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray
 
@@ -18,9 +19,6 @@ LARGEST = 1e150
 MEMINFO = Path("/proc/meminfo")
 OWN_GROUP = Path("/proc/self/cgroup")
 GROUPS = Path("/sys/fs/cgroup")
-
-UNLIMITED = 1 << 60
-"""Control groups write what they do not limit as a word, or as a number of this size."""
 
 
 def shown(value: Any, most: int = 80) -> str:
@@ -58,9 +56,7 @@ def _wrong_kind(value: Any, name: str, wanted: str) -> TypeError:
 
 def check_int(value: Any, name: str, *, least: int = 1, most: int | None = None) -> int:
     """Return `value` as an int from `least` to `most`."""
-    wanted = f"an integer of at least {least}"
-    if most is not None:
-        wanted = f"an integer from {least} to {most}"
+    wanted = f"an integer {f'of at least {least}' if most is None else f'from {least} to {most}'}"
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
         raise _wrong_kind(value, name, wanted)
     number = int(value)
@@ -105,24 +101,21 @@ def check_n_clusters(value: Any, n_items: int) -> int:
 
 def check_choice(value: Any, name: str, choices: Collection[str]) -> str:
     """Return `value` if it is one of the words in `choices`."""
-    if not isinstance(value, str) or value not in choices:
-        options = " or ".join(f'"{choice}"' for choice in choices)
-        raise (ValueError if isinstance(value, str) else TypeError)(
-            f"{name} must be {options}; got {shown(value)}."
-        )
-    return value
+    if isinstance(value, str) and value in choices:
+        return value
+    options = " or ".join(f'"{choice}"' for choice in choices)
+    kind = ValueError if isinstance(value, str) else TypeError
+    raise kind(f"{name} must be {options}; got {shown(value)}.")
 
 
 def name_word(name: Any) -> str:
     """Return `name` if it can prefix the variables of a data set."""
-    if not isinstance(name, str) or not name.isidentifier():
-        raise ValueError(
-            f"name must be a word of letters, digits and underscores; got {shown(name)}."
-        )
-    return name
+    if isinstance(name, str) and name.isidentifier():
+        return name
+    raise ValueError(f"name must be a word of letters, digits and underscores; got {shown(name)}.")
 
 
-def check_random_state(seed: Any, name: str = "random_state") -> np.random.Generator:
+def check_random_state(seed: Any, name: str = "random_state") -> Generator:
     """Return a generator for None, an integer, a Generator, a RandomState or a seed of NumPy's."""
     if isinstance(seed, np.random.RandomState):
         return np.random.default_rng(seed.randint(0, 2**31 - 1, size=8))
@@ -140,8 +133,8 @@ def check_random_state(seed: Any, name: str = "random_state") -> np.random.Gener
 def each_is(values: Any, classes: tuple[type, ...], name: str) -> list[Any]:
     """Return `values` as a list if each of them is of one of the classes."""
     named = " or ".join(kind.__name__ for kind in classes)
+    got = type(values).__name__
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        got = type(values).__name__
         raise TypeError(
             f"{name} must be a list of {named}; got {got}: wrap a single one in a list."
         )
@@ -225,17 +218,7 @@ def true_labels(labels: ArrayLike, least: int, name: str = "labels") -> IntArray
 def check_items(
     X: Any, *, name: str = "X", counts: bool = False, least: int = 2, missing: bool = False
 ) -> FloatArray:
-    """Return data (n, d) as floats in C order: finite (NaN if `missing`), or `counts`.
-
-    Examples
-    --------
-    >>> check_items([[1, 2], [3, 4]])
-    array([[1., 2.],
-           [3., 4.]])
-    >>> check_items([[1, 2], [3, float("nan")]])
-    Traceback (most recent call last):
-    ValueError: X has NaN in row 1: remove these items or fill in values.
-    """
+    """Return data (n, d) as floats in C order: finite (NaN if `missing`), or `counts`."""
     array = _real_numbers(X, name)
     if array.ndim != 2:
         raise ValueError(
@@ -254,7 +237,14 @@ def check_items(
         raise ValueError(f"{name} has {fewer}: pass at least {needed}.")
     _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, name)
     if counts:
-        _check_counts(array, name)
+        how = "pass how often each outcome was seen"
+        for what, flags, remedy in (
+            ("negative counts", array < 0, how),
+            ("counts that are not whole", array != np.floor(array), how),
+            ("nothing but zeros", ~array.any(axis=1, keepdims=True), "remove items without counts"),
+        ):
+            if flags.any():
+                raise ValueError(f"{name} has {what} in {rows_in_words(flags)}: {remedy}.")
     return array
 
 
@@ -319,17 +309,6 @@ def _check_finite(array: FloatArray, name: str) -> None:
             raise ValueError(f"{name} has {what} in {where}: remove these items or fill in values.")
     where = rows_in_words(np.abs(array) > LARGEST)
     raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {where}: rescale the features.")
-
-
-def _check_counts(array: FloatArray, name: str) -> None:
-    how = "pass how often each outcome was seen"
-    for what, flags, remedy in (
-        ("negative counts", array < 0, how),
-        ("counts that are not whole", array != np.floor(array), how),
-        ("nothing but zeros", ~array.any(axis=1, keepdims=True), "remove items without counts"),
-    ):
-        if flags.any():
-            raise ValueError(f"{name} has {what} in {rows_in_words(flags)}: {remedy}.")
 
 
 # ---- constraints
@@ -440,7 +419,7 @@ def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
         array = np.flatnonzero(array)
     if array.size == 0:
         raise ValueError("items is empty: keep at least one item.")
-    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer):
+    if array.ndim != 1 or array.dtype.kind not in "iu":
         got = f"shape {array.shape}, dtype {array.dtype}"
         raise TypeError(f"items must be a list of indices or a mask; got {got}.")
     for item in array[(array < 0) | (array >= n_items)].tolist():
@@ -464,15 +443,7 @@ def available_memory() -> int | None:
 
 
 def check_memory(needed: int, what: str, remedy: str) -> None:
-    """Refuse work that needs more bytes than there are; `what` is the subject of the sentence.
-
-    Examples
-    --------
-    >>> check_memory(1 << 60, "a matrix of all pairs", "take fewer items")
-    Traceback (most recent call last):
-    MemoryError: a matrix of all pairs needs 1,073,741,824.0 GiB of memory, but only ... GiB are
-    left: take fewer items.
-    """
+    """Refuse work that needs more bytes than there are; `what` is the subject of the sentence."""
     left = available_memory()
     if left is not None and needed > left:
         raise MemoryError(
@@ -491,10 +462,6 @@ def _left_of_machine() -> int | None:
         lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines() if ":" in line)
         return 1024 * sum(int(lines[name].split()[0]) for name in ("MemAvailable", "SwapFree"))
     except (OSError, KeyError, ValueError, IndexError):
-        pass
-    try:
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
         return None
 
 
@@ -516,8 +483,7 @@ def _left_of_group() -> int | None:
             kinds = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
         except (OSError, ValueError):  # "max", or no such file: no limit here
             continue
-        if most < UNLIMITED:
-            found.append(most - used + int(kinds.get("inactive_file", 0)))
+        found.append(most - used + int(kinds.get("inactive_file", 0)))
     return min(found, default=None)
 
 

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from bayesclust._io import replaced
 from bayesclust.cli.tables import add_reading, items_asked
 
 if TYPE_CHECKING:
-    from bayesclust.active import InteractiveSession, Query
+    from bayesclust.active import InteractiveSession
 
 ABOUT = """Ask about items of a data set, and change the partition no more than the answers require.
 
@@ -28,7 +28,6 @@ EPILOG = """examples:
   bayesclust ask plants.csv --session plants.npz --partition clusters.csv --out corrected.csv
   yes y | bayesclust ask plants.csv --session all.npz --queries 5"""
 
-
 HELP = "y yes, n no, ? don't know, m modify now, u undo, q stop"
 FEATURES_SHOWN = 8
 
@@ -40,8 +39,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     file: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     number: dict[str, Any] = {"type": int, "metavar": "N"}
     parser.add_argument("data", metavar="DATA", help="file of numbers, or name of a data set")
-    text = "where the session is kept (.npz)"
-    parser.add_argument("--session", required=True, help=text, **file)
+    parser.add_argument("--session", required=True, help="where the session is kept (.npz)", **file)
     parser.add_argument("--out", help="file to write the labels to, one a line", **file)
     parser.add_argument("--queries", help="stop after so many answers", **number)
     text = "modify after so many answers (%(default)s)"
@@ -57,8 +55,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     begin.add_argument("--min-satisfied", type=float, default=1.0, metavar="S", help=text)
     text = "clusters that may be added (%(default)s)"
     begin.add_argument("--new-clusters", default=0, help=text, **number)
-    text = "of questions and k-means (%(default)s)"
-    begin.add_argument("--seed", default=0, help=text, **number)
+    begin.add_argument("--seed", default=0, help="of questions and k-means (%(default)s)", **number)
     add_reading(parser)
     parser.set_defaults(run=run)
 
@@ -69,7 +66,7 @@ def run(settings: argparse.Namespace) -> int:
     from bayesclust.checks import check_int
 
     every = check_int(settings.every, "every")
-    number = None if settings.queries is None else check_int(settings.queries, "queries", least=0)
+    most = None if settings.queries is None else check_int(settings.queries, "queries", least=0)
     X, y = _data(settings)
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
@@ -77,11 +74,7 @@ def run(settings: argparse.Namespace) -> int:
     else:
         session = _begin(settings, X, y)
         session.save(settings.session)
-
-    def save() -> None:
-        session.save(settings.session)
-
-    answer_queries(session, sys.stdin, sys.stdout, n_answers=number, every=every, save=save)
+    _answer(session, settings.session, most, every)
     print(session.history.to_string())
     if settings.out is not None:
         with replaced(settings.out) as draft:
@@ -116,103 +109,86 @@ def _data(settings: argparse.Namespace) -> tuple[Any, Any]:
     """The data of a file or a name, and their classes where these are known."""
     from bayesclust import datasets
 
-    name, path = settings.data, Path(settings.data)
-    if not path.exists() and name in datasets.names():
-        found = datasets.load(name)
+    path = Path(settings.data)
+    if not path.exists() and settings.data in datasets.names():
+        found = datasets.load(settings.data)
         return found.X, found.y
     if path.suffix == ".npy":
         return np.load(path, allow_pickle=False), None
     return items_asked(settings).X, None
 
 
-def describe(session: InteractiveSession, query: Query) -> str:
-    """The items of a query with their features and clusters, one line each."""
-    lines = []
-    for item in query.items:
-        row = session.X[item]
-        features = " ".join(f"{x:.4g}" for x in row[:FEATURES_SHOWN])
-        more = " ..." if len(row) > FEATURES_SHOWN else ""
-        lines.append(f"  {item:>6} in cluster {session.labels[item]}: {features}{more}")
-    return "\n".join(lines)
-
-
-def answer_queries(
-    session: InteractiveSession,
-    source: TextIO,
-    out: TextIO,
-    *,
-    n_answers: int | None = None,
-    every: int = 1,
-    save: Callable[[], None] = lambda: None,
-) -> int:
-    """Ask, read answers line by line, and modify the partition; return how many were given."""
+def _answer(session: InteractiveSession, path: Path, most: int | None, every: int) -> None:
+    """Ask, read answers line by line, and modify the partition."""
     from bayesclust.active.protocol import VOCABULARY
 
     taken = 0
-    while n_answers is None or taken < n_answers:
+    while most is None or taken < most:
         asked = session.ask()
         if not asked:
-            print("nothing is left to ask", file=out)
+            print("nothing is left to ask")
             break
         (query,) = asked
-        print(f"{query}\n{describe(session, query)}", file=out)
-        word = _word(source, out)
+        print(query)
+        for item in query.items:
+            features = " ".join(f"{x:.4g}" for x in session.X[item][:FEATURES_SHOWN])
+            more = " ..." if session.X.shape[1] > FEATURES_SHOWN else ""
+            print(f"  {item:>6} in cluster {session.labels[item]}: {features}{more}")
+        word = _word()
         if word == "q":
             break
         if word == "u":
-            taken -= _undo(session, out)
+            taken -= _undo(session)
         elif word == "m":
-            _modify(session, out)
+            _modify(session)
         else:
             session.answer(query, VOCABULARY[query.kind]["yn?".index(word)])
             taken += 1
-            save()  # the answer is kept even if what it leads to fails
+            session.save(path)  # the answer is kept even if what it leads to fails
             if session.n_pending >= every:
-                _modify(session, out)
-        save()
+                _modify(session)
+        session.save(path)
     if session.n_pending:
-        _modify(session, out)
-        save()
-    return taken
+        _modify(session)
+        session.save(path)
 
 
-def _word(source: TextIO, out: TextIO) -> str:
-    """Read lines until one is understood; the end of the source means stop."""
+def _word() -> str:
+    """Read lines until one is understood; the end of the input means stop."""
     while True:
-        print(f"[{HELP}]", file=out, flush=True)
-        line = source.readline()
-        word = line.strip().lower()
-        if not line:
+        print(f"[{HELP}]", flush=True)
+        try:
+            word = input().strip().lower()
+        except EOFError:
             return "q"
         if word in set("yn?muq"):
             return word
-        print(f"{word!r} is not understood", file=out)
+        print(f"{word!r} is not understood")
 
 
-def _undo(session: InteractiveSession, out: TextIO) -> int:
+def _undo(session: InteractiveSession) -> int:
     """Undo the last answer and a modification after it; return how many answers that were."""
     before = session.n_answers
     try:
         session.undo()
         if session.n_answers == before:  # that was a modification
             session.undo()
+        print("taken back")
     except ValueError as error:
-        print(error, file=out)
-    else:
-        print("taken back", file=out)
+        print(error)
     return before - session.n_answers
 
 
-def _modify(session: InteractiveSession, out: TextIO) -> None:
+def _modify(session: InteractiveSession) -> None:
     from bayesclust.estimators.minimal_modification import ConflictError
 
     try:
         found = session.modify()
     except (ConflictError, TimeoutError) as error:
-        print(f"the partition stays as it is: {error}", file=out)
+        print(f"the partition stays as it is: {error}")
         return
     last = session.history.iloc[-1]
     quality = f", quality {last['quality']:.3f}" if "quality" in last else ""
     changed = f"{len(found.moved_)} items moved, {len(found.violated_)} constraints violated"
     after = f"{found.n_clusters_} clusters after {session.n_answers} answers"
-    print(f"{after}: {changed}{quality}", file=out)
+    print(f"{after}: {changed}{quality}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,13 +120,10 @@ def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any],
 
 def _short(paths: Sequence[Path]) -> list[str]:
     """File names without their endings; whole paths where these would be the same."""
-    stems = [path.stem for path in paths]
-    names = [
-        stem if stems.count(stem) == 1 else str(path)
-        for stem, path in zip(stems, paths, strict=True)
-    ]
-    for at, name in enumerate(names):
-        if name in names[:at]:
+    times = Counter(path.stem for path in paths)
+    names = [path.stem if times[path.stem] == 1 else str(path) for path in paths]
+    for name, given in Counter(names).items():
+        if given > 1:
             raise ValueError(f"{name} is given twice: name each file once.")
     return names
 
@@ -138,14 +136,12 @@ def _labels(path: Path, id_column: str | None, items: list[str] | None) -> NDArr
     called = [name for name in others if name.lower() in ("label", "cluster")]
     column = called[0] if called else others[0] if len(others) == 1 else None
     if column is None:
-        raise ValueError(
-            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}: call the one of labels "
-            "label or cluster."
-        )
+        known = ", ".join(sheet.header)
+        raise sheet.wrong(1, f"the columns are {known}: call the one of labels label or cluster")
     words = sheet.cells(column)
     for (line, _), word in zip(sheet.rows, words, strict=True):
         if not word:
-            raise ValueError(f"{sheet.at(line)}: {column} is empty: give every item a label.")
+            raise sheet.wrong(line, f"{column} is empty: give every item a label")
     if own is None:
         return np.array(words)
     if items is None:
@@ -159,21 +155,15 @@ def _in_order(sheet: Sheet, names: list[str], words: list[str], items: list[str]
     found: dict[str, str] = {}
     for (line, _), name, word in zip(sheet.rows, names, words, strict=True):
         if name not in known:
-            raise ValueError(
-                f"{sheet.at(line)}: no item is called {name!r} in the other "
-                f"fits{hint(name, items)}."
-            )
+            other = f"in the other fits{hint(name, items)}"
+            raise sheet.wrong(line, f"no item is called {name!r} {other}")
         if name in found:
-            raise ValueError(
-                f"{sheet.at(line)}: {name!r} has a label already: name each item once."
-            )
+            raise sheet.wrong(line, f"{name!r} has a label already: name each item once")
         found[name] = word
     missing = [name for name in items if name not in found]
     if missing:
-        raise ValueError(
-            f"{sheet.path} has no label for {missing[0]!r}, and {len(missing)} are missing in all: "
-            "add them."
-        )
+        number = f"{len(missing)} are missing in all"
+        raise ValueError(f"{sheet.path} has no label for {missing[0]!r}, and {number}: add them.")
     return [found[name] for name in items]
 
 

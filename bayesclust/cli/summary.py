@@ -49,8 +49,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
         parser.add_argument("--level", type=float, default=0.95, metavar="P", help=ball)
     summary.add_argument("--labels", help="also write a table: id, cluster, confidence", **file)
     report.add_argument("--out", required=True, help="HTML file to write", **file)
-    text = "heading (default: the name of the data)"
-    report.add_argument("--title", metavar="TEXT", help=text)
+    report.add_argument("--title", metavar="TEXT", help="heading (default: the name of the data)")
     summary.set_defaults(run=run_summary)
     report.set_defaults(run=run_report)
 

@@ -37,17 +37,15 @@ class Sheet:
     header: list[str]
     rows: list[tuple[int, list[str]]]
 
-    def at(self, line: int) -> str:
-        """Say where a line is."""
-        return f"{self.path}, line {line}"
+    def wrong(self, line: int, fault: str) -> ValueError:
+        """An error that says where the fault is."""
+        return ValueError(f"{self.path}, line {line}: {fault}.")
 
     def column(self, name: str) -> int:
         """Where a column is, or refuse a name that no column has."""
         if name not in self.header:
-            raise ValueError(
-                f"{self.at(1)}: there is no column {name!r}, only "
-                f"{', '.join(self.header)}{hint(name, self.header)}."
-            )
+            known = f"{', '.join(self.header)}{hint(name, self.header)}"
+            raise self.wrong(1, f"there is no column {name!r}, only {known}")
         return self.header.index(name)
 
     def cells(self, name: str) -> list[str]:
@@ -68,8 +66,8 @@ def hint(name: str, known: list[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
-def read_sheet(path: Path, delimiter: str | None = None, header: bool | None = True) -> Sheet:
-    """Read a table of words; with header=None its first line names columns if it has a word."""
+def read_sheet(path: Path, delimiter: str | None = None, header: bool = True) -> Sheet:
+    """Read a table of words, with a line of column names or without."""
     if delimiter is None:
         delimiter = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
     lines = [(line, [cell.strip() for cell in cells]) for line, cells in _lines(path, delimiter)]
@@ -79,17 +77,16 @@ def read_sheet(path: Path, delimiter: str | None = None, header: bool | None = T
             f"{path} is empty: the first line names the columns, and the others hold the rows."
         )
     names = lines.pop(0)[1] if header else [str(at) for at in range(len(lines[0][1]))]
+    sheet = Sheet(path, names, lines)
     if header:
-        _check_header(path, names)
+        _check_header(sheet)
     if not lines:
         raise ValueError(f"{path} has a line of column names and no rows below it.")
     for line, cells in lines:
         if len(cells) != len(names):
-            raise ValueError(
-                f"{path}, line {line}: there are {len(cells)} cells, but {len(names)} columns "
-                f"({', '.join(names)}): every row needs one cell for each."
-            )
-    return Sheet(path, names, lines)
+            fault = f"there are {len(cells)} cells, but {len(names)} columns ({', '.join(names)})"
+            raise sheet.wrong(line, f"{fault}: every row needs one cell for each")
+    return sheet
 
 
 def _lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -110,17 +107,16 @@ def _lines(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             ) from None
 
 
-def _check_header(path: Path, names: list[str]) -> None:
+def _check_header(sheet: Sheet) -> None:
+    names = sheet.header
     if all(_is_number(name) for name in names):
-        raise ValueError(
-            f"{path}, line 1: the names of the columns are all numbers ({', '.join(names[:5])}): "
-            "put a line of names first, or pass --no-header."
-        )
+        fault = f"the names of the columns are all numbers ({', '.join(names[:5])})"
+        raise sheet.wrong(1, f"{fault}: put a line of names first, or pass --no-header")
     for at, name in enumerate(names):
         if not name:
-            raise ValueError(f"{path}, line 1: column {at + 1} has no name: give it one.")
+            raise sheet.wrong(1, f"column {at + 1} has no name: give it one")
         if name in names[:at]:
-            raise ValueError(f"{path}, line 1: two columns are called {name!r}: rename one.")
+            raise sheet.wrong(1, f"two columns are called {name!r}: rename one")
 
 
 def _is_number(word: str) -> bool:
@@ -216,9 +212,7 @@ def read_items(
     chosen = list(features) if features else [name for name in sheet.header if name != own]
     chosen = [name for name in chosen if name not in left_out]
     if not chosen:
-        raise ValueError(
-            f"{sheet.at(1)}: no columns are left to cluster by, of {', '.join(sheet.header)}."
-        )
+        raise sheet.wrong(1, f"no columns are left to cluster by, of {', '.join(sheet.header)}")
     X = np.column_stack([_numbers(sheet, name, missing) for name in chosen])
     return Items(path, names, own, chosen, X)
 
@@ -227,36 +221,29 @@ def _names(sheet: Sheet, column: str) -> list[str]:
     first: dict[str, int] = {}
     for (line, _), name in zip(sheet.rows, sheet.cells(column), strict=True):
         if not name:
-            raise ValueError(f"{sheet.at(line)}: the item has no {column}: give it a name.")
+            raise sheet.wrong(line, f"the item has no {column}: give it a name")
         if name in first:
-            raise ValueError(
-                f"{sheet.at(line)}: {column} {name!r} stands in line {first[name]} too: "
-                "names must differ."
-            )
+            fault = f"{column} {name!r} stands in line {first[name]} too"
+            raise sheet.wrong(line, f"{fault}: names must differ")
         first[name] = line
     return list(first)
 
 
 def _numbers(sheet: Sheet, column: str, missing: bool) -> FloatArray:
-    values = np.empty(len(sheet.rows))
+    values = np.full(len(sheet.rows), np.nan)
     for row, word in enumerate(sheet.cells(column)):
-        where = f"{sheet.at(sheet.rows[row][0])}: {column}"
-        if word.lower() in MISSING and missing:
-            values[row] = np.nan
-        elif word.lower() in MISSING:
-            raise ValueError(
-                f"{where} is missing: fill it in, take the line out, or let fit have a --family "
-                "or --divergence that leaves missing cells out."
-            )
-        elif not _is_number(word):
-            raise ValueError(
-                f"{where} is {word!r}, which is no number: leave the column out "
-                f"with --drop {column}, or name items by it with --id {column}."
-            )
-        elif not math.isfinite(float(word)):
-            raise ValueError(f"{where} is infinite: fill in a number.")
-        else:
+        line, fault = sheet.rows[row][0], ""
+        if word.lower() in MISSING and not missing:
+            fault = "missing: fill it in, take the line out, or let fit have a --family or"
+            fault += " --divergence that leaves missing cells out"
+        elif word.lower() not in MISSING and not _is_number(word):
+            fault = f"{word!r}, which is no number: leave the column out with --drop {column}, or"
+            fault += f" name items by it with --id {column}"
+        elif word.lower() not in MISSING:
             values[row] = float(word)
+            fault = "" if math.isfinite(values[row]) else "infinite: fill in a number"
+        if fault:
+            raise sheet.wrong(line, f"{column} is {fault}")
     return values
 
 
@@ -282,15 +269,13 @@ def read_answers(
         for line, cells in sheet.rows:
             members = [_item(sheet, line, cells[at], items, number) for at in columns[:-1]]
             if len(set(members)) < size:
-                raise ValueError(
-                    f"{sheet.at(line)}: the answer names an item twice: it must be about {size} "
-                    "items."
-                )
+                fault = f"the answer names an item twice: it must be about {size} items"
+                raise sheet.wrong(line, fault)
             rows.append(members)
             words.append(_answer(sheet, line, cells[columns[-1]], size))
             given.append(path.stem if by is None else cells[by])
             if not given[-1]:
-                raise ValueError(f"{sheet.at(line)}: the source is empty: say who gave the answer.")
+                raise sheet.wrong(line, "the source is empty: say who gave the answer")
     sources, source = np.unique(given, return_inverse=True)
     named = sources.tolist() if said or len(sources) > 1 else None
     return Answers(np.array(rows, dtype=np.int64), words, source.astype(np.int64), named, notes)
@@ -300,32 +285,26 @@ def _columns(sheet: Sheet, size: int) -> list[int]:
     """Where the items and the answer are."""
     wanted = [*MEMBERS[:size], "answer"]
     if any(name not in sheet.header for name in wanted):
-        raise ValueError(
-            f"{sheet.at(1)}: the columns are {', '.join(sheet.header)}, but "
-            f"{', '.join(wanted[:-1])} and answer are needed for "
-            f"{'pairs' if size == 2 else 'triplets'} (and source, if several gave answers): "
-            "rename them."
-        )
+        needed = f"{', '.join(wanted[:-1])} and answer are needed"
+        what = f"{'pairs' if size == 2 else 'triplets'} (and source, if several gave answers)"
+        fault = f"the columns are {', '.join(sheet.header)}, but {needed} for {what}: rename them"
+        raise sheet.wrong(1, fault)
     return [sheet.header.index(name) for name in wanted]
 
 
 def _item(sheet: Sheet, line: int, name: str, items: Items, number: dict[str, int]) -> int:
     if name in number:
         return number[name]
+    fault = f"no item of {items.path} has the {items.named} {name!r}{hint(name, items.names)}"
     if items.named is None:
-        raise ValueError(
-            f"{sheet.at(line)}: there is no item {name!r}: {items.path} names none, so items are "
-            f"row numbers from 0 to {len(items.names) - 1}."
-        )
-    raise ValueError(
-        f"{sheet.at(line)}: no item of {items.path} has the {items.named} "
-        f"{name!r}{hint(name, items.names)}."
-    )
+        rows = f"row numbers from 0 to {len(items.names) - 1}"
+        fault = f"there is no item {name!r}: {items.path} names none, so items are {rows}"
+    raise sheet.wrong(line, fault)
 
 
 def _answer(sheet: Sheet, line: int, word: str, size: int) -> str:
     words = WORDS[size]
     if word.lower() not in words:
         plain = "same or different" if size == 2 else "yes, no or dnk"
-        raise ValueError(f"{sheet.at(line)}: the answer is {word!r}: write {plain}.")
+        raise sheet.wrong(line, f"the answer is {word!r}: write {plain}")
     return words[word.lower()]

@@ -18,11 +18,7 @@ from bayesclust.constraints.rules import (
     SpanConstraints,
     SpreadConstraints,
 )
-from bayesclust.constraints.stored import (
-    StoredConstraints,
-    constraints_from_dataset,
-    to_dataset,
-)
+from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
 
 __all__ = [
     "ConfusionNoise",

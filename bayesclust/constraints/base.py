@@ -10,10 +10,12 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesclust import checks as check
 from bayesclust.constraints.noise import NoiseModel
@@ -67,37 +69,49 @@ def equality_patterns(labels: ArrayLike) -> CodeArray:
 
 
 def draw_answers(
-    confusion: FloatArray, source: IntArray, truths: CodeArray, rng: np.random.Generator
+    confusion: FloatArray, source: IntArray, truths: CodeArray, rng: Generator
 ) -> CodeArray:
-    """Draw answers (m,) from the sources' confusion matrices (S, truth, answer), given the truth.
-
-    >>> draw_answers(np.eye(2)[None], np.zeros(2, int), np.array([1, 0]), np.random.default_rng(0))
-    array([1, 0], dtype=int8)
-    """
+    """Draw answers (m,) from the sources' confusion matrices (S, truth, answer), given truths."""
     thresholds = np.cumsum(confusion[source, truths], axis=-1)[:, :-1]
     above = rng.random(len(source))[:, None] >= thresholds
-    answers: CodeArray = above.sum(axis=1).astype(np.int8)
-    return answers
+    return np.asarray(above.sum(axis=1), dtype=np.int8)
 
 
 KINDS: dict[str, type[Constraints]] = {}
 """Every kind of constraints by its name; a subclass enters itself."""
 
 
-def _places(row: int, names: Sequence[Any], place: Mapping[Any, int]) -> list[int]:
-    for one in names:
-        if one not in place:
-            raise ValueError(f"row {row} names {one!r}, which is not among ids.")
-    return [place[one] for one in names]
+class ByPattern:
+    """What can be said of answers by pattern, whether or not they have a noise model."""
+
+    @property
+    def is_links(self: Any) -> bool:
+        """Whether the answers are "different" and "same" about pairs."""
+        return bool(self.kind == "pairwise")
+
+    @property
+    def n_answers(self: Any) -> int:
+        """Number of words in the vocabulary."""
+        return len(self.vocabulary)
+
+    def __len__(self: Any) -> int:
+        return len(self.items)
+
+    def patterns(self: Any, z: ArrayLike) -> CodeArray:
+        """Return the equality pattern of each row's items, (..., m), for labels z (..., n)."""
+        return equality_patterns(check.item_labels(z, self.n_items, "z")[..., self.items])
+
+    def truths(self: Any, z: ArrayLike) -> CodeArray:
+        """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
+        return np.asarray(self.truth[self.patterns(z)])
 
 
-class Constraints(ABC):
+class Constraints(ByPattern, ABC):
     """Side information that depends on a partition through the equality pattern of some items.
 
-    A subclass names its kind, its vocabulary and the true answer under each pattern; likelihood,
-    simulation, restriction, storage, limits and statements follow. Each row is about two or three
-    items: more have too many patterns for a table (state such a kind as `Rules`, or as several
-    rows). Constraints do not change: methods return new ones.
+    A subclass names its kind, its vocabulary and the true answer under each pattern; all else
+    follows. Each row is about two or three items: more have too many patterns for a table (state
+    such a kind as `Rules`, or as several rows). Constraints do not change: methods return new ones.
 
     Parameters
     ----------
@@ -110,8 +124,7 @@ class Constraints(ABC):
     source : (m,) array of int, optional
         Who gave each answer, numbered from 0 without gaps; one source by default.
     noise : NoiseModel, optional
-        How answers go wrong; by default that of the kind, by which they are more likely right than
-        wrong.
+        How answers go wrong; by default that of the kind.
     name : str, optional
         What the constraints are called in data sets and posteriors; `default_name` otherwise.
 
@@ -121,14 +134,10 @@ class Constraints(ABC):
         As given; answers are codes, positions in the vocabulary, and arrays are read-only.
     flipped : (m,) array of bool, or None
         Which answers are unlike the truth; known only where answers were simulated.
-    kind : str
-        What kind of constraints they are, the same for all of a class.
-    vocabulary : tuple of str
-        Answers in words, by code.
+    kind, vocabulary, members : str, tuple of str, tuple of str
+        The kind, its answers in words by code, and the names of the t items of a row.
     truth : (n_patterns,) array of int8
         The answer that a faultless source gives under each equality pattern.
-    members : tuple of str
-        Names of the t items of a row.
 
     Raises
     ------
@@ -244,8 +253,7 @@ class Constraints(ABC):
         n_items : int, optional
             Number of items, where they are named by their numbers.
         ids : (n,) array, optional
-            Names of the items in the order of the data, such as ``df.index``, where the table
-            names items by these. Give this or `n_items`.
+            Names of the items in the order of the data, such as ``df.index``, if not.
         name : str, optional
             By default that of the kind.
 
@@ -275,7 +283,10 @@ class Constraints(ABC):
         if ids is not None:
             place = {one: at for at, one in enumerate(np.asarray(ids).tolist())}
             number = len(place)
-            items = np.array([_places(row, line, place) for row, line in enumerate(items.tolist())])
+            for row, names in enumerate(items.tolist()):
+                for one in set(names) - set(place):
+                    raise ValueError(f"row {row} names {one!r}, which is not among ids.")
+            items = np.array([[place[one] for one in names] for names in items.tolist()])
         source = None
         if "source" in frame.columns:
             source = check.true_labels(frame["source"].to_numpy(), least=0, name="source")
@@ -284,16 +295,6 @@ class Constraints(ABC):
         made: Any = cls  # the constructors of kinds have defaults
         found: Self = made(items.reshape(-1, len(cls.members)), answers, number, source, **more)
         return found
-
-    @property
-    def is_links(self) -> bool:
-        """Whether the answers are "different" and "same" about pairs."""
-        return self.kind == "pairwise"
-
-    @property
-    def n_answers(self) -> int:
-        """Number of words in the vocabulary."""
-        return len(self.vocabulary)
 
     @property
     def n_patterns(self) -> int:
@@ -305,9 +306,6 @@ class Constraints(ABC):
         """Row of each answer in the noise table, source * n_answers + answer, shape (m,)."""
         return self.source * self.n_answers + self.answers
 
-    def __len__(self) -> int:
-        return len(self.items)
-
     def __repr__(self) -> str:
         tally = np.bincount(self.answers, minlength=self.n_answers)
         answers = ", ".join(
@@ -315,15 +313,6 @@ class Constraints(ABC):
         )
         sources = "" if self.n_sources == 1 else f" from {self.n_sources} sources"
         return f"<{type(self).__name__} {self.name!r}: {answers}{sources}, on {self.n_items} items>"
-
-    def patterns(self, z: ArrayLike) -> CodeArray:
-        """Return the equality pattern of each row's items, (..., m), for labels z (..., n)."""
-        return equality_patterns(check.item_labels(z, self.n_items, "z")[..., self.items])
-
-    def truths(self, z: ArrayLike) -> CodeArray:
-        """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
-        truths: CodeArray = self.truth[self.patterns(z)]
-        return truths
 
     def counts(self, z: ArrayLike) -> IntArray:
         """Count answers by code and pattern, (..., S * n_answers, n_patterns), for z (..., n)."""
@@ -358,9 +347,7 @@ class Constraints(ABC):
         other.noise = self._checked_noise(noise)
         return other
 
-    def simulate(
-        self, z: ArrayLike, noise_params: Mapping[str, ArrayLike], rng: np.random.Generator
-    ) -> Self:
+    def simulate(self, z: ArrayLike, noise_params: Mapping[str, ArrayLike], rng: Generator) -> Self:
         """Return the same questions with answers drawn from the model, given labels z (n,).
 
         `flipped` of what is returned tells which answers came out unlike the truth.
@@ -385,7 +372,7 @@ class Constraints(ABC):
         Returns
         -------
         Constraints
-            With n_items = k. Sources keep their numbers, whether or not their answers are left.
+            With n_items = k; sources keep their numbers.
         """
         kept, position = self._positions(items)
         inside = (position[self.items] >= 0).all(axis=1)
@@ -490,8 +477,7 @@ class Constraints(ABC):
     def confidence_of(self, table: FloatArray) -> FloatArray:
         """Return the confidence that gives a table of `costs`."""
         patterns = [int(np.flatnonzero(self.truth == a)[0]) for a in range(self.n_answers)]
-        confidence: FloatArray = np.swapaxes(table[:, :, patterns], 1, 2) + 0.0
-        return confidence
+        return np.asarray(np.swapaxes(table[:, :, patterns], 1, 2) + 0.0)
 
 
 def check_constraints(
@@ -499,9 +485,9 @@ def check_constraints(
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it.
 
-    A method `needs` answers about two or three items by equality pattern ("table"), answers about
-    pairs alone ("links"), or whatever holds or does not hold in a partition ("statements"). Labels
-    become pairs for the first two. The second of a name gets "_2" appended, and so on.
+    A method `needs` answers by equality pattern ("table"), answers about pairs alone ("links"), or
+    whatever holds or does not hold in a partition ("statements"). Labels become pairs for the first
+    two. The second of a name gets "_2" appended, and so on.
     """
     if constraints is None:
         return []
@@ -543,12 +529,8 @@ def _no_constraints(value: Any, what: str) -> str:
 
 
 def _renamed(given: Constraints, taken: set[str]) -> Constraints:
-    name = given.name
-    number = 2
-    while name in taken:
-        name = f"{given.name}_{number}"
-        number = number + 1
-    if name != given.name:
+    numbered = (f"{given.name}_{number}" for number in count(2))
+    if given.name in taken:
         given = copy.copy(given)
-        given.name = name
+        given.name = next(name for name in numbered if name not in taken)
     return given

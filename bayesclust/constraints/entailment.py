@@ -11,15 +11,11 @@ from bayesclust.typing import BoolArray, IntArray
 
 def must_link_components(must: IntArray, n_items: int) -> IntArray:
     """Return the connected components of the must-links."""
-    links = coo_array(
-        (np.ones(len(must), dtype=np.int8), (must[:, 0], must[:, 1])), shape=(n_items, n_items)
-    )
-    labels = connected_components(links.astype(np.int64).tocsr(), directed=False)[1]
-    # SciPy promises no order
-    first = np.unique(labels, return_index=True)[1]
-    number = np.empty(len(first), dtype=np.int64)
-    number[np.argsort(first)] = np.arange(len(first))
-    return number[labels]
+    links = coo_array((np.ones(len(must)), tuple(must.T)), shape=(n_items, n_items))
+    labels = connected_components(links, directed=False)[1]
+    # in order of first appearance: SciPy promises no order
+    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[number]
 
 
 def pairs_within(component: IntArray) -> IntArray:
@@ -37,9 +33,8 @@ def pairs_between(component: IntArray, cannot: IntArray) -> IntArray:
     members = _members(component)
     pairs = [np.empty((0, 2), dtype=np.int64)]
     for first, second in np.unique(np.sort(component[cannot], axis=1), axis=0):
-        left = members[first]
-        right = members[second]
-        pairs.append(np.column_stack([np.repeat(left, len(right)), np.tile(right, len(left))]))
+        grid = np.meshgrid(members[first], members[second], indexing="ij")
+        pairs.append(np.stack(grid, axis=-1).reshape(-1, 2))
     return np.concatenate(pairs)
 
 

@@ -1,23 +1,20 @@
 """All constraints merged into one factor graph, in the form that compiled samplers walk.
 
 Every answer is a factor on two or three items whose value depends on their equality pattern alone:
-row `code` of a table log p(answer | pattern), rebuilt whenever the noise changes. Samplers ask for
-two things: how putting item i in each cluster changes log p(s | z) (*site logits*), and the value
-of the factors that touch a set of items. Limits take the same graph with a table of costs.
-
-Items of one *colour* share no factor, and so can be updated at once. Noise that is made of
-Dirichlet rows (`bayesclust.constraints.noise`) is also laid out to be integrated out.
+row `code` of a table log p(answer | pattern), rebuilt whenever the noise changes; of limits, a
+table of costs. Samplers ask how putting item i in each cluster changes log p(s | z) (*site
+logits*), and for the value of the factors that touch a set of items. Items of one *colour* share no
+factor. Noise that is made of Dirichlet rows is also laid out to be integrated out.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, pairwise, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
 from bayesclust.checks import check_int, each_is
@@ -34,17 +31,16 @@ PASSED_OVER = -2
 class Sites(NamedTuple):
     """Factors of all constraints, and for each item the factors that name it (compressed rows)."""
 
-    start: NDArray[np.int64]  # (n + 1,)
-    factor: NDArray[np.int64]  # (sum of degrees,)
-    member: NDArray[np.int64]  # (F, 3), third member -1 for pairs
-    code: NDArray[np.int64]  # (F,) row of the table
+    start: IntArray  # (n + 1,)
+    factor: IntArray  # (sum of degrees,)
+    member: IntArray  # (F, 3), third member -1 for pairs
+    code: IntArray  # (F,) row of the table
 
     def patterns(self, labels: IntArray) -> CodeArray:
         """Return the equality pattern of each factor's items, shape (F,)."""
         names = labels[self.member]
         pairs = equality_patterns(names[:, :2])
-        pattern: CodeArray = np.where(self.member[:, 2] < 0, pairs, equality_patterns(names))
-        return pattern
+        return np.asarray(np.where(self.member[:, 2] < 0, pairs, equality_patterns(names)))
 
     def inside(self, labels: IntArray, table: Any) -> float:
         """Return the sum of table[code, pattern] over the factors."""
@@ -89,8 +85,11 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
         padded[:, : one.items.shape[1]] = one.items
         members.append(padded)
         codes.append(rows.start + one.codes)
-    member = np.concatenate(members)
-    code = np.concatenate(codes)
+    return sites_of(np.concatenate(members), np.concatenate(codes), n_items)
+
+
+def sites_of(member: IntArray, code: IntArray, n_items: int) -> Sites:
+    """Factors on the items `member` (F, 3), in rows by item."""
     factor, column = np.nonzero(member >= 0)
     item = member[factor, column]
     order = np.argsort(item, kind="stable")
@@ -109,17 +108,25 @@ def table_parts(constraints: Sequence[Constraints]) -> list[tuple[slice, slice]]
 
 def stack_tables(
     constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """One table log p(answer | pattern), (codes, 5); pairs use the first two columns."""
-    parts = table_parts(constraints)
-    stacked = np.zeros((parts[-1][0].stop if parts else 0, N_PATTERNS))
-    for one, noise, part in zip(constraints, noises, parts, strict=True):
-        stacked[part] = one.noise.log_table(noise)
+    each = zip(constraints, noises, strict=True)
+    return stack_padded([one.noise.log_table(noise) for one, noise in each])
+
+
+def stack_padded(tables: Sequence[Any]) -> FloatArray:
+    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros."""
+    stacked = np.zeros((sum(map(len, tables)), N_PATTERNS))
+    first = 0
+    for table in tables:
+        codes, patterns = np.shape(table)
+        stacked[first : first + codes, :patterns] = table
+        first += codes
     return stacked
 
 
 @device(fastmath=FAST, no_refcount=True)
-def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
+def factor_pattern(sites: Sites, z: IntArray, f: int) -> int:
     """Equality pattern of the items of answer f, as `equality_patterns` numbers it."""
     a = z[sites.member[f, 0]]
     b = z[sites.member[f, 1]]
@@ -134,16 +141,14 @@ def factor_pattern(sites: Sites, z: NDArray[np.int64], f: int) -> int:
 
 
 @kernel(nogil=False, no_refcount=True)
-def count_answers(sites: Sites, z: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+def count_answers(sites: Sites, z: IntArray, counts: IntArray) -> None:
     """Add to counts[code, pattern] how often each answer was given under each pattern."""
     for f in range(len(sites.code)):
         counts[sites.code[f], factor_pattern(sites, z, f)] += 1
 
 
 @device(fastmath=FAST, no_refcount=True)
-def _add_triplet(
-    row: NDArray[np.float64], place: int, a: int, b: int, c: int, logits: NDArray[np.float64]
-) -> None:
+def _add_triplet(row: FloatArray, place: int, a: int, b: int, c: int, logits: FloatArray) -> None:
     """Add to logits[k] what a triplet says of one member in k, where the others have labels."""
     left = b if place == 0 else a
     right = b if place == 2 else c
@@ -162,16 +167,9 @@ def _add_triplet(
 
 @device(fastmath=FAST, no_refcount=True)
 def add_site_logits(
-    sites: Sites,
-    table: NDArray[np.float64],
-    z: NDArray[np.int64],
-    i: int,
-    logits: NDArray[np.float64],
+    sites: Sites, table: FloatArray, z: IntArray, i: int, logits: FloatArray
 ) -> None:
-    """Add to logits[k] what item i in k changes in log p(s | z), relative to a new cluster.
-
-    Answers that name another unplaced item (label -1) are passed over.
-    """
+    """Add to logits[k] what item i in k, instead of alone, changes in log p(s | z)."""
     for entry in range(sites.start[i], sites.start[i + 1]):
         f = sites.factor[entry]
         row = table[sites.code[f]]
@@ -189,18 +187,9 @@ def add_site_logits(
 
 @device(fastmath=FAST, no_refcount=True)
 def add_block_logits(
-    sites: Sites,
-    table: NDArray[np.float64],
-    z: NDArray[np.int64],
-    items: NDArray[np.int64],
-    bonded: bool,
-    logits: NDArray[np.float64],
+    sites: Sites, table: FloatArray, z: IntArray, items: IntArray, bonded: bool, logits: FloatArray
 ) -> None:
-    """Add to logits[k] what a whole block in k changes in log p(s | z), relative to a new cluster.
-
-    The items of the block are the ones without a label (-1). Given bonds
-    (`bayesclust.inference.moves.link_blocks`), answers that favour "same" drop out.
-    """
+    """Add the same of a whole block, all items without a label; `bonded`, "same" drops out."""
     for i in items:
         for entry in range(sites.start[i], sites.start[i + 1]):
             f = sites.factor[entry]
@@ -226,21 +215,13 @@ def add_block_logits(
 
 @kernel(fastmath=FAST, no_refcount=True)
 def log_prob_touching(
-    sites: Sites,
-    table: NDArray[np.float64],
-    z: NDArray[np.int64],
-    items: NDArray[np.int64],
-    mark: NDArray[np.int64],
+    sites: Sites, table: FloatArray, z: IntArray, items: IntArray, mark: IntArray
 ) -> float:
-    """Sum of log p(answer | z) over the answers that name one of `items` at least, each once.
-
-    `mark` is scratch of length n, all zero before and after.
-    """
-    for position in range(len(items)):
-        mark[items[position]] = 1
+    """Sum of log p(answer | z) over answers that name one of `items`; `mark` (n,) is scratch, 0."""
+    for i in items:
+        mark[i] = 1
     value = 0.0
-    for position in range(len(items)):
-        i = items[position]
+    for i in items:
         for entry in range(sites.start[i], sites.start[i + 1]):
             f = sites.factor[entry]
             owner = sites.member[f, 0]
@@ -250,8 +231,8 @@ def log_prob_touching(
                 owner = sites.member[f, 2]
             if owner == i:
                 value += table[sites.code[f], factor_pattern(sites, z, f)]
-    for position in range(len(items)):
-        mark[items[position]] = 0
+    for i in items:
+        mark[i] = 0
     return value
 
 
@@ -276,35 +257,25 @@ def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[
     >>> constraint_graph([twice], 3)
     (array([0, 1, 1, 2]), array([2, 0]))
     """
-    constraints, n_items = _checked(constraints, n_items)
+    n_items = check_int(n_items, "n_items")
     arcs = [np.empty(0, dtype=np.int64)]
-    for one in constraints:
-        for a, b in combinations(range(one.items.shape[1]), 2):
-            left = one.items[:, a]
-            right = one.items[:, b]
-            arcs += [left * n_items + right, right * n_items + left]
-    tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
-    return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
-
-
-def _checked(constraints: Sequence[Constraints], n_items: int) -> tuple[list[Constraints], int]:
-    number = check_int(n_items, "n_items")
-    found: list[Constraints] = each_is(constraints, (Constraints,), "constraints")
-    for one in found:
-        if one.n_items != number:
+    for one in each_is(constraints, (Constraints,), "constraints"):
+        if one.n_items != n_items:
             raise ValueError(
                 f"the constraints {one.name!r} are on {one.n_items} items, "
-                f"but n_items is {number}: pass the n_items they were made for."
+                f"but n_items is {n_items}: pass the n_items they were made for."
             )
-    return found, number
+        for a, b in permutations(range(one.items.shape[1]), 2):
+            arcs.append(one.items[:, a] * n_items + one.items[:, b])
+    tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
+    return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
 
 
 def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArray:
     """Colour the items greedily, those with most neighbours first (Welsh and Powell 1967).
 
     Given everything else, items of one colour are independent under any model whose items meet only
-    in the answers: a sweep needs as many vectorised steps as there are colours, at most the largest
-    degree plus one.
+    in the answers. There are at most as many colours as the largest degree plus one.
 
     Parameters
     ----------
@@ -341,10 +312,10 @@ def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArra
 class Dirichlets(NamedTuple):
     """Rows of all sources of all constraints; C kinds of answers in all, R rows."""
 
-    weight: NDArray[np.float64]  # (C,) prior weight of each kind
-    start: NDArray[np.int64]  # (R + 1,) row r has the kinds start[r] : start[r + 1]
-    kind: NDArray[np.int64]  # (codes, 5), or `GIVEN` or `PASSED_OVER`
-    factor: NDArray[np.float64]  # (codes, 5) logarithm of its known factor
+    weight: FloatArray  # (C,) prior weight of each kind
+    start: IntArray  # (R + 1,) row r has the kinds start[r] : start[r + 1]
+    kind: IntArray  # (codes, 5), or `GIVEN` or `PASSED_OVER`
+    factor: FloatArray  # (codes, 5) logarithm of its known factor
 
 
 NONE = Dirichlets(
@@ -388,16 +359,9 @@ def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
 
 @device(fastmath=FAST, no_refcount=True)
 def integrated_surplus(
-    rows: Dirichlets,
-    sites: Sites,
-    table: NDArray[np.float64],
-    z: NDArray[np.int64],
-    mass: NDArray[np.float64],
+    rows: Dirichlets, sites: Sites, table: FloatArray, z: IntArray, mass: FloatArray
 ) -> float:
-    """log p(answers | z) - log p(answers | z, noise of `table`), up to what z does not change.
-
-    `mass` is scratch.
-    """
+    """log p(answers | z) - log p(answers | z, noise of `table`), up to what z does not change."""
     for c in range(len(rows.weight)):
         mass[c] = rows.weight[c]
     value = 0.0

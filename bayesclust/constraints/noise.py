@@ -18,9 +18,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, override
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import betaln, digamma, gammaln
 
 from bayesclust.checks import number_between, plain_array, real_array, shown
@@ -57,18 +58,15 @@ class DirichletRows(NamedTuple):
 @cache
 def _truths(truth: tuple[int, ...], n_answers: int) -> IntArray:
     """1 where a pattern, by row, has this true answer."""
-    table: IntArray = (np.array(truth)[:, None] == np.arange(n_answers)).astype(np.int64)
-    return table
+    return np.equal.outer(truth, np.arange(n_answers)).astype(np.int64)
 
 
 class NoiseModel(ABC):
     """Distribution of the answers of S sources given the true answers, with its prior.
 
-    Parameters travel as a dict of arrays, in which the axis of sources comes first after any batch
-    axes. A table of counts has one row per source and answer, in the order source * n_answers +
-    answer, and one column per equality pattern; batch axes may come before. Counts may be soft:
-    expected numbers, as floats, where labels are uncertain. Write a model of your own as a
-    `DirichletNoise`, if it can be one.
+    Parameters are a dict of arrays (..., S, ...), counts of answers a table (..., S * n_answers,
+    n_patterns) of numbers, whole or expected, with row source * n_answers + answer. Write a model
+    of your own as a `DirichletNoise`, if it can be one.
 
     Attributes
     ----------
@@ -103,9 +101,7 @@ class NoiseModel(ABC):
         """Return p(answer | truth), shape (..., S, truth, answer)."""
 
     @abstractmethod
-    def draw(
-        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
-    ) -> Params:
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
         """Draw the free parameters from their posterior given the counts, and keep the others."""
 
     @abstractmethod
@@ -159,7 +155,7 @@ class NoiseModel(ABC):
             out[..., source, truth, answer] = np.exp(self.log_marginal(further) - before)
         return out
 
-    def sample_prior(self, n_sources: int, rng: np.random.Generator) -> Params:
+    def sample_prior(self, n_sources: int, rng: Generator) -> Params:
         """Draw the free parameters of `n_sources` sources from the prior; the others are known."""
         no_answers = np.zeros((n_sources * self.n_answers, len(self.truth)), dtype=np.int64)
         return self.draw(no_answers, self.initial(n_sources), rng)
@@ -205,8 +201,7 @@ class Rows(NamedTuple):
 
     def own(self, tallies: Any) -> Any:
         """Its part of counts by kind (..., S, K): (..., S, R, C)."""
-        found = tallies[..., self.kinds]
-        return found.reshape(*found.shape[:-1], *self.values.shape)
+        return tallies[..., self.kinds].reshape(*tallies.shape[:-1], *self.values.shape)
 
 
 class _Layout(NamedTuple):
@@ -223,15 +218,14 @@ class DirichletNoise(NoiseModel):
     """A noise model that is made of rows of probabilities with Dirichlet priors.
 
     A subclass is a frozen dataclass that names `kind`, `truth`, `n_answers` and `parameters`, and
-    returns the prior of each parameter; all samplers, variational methods, NumPyro programs and
-    diagnostics follow.
+    returns the prior of each parameter; all else follows.
 
     Attributes
     ----------
     cell : (truth, answer) tuple of int
         Which kind an answer is of under a truth. Kinds are numbered through, parameter by
-        parameter: a rate x has two, x and 1 - x; rows (R, C) have R * C. The default is one
-        parameter that is a whole confusion matrix.
+        parameter: a rate x has two, x and 1 - x; rows (R, C) have R * C. May be left out by a model
+        without rates whose rows, one below the other, are a whole confusion matrix.
     share : (truth, answer) tuple of float
         Which share of the probability of its kind an answer has; 1 by default.
     """
@@ -248,23 +242,21 @@ class DirichletNoise(NoiseModel):
         rows: dict[str, Rows] = {}
         K = 0
         for name, prior in self.priors().items():
-            values = _values(prior)
-            free = isinstance(prior, (tuple, np.ndarray))
-            if free and not (np.isfinite(values) & (values > 0)).all():
-                raise ValueError(
-                    f"{type(self).__name__}.priors(): weights of {name!r} must be finite and "
-                    f"above 0; got {values.tolist()}."
-                )
+            values = _values(prior, f"{type(self).__name__}.priors(): weights of {name!r}")
+            free = not isinstance(prior, (float, Known))
             is_rate = isinstance(prior, (tuple, float))
             rows[name] = Rows(values, free, is_rate, slice(K, K + values.size))
             K += values.size
         A = self.n_answers
         T = max(self.truth) + 1
+        rates = any(own.is_rate for own in rows.values())
         cell = np.arange(T * A).reshape(T, A) if self.cell is None else np.array(self.cell)
-        if cell.shape[-1] != A or len(cell) < T or not (0 <= cell.min() <= cell.max() < K):
+        fits = cell.shape[-1] == A and len(cell) >= T and 0 <= cell.min() <= cell.max() < K
+        if not fits or (rates and self.cell is None):
+            got = "none, for a model with rates" if rates and self.cell is None else cell.tolist()
             raise ValueError(
                 f"{type(self).__name__}.cell must have {T} rows of {A} kinds, numbered 0 to "
-                f"{K - 1} as priors() has them; got {cell.tolist()}."
+                f"{K - 1} as priors() has them; got {got}."
             )
         share = np.ones(cell.shape) if self.share is None else np.array(self.share, np.float64)
         of_pattern = cell[list(self.truth)].T.ravel()  # answers * patterns
@@ -281,11 +273,9 @@ class DirichletNoise(NoiseModel):
         return self._layout.rows
 
     @property
-    @override
     def free(self) -> tuple[str, ...]:
         return tuple(name for name, rows in self.rows.items() if rows.free)
 
-    @override
     def initial(self, n_sources: int) -> Params:
         means: Params = {}
         for name, rows in self.rows.items():
@@ -293,7 +283,6 @@ class DirichletNoise(NoiseModel):
             means[name] = np.full((n_sources, *mean.shape), mean)
         return means
 
-    @override
     def confusion(self, params: Mapping[str, ArrayLike], xp: Any = np) -> FloatArray:
         """Return p(answer | truth), (..., S, truth, answer), in NumPy or jax.numpy."""
         kinds = []
@@ -314,10 +303,7 @@ class DirichletNoise(NoiseModel):
         rows = self.n_answers * len(self.truth)
         return tables.reshape(*tables.shape[:-2], -1, rows) @ self._layout.gather
 
-    @override
-    def draw(
-        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
-    ) -> Params:
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
         tallies = self._tallies(counts)
         drawn: Params = {}
         for name, rows in self.rows.items():
@@ -330,7 +316,6 @@ class DirichletNoise(NoiseModel):
                 drawn[name] = gammas / gammas.sum(axis=-1, keepdims=True)
         return drawn
 
-    @override
     def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
         value: Any = 0.0
         for name, rows in self.rows.items():
@@ -340,7 +325,6 @@ class DirichletNoise(NoiseModel):
                 value = value + density(rows.values, given)
         return float(value) if np.ndim(value) == 0 else value
 
-    @override
     def log_marginal(self, counts: Counts) -> Any:
         tallies = self._tallies(counts)
         value: Any = 0.0
@@ -355,7 +339,6 @@ class DirichletNoise(NoiseModel):
             value = value + (tallies @ self._layout.log_share).sum(axis=-1)
         return float(value) if np.ndim(value) == 0 else value
 
-    @override
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
         tallies = self._tallies(counts)
         by_kind = np.zeros(tallies.shape)
@@ -368,10 +351,8 @@ class DirichletNoise(NoiseModel):
                 by_kind[..., rows.kinds] = rows.log_known.ravel()
         if self._layout.log_share is not None:
             by_kind += self._layout.log_share
-        expected: FloatArray = by_kind[..., self._layout.cell]
-        return expected
+        return np.asarray(by_kind[..., self._layout.cell])
 
-    @override
     def dirichlet_rows(self) -> DirichletRows | None:
         # a subclass that has another marginal likelihood integrates something else out
         if type(self).log_marginal is not DirichletNoise.log_marginal:
@@ -390,16 +371,23 @@ class DirichletNoise(NoiseModel):
         return DirichletRows(tuple(weights), number[layout.cell], factor)
 
 
-def _values(prior: Prior) -> FloatArray:
+def _values(prior: Prior, name: str) -> FloatArray:
     """Dirichlet weights or known probabilities, (R, C)."""
     if isinstance(prior, float):
         return np.array([[prior, 1 - prior]])
     if isinstance(prior, Known):
         return prior.rows
-    return np.array([prior]) if isinstance(prior, tuple) else prior
+    pair = isinstance(prior, tuple) and len(prior) == 2
+    values = np.array([prior] if pair else prior, dtype=np.float64)
+    if values.ndim != 2 or not (np.isfinite(values) & (values > 0)).all():
+        raise ValueError(
+            f"{name} must be finite and above 0, a pair (a, b) of a rate or rows in a 2-d array; "
+            f"got {shown(prior)}."
+        )
+    return values
 
 
-def _draw_rate(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
+def _draw_rate(weights: FloatArray, rng: Generator) -> FloatArray:
     """Draw from Beta distributions (..., 2), kept off 0 and 1 so that logarithms stay finite."""
     a = weights[..., 0]
     b = weights[..., 1]
@@ -415,8 +403,7 @@ def _draw_rate(weights: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 def _off_the_ends(probability: FloatArray) -> FloatArray:
     """Keep probabilities off 0 and 1, in half the time of `np.clip`."""
-    kept: FloatArray = np.minimum(np.maximum(probability, TINY), ALMOST_ONE)
-    return kept
+    return np.asarray(np.minimum(np.maximum(probability, TINY), ALMOST_ONE))
 
 
 def _log_density_of_rate(weights: FloatArray, x: FloatArray) -> Any:
@@ -443,8 +430,7 @@ def _log_density_of_rows(weights: FloatArray, x: FloatArray) -> Any:
 
 def _log_norm(weights: FloatArray) -> FloatArray:
     """Log of the multivariate beta function over the last axis."""
-    norm: FloatArray = gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1))
-    return norm
+    return np.asarray(gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1)))
 
 
 @dataclass(frozen=True)
@@ -459,9 +445,8 @@ class LinkNoise(DirichletNoise):
     ----------
     p, q : (a, b) or float, default (4, 1)
         The Beta(a, b) prior, shared by all sources, or a known value in (0, 1). Beta(4, 1) has mean
-        0.8 and puts 15/16 of its mass above 1/2: answers are more likely right than wrong, and a
-        few dozen answers outweigh it. A flat prior could not rule out p + q < 1, where answers mean
-        their opposite.
+        0.8 and puts 15/16 of its mass above 1/2: a few dozen answers outweigh it. A flat prior
+        could not rule out p + q < 1, where answers mean their opposite.
 
     Examples
     --------
@@ -486,7 +471,6 @@ class LinkNoise(DirichletNoise):
         for name in ("p", "q"):
             object.__setattr__(self, name, beta_or_known(getattr(self, name), name, "(0, 1)"))
 
-    @override
     def priors(self) -> dict[str, Prior]:
         return {"p": self.p, "q": self.q}
 
@@ -510,8 +494,7 @@ class UniformNoise(DirichletNoise, TripletNoise):
     ----------
     eps : (a, b) or float, default (1, 9)
         The Beta(a, b) prior, shared by all sources, or a known value in [0, 1). Beta(1, 9) has mean
-        0.1 and puts all but 5e-5 of its mass below 2/3, where answers inform: they are more likely
-        right than wrong, and a few dozen answers outweigh it.
+        0.1 and puts all but 5e-5 of its mass below 2/3, where answers inform.
 
     Examples
     --------
@@ -531,12 +514,8 @@ class UniformNoise(DirichletNoise, TripletNoise):
     def __post_init__(self) -> None:
         object.__setattr__(self, "eps", beta_or_known(self.eps, "eps", "[0, 1)"))
 
-    @override
     def priors(self) -> dict[str, Prior]:
         return {"noise": self.eps}
-
-
-MOSTLY_RIGHT = ((8.0, 1.0, 1.0), (1.0, 8.0, 1.0), (1.0, 1.0, 8.0))
 
 
 @dataclass(frozen=True)
@@ -550,8 +529,7 @@ class ConfusionNoise(DirichletNoise, TripletNoise):
     ----------
     prior : (3, 3) array of float, optional
         Dirichlet weights of each row, in the order yes, no, dnk, shared by all sources. The default
-        has 8 on the diagonal and 1 off it: a right answer has mean probability 0.8, and a few dozen
-        answers to questions of that truth outweigh it.
+        has 8 on the diagonal and 1 off it: a right answer has mean probability 0.8.
     matrix : (3, 3) array of float, optional
         A known confusion matrix, whose rows sum to one. Give this or `prior`, not both.
 
@@ -573,22 +551,16 @@ class ConfusionNoise(DirichletNoise, TripletNoise):
             raise TypeError(
                 "ConfusionNoise takes a prior or a known matrix, not both: leave one out."
             )
-        if self.matrix is not None:
-            rows = confusion_matrix(self.matrix, self.n_answers, "matrix")
-        else:
-            given = MOSTLY_RIGHT if self.prior is None else self.prior
-            rows = _dirichlet_weights(given, self.n_answers)
         name = "prior" if self.matrix is None else "matrix"
+        given = getattr(self, name)
+        mostly_right = np.ones((3, 3)) + 7 * np.eye(3)
+        rows = square(mostly_right if given is None else given, 3, name, weights=name == "prior")
         object.__setattr__(self, name, tuple(map(tuple, rows.tolist())))
 
-    @override
     def priors(self) -> dict[str, Prior]:
         if self.matrix is not None:
             return {"confusion": Known(np.array(self.matrix))}
         return {"confusion": np.array(self.prior)}
-
-
-# ---- checks of priors
 
 
 def beta_or_known(value: Any, name: str, interval: str) -> Beta | float:
@@ -614,32 +586,22 @@ def beta_or_known(value: Any, name: str, interval: str) -> Beta | float:
     return float(value[0]), float(value[1])
 
 
-def _square(values: ArrayLike, size: int, name: str, what: str) -> FloatArray:
+def square(values: ArrayLike, size: int, name: str, *, weights: bool = False) -> FloatArray:
+    """Return (size, size) probabilities p(answer | truth), or Dirichlet weights of such rows."""
     array = real_array(values, name)
+    what, rule = "probabilities", "probabilities lie in [0, 1]"
+    right = (array >= 0) & (array <= 1)
+    if weights:
+        what, rule = "Dirichlet weights", "weights must be positive and finite"
+        right = (array > 0) & np.isfinite(array)
     if array.shape != (size, size):
         raise ValueError(
             f"{name} must have shape ({size}, {size}); got {array.shape}: "
             f"pass one row of {what} per true answer."
         )
-    return array
-
-
-def _dirichlet_weights(weights: ArrayLike, size: int) -> FloatArray:
-    """Return (size, size) Dirichlet weights, one row per true answer."""
-    array = _square(weights, size, "prior", "Dirichlet weights")
-    for row, column in np.argwhere(~((array > 0) & np.isfinite(array))):
-        got = f"prior[{row}, {column}] is {array[row, column]:g}"
-        raise ValueError(f"{got}: weights must be positive and finite.")
-    return array
-
-
-def confusion_matrix(matrix: ArrayLike, size: int, name: str) -> FloatArray:
-    """Return a (size, size) matrix of p(answer | truth), whose rows sum to one."""
-    array = _square(matrix, size, name, "probabilities")
-    for row, column in np.argwhere(~((array >= 0) & (array <= 1))):
-        got = f"{name}[{row}, {column}] is {array[row, column]:g}"
-        raise ValueError(f"{got}: probabilities lie in [0, 1].")
+    for row, column in np.argwhere(~right):
+        raise ValueError(f"{name}[{row}, {column}] is {array[row, column]:g}: {rule}.")
     for row, total in enumerate(array.sum(axis=1)):
-        if abs(total - 1) > 1e-8:
+        if not weights and abs(total - 1) > 1e-8:
             raise ValueError(f"row {row} of {name} sums to {total:.6g}: each row must sum to one.")
     return array

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar, Self, override
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -22,7 +22,7 @@ class PairwiseConstraints(Constraints):
     """Answers "same" (may-link) or "different" (may-not-link) about pairs of items, maybe wrong.
 
     The side information E of TVClust (Khashabi et al., section 3). A pair may be asked several
-    times, and answers may contradict each other: they are so many noisy answers.
+    times, and answers may contradict each other.
 
     Parameters
     ----------
@@ -30,10 +30,8 @@ class PairwiseConstraints(Constraints):
         Two different items each; stored with the smaller one first.
     same : (m,) array of bool, int or str
         Whether the two are in the same cluster: True, 1 or "same"; False, 0 or "different".
-    n_items : int
-        Number of items of the data.
-    source : (m,) array of int, optional
-        Who gave each answer, numbered from 0 without gaps; one source by default.
+    n_items, source
+        As for every `Constraints`.
     noise : LinkNoise, optional
         How answers go wrong; ``LinkNoise()`` by default.
     name : str, default "links"
@@ -74,21 +72,17 @@ class PairwiseConstraints(Constraints):
         super().__init__(pairs, same, n_items, source, noise, name)
 
     @classmethod
-    @override
     def default_noise(cls) -> NoiseModel:
         return LinkNoise()
 
     @classmethod
-    @override
     def known_noise(cls, error_rate: float) -> NoiseModel:
         right = min(max(1.0 - error_rate, 1.0 - ALMOST_ONE), ALMOST_ONE)
         return LinkNoise(p=right, q=right)
 
-    @override
     def unit_confidence(self) -> FloatArray:
         return np.ones((self.n_sources, 2))
 
-    @override
     def costs(self, confidence: ArrayLike) -> FloatArray:
         """Return costs (S, 2, 5) for (S, 2) confidences xi1, xi2: -xi1 and xi2 if together."""
         own = np.asarray(confidence, dtype=np.float64)
@@ -96,11 +90,9 @@ class PairwiseConstraints(Constraints):
         table[:, :, 0] = own[:, ::-1] * [1.0, -1.0]
         return table
 
-    @override
     def confidence_of(self, table: FloatArray) -> FloatArray:
         return np.stack([-table[:, 1, 0], table[:, 0, 0]], axis=1) + 0.0
 
-    @override
     def _arrange(self, items: IntArray) -> IntArray:
         return np.sort(items, axis=1)
 
@@ -135,7 +127,6 @@ class PairwiseConstraints(Constraints):
         n_sources : int, default 1
             Sources among whom the pairs are dealt at random, in equal shares.
         seed : int, Generator or None
-            None starts from the machine's entropy and cannot be repeated.
         name : str, default "links"
 
         Returns
@@ -154,19 +145,16 @@ class PairwiseConstraints(Constraints):
         n = len(truth)
         rng = check.check_random_state(seed, "seed")
         if ordered:
-            pairs = sampling.random_ordered_pairs(
-                n, sampling.how_many(n * n, fraction, size, "ordered pairs"), rng
-            )
+            number = sampling.how_many(n * n, fraction, size, "ordered pairs")
+            pairs = sampling.random_ordered_pairs(n, number, rng)
         else:
-            pairs = sampling.random_pairs(
-                n, sampling.how_many(comb(n, 2), fraction, size, "pairs"), rng
-            )
+            number = sampling.how_many(comb(n, 2), fraction, size, "pairs")
+            pairs = sampling.random_pairs(n, number, rng)
         source = sampling.deal_sources(len(pairs), n_sources, rng)
         rates = check.rates_per_source(error_rate, n_sources, "error_rate")
         asked = cls(pairs, np.zeros(len(pairs), dtype=np.int8), n, source, name=name)
-        return asked._answered(
-            asked.truths(truth) ^ (rng.random(len(pairs)) < rates[source]), truth
-        )
+        wrong = rng.random(len(pairs)) < rates[source]
+        return asked._answered(asked.truths(truth) ^ wrong, truth)
 
     @classmethod
     def from_lists(
@@ -183,9 +171,8 @@ class PairwiseConstraints(Constraints):
         ----------
         must_link, cannot_link : (a, 2) and (b, 2) arrays of int
             Pairs answered "same" and "different"; either may be empty.
-        n_items : int
-        noise : LinkNoise, optional
-        name : str, default "links"
+        n_items, noise, name
+            As for the constructor.
 
         Returns
         -------
@@ -209,11 +196,10 @@ class PairwiseConstraints(Constraints):
         Parameters
         ----------
         E : (n, n) array or scipy sparse matrix
-            1 = same, 0 = different, NaN = not asked. In a sparse matrix what is not stored was not
-            asked, and a stored 0 means different. An answer may stand on one side of the diagonal
-            or, once more, on both. The diagonal may hold 1.
-        noise : LinkNoise, optional
-        name : str, default "links"
+            1 = same, 0 = different, NaN or, in a sparse matrix, not stored = not asked. An answer
+            may stand on one side of the diagonal or on both. The diagonal may hold 1.
+        noise, name
+            As for the constructor.
 
         Returns
         -------
@@ -251,9 +237,8 @@ class PairwiseConstraints(Constraints):
         Returns
         -------
         PairwiseConstraints
-            "same" for every pair inside a component of may-links, "different" for every pair across
-            two components that some may-not-link sets apart; each pair once, sorted, from one
-            source.
+            "same" within components of may-links, "different" across those that a may-not-link sets
+            apart; each pair once, sorted, from one source.
 
         Raises
         ------
@@ -279,9 +264,8 @@ class PairwiseConstraints(Constraints):
         answers = np.repeat(np.array([1, 0], dtype=np.int8), [len(within), len(between)])
         pairs = np.concatenate([within, between])
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-        return type(self)(
-            pairs[order], answers[order], self.n_items, noise=self.noise, name=self.name
-        )
+        found = type(self)(pairs[order], answers[order], self.n_items, name=self.name)
+        return found.with_noise(self.noise)
 
     def conflicts(self) -> pd.DataFrame:
         """Return the pairs whose answers cannot all be right.
@@ -289,9 +273,8 @@ class PairwiseConstraints(Constraints):
         Returns
         -------
         DataFrame
-            One row per pair: the items i and j, how often each answer was given ("different",
-            "same"), and why it is listed (reason): "both answers were given", or "other answers
-            join them" by a chain of may-links.
+            One row per pair: the items i and j, how often each answer was given, and the reason:
+            "both answers were given", or "other answers join them" by a chain of may-links.
 
         Examples
         --------

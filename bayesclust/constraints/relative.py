@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
-from typing import TYPE_CHECKING, ClassVar, Self, override
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
 from bayesclust import checks as check
 from bayesclust.constraints import entailment, sampling
 from bayesclust.constraints.base import Constraints, draw_answers
-from bayesclust.constraints.noise import ConfusionNoise, NoiseModel, UniformNoise, confusion_matrix
+from bayesclust.constraints.noise import ConfusionNoise, NoiseModel, UniformNoise, square
 from bayesclust.constraints.statements import Apart, Closer, Either, Every, Statement, Together
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray, Seed
 
@@ -36,10 +36,8 @@ class RelativeConstraints(Constraints):
         Three different items each.
     answers : (m,) array of str or int
         "yes", "no" or "dnk", or the codes 0, 1, 2.
-    n_items : int
-        Number of items of the data.
-    source : (m,) array of int, optional
-        Who gave each answer, numbered from 0 without gaps; one source by default.
+    n_items, source
+        As for every `Constraints`.
     noise : UniformNoise or ConfusionNoise, optional
         How answers go wrong; ``UniformNoise()`` by default.
     name : str, default "triplets"
@@ -79,34 +77,23 @@ class RelativeConstraints(Constraints):
         super().__init__(triplets, answers, n_items, source, noise, name)
 
     @classmethod
-    @override
     def default_noise(cls) -> NoiseModel:
         return UniformNoise()
 
     @classmethod
-    @override
     def known_noise(cls, error_rate: float) -> NoiseModel:
         return UniformNoise(error_rate)
 
     @classmethod
-    @override
     def learned_noise(cls, *, confusion: bool = False) -> NoiseModel:
         return ConfusionNoise() if confusion else UniformNoise()
 
     @property
-    @override
     def unsure(self) -> BoolArray:
-        found: BoolArray = self.answers == DNK
-        return found
+        return np.asarray(self.answers == DNK)
 
-    @override
     def _statement(self, items: Sequence[int], answer: int) -> Statement:
-        """What one triplet says, if it is right.
-
-        "yes" says that j is with i wherever k is (G_i = G_k implies G_i = G_j), which is less than
-        what the probabilistic models read into it, and "no" the same with j and k exchanged; "dnk"
-        says that j and k are both with i or both not.
-        """
+        """What one triplet says, if it is right: less than probabilistic models read into it."""
         i, j, k = items
         if answer == DNK:
             both = Every((Together(i, j), Together(i, k)))
@@ -144,7 +131,6 @@ class RelativeConstraints(Constraints):
         n_sources : int, default 1
             Sources among whom the questions are dealt at random, in equal shares.
         seed : int, Generator or None
-            None starts from the machine's entropy and cannot be repeated.
         name : str, default "triplets"
 
         Returns
@@ -161,14 +147,12 @@ class RelativeConstraints(Constraints):
         truth = check.true_labels(labels, least=3)
         n = len(truth)
         rng = check.check_random_state(seed, "seed")
-        triplets = sampling.random_triplets(
-            n, sampling.how_many(n * comb(n - 1, 2), fraction, size, "triplets"), rng
-        )
+        number = sampling.how_many(n * comb(n - 1, 2), fraction, size, "triplets")
+        triplets = sampling.random_triplets(n, number, rng)
         source = sampling.deal_sources(len(triplets), n_sources, rng)
         if confusion is None:
-            table = UniformNoise().confusion(
-                {"noise": check.rates_per_source(error_rate, n_sources, "error_rate")}
-            )
+            rates = check.rates_per_source(error_rate, n_sources, "error_rate")
+            table = UniformNoise().confusion({"noise": rates})
         else:
             table = confusion_per_source(confusion, 3, n_sources, "confusion")
         asked = cls(triplets, np.full(len(triplets), DNK, dtype=np.int8), n, source, name=name)
@@ -183,10 +167,9 @@ class RelativeConstraints(Constraints):
         Returns
         -------
         DataFrame
-            One row per question, with j < k: the items i, j and k, how often each answer was given
-            ("yes", "no", "dnk"), and why it is listed (reason): "several answers were given",
-            "other answers join what this sets apart", or, for a "dnk", "other answers entail yes"
-            or "other answers entail no".
+            One row per question, with j < k: the items, how often each answer was given, and the
+            reason: "several answers were given", "other answers join what this sets apart", or, for
+            a "dnk", "other answers entail yes" or "... no".
 
         Examples
         --------
@@ -227,10 +210,10 @@ def confusion_per_source(matrix: ArrayLike, size: int, n_sources: int, name: str
     """Return (n_sources, size, size) confusion matrices, given as one for all or one for each."""
     array = check.real_array(matrix, name)
     if array.ndim < 3:
-        return np.tile(confusion_matrix(array, size, name), (n_sources, 1, 1))
+        return np.tile(square(array, size, name), (n_sources, 1, 1))
     if len(array) != n_sources:
         raise ValueError(
             f"{name} must be one matrix or one per source ({n_sources}); got {len(array)}: "
             "set n_sources to the number of matrices."
         )
-    return np.stack([confusion_matrix(rows, size, f"{name}[{s}]") for s, rows in enumerate(array)])
+    return np.stack([square(rows, size, f"{name}[{s}]") for s, rows in enumerate(array)])

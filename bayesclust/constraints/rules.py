@@ -10,7 +10,7 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self, override
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -28,8 +28,6 @@ from bayesclust.constraints.statements import (
     Together,
 )
 from bayesclust.typing import ArrayLike, IntArray
-
-# ---- parts of rows
 
 
 class Part(NamedTuple):
@@ -106,10 +104,6 @@ def _listed(
     return read_all
 
 
-def _moved_item(item: int, position: IntArray) -> int | None:
-    return int(position[item]) if position[item] >= 0 else None
-
-
 def _moved_items(items: Sequence[int], position: IntArray) -> tuple[int, ...] | None:
     return tuple(int(position[item]) for item in items if position[item] >= 0) or None
 
@@ -119,15 +113,11 @@ def _moved_links(links: Any, position: IntArray) -> Any:
     return moved if min(min(i, j) for i, j, _ in moved) >= 0 else None
 
 
-ITEM = Part(_item, _moved_item)
+ITEM = Part(_item, lambda item, position: int(position[item]) if position[item] >= 0 else None)
 ITEMS = Part(_listed(_item, "item"), _moved_items)
 CLUSTER = Part(_cluster)
-CLUSTERS = Part(_listed(_cluster, "cluster"))
 NUMBER = Part(_number)
 LINKS = Part(_listed(_link, "link", different=False), _moved_links)
-
-
-# ---- kinds of rules
 
 
 class Rules(Constraints):
@@ -148,8 +138,7 @@ class Rules(Constraints):
     Raises
     ------
     TypeError, ValueError
-        In one sentence, for rows of another form, empty lists, and numbers out of range or named
-        twice.
+        For rows of another form, empty lists, and numbers out of range or named twice.
     """
 
     parts: ClassVar[dict[str, Part]]
@@ -171,7 +160,6 @@ class Rules(Constraints):
         return tuple(part.read(value, what, self.n_items) for part, value in parts)
 
     @classmethod
-    @override
     def default_noise(cls) -> NoiseModel:
         raise TypeError(f"{cls.__name__} hold or do not hold: they have no noise model.")
 
@@ -180,20 +168,16 @@ class Rules(Constraints):
         """Return what the parts of a row say of a partition."""
 
     @classmethod
-    @override
     def from_rows(cls, rows: Sequence[Any], n_items: int) -> Self:
         return cls(rows, n_items)
 
     @property
-    @override
     def rows(self) -> tuple[Any, ...]:
         return self._rows
 
-    @override
     def statements(self) -> list[Statement]:
         return [self._statement_of(*row) for row in self._rows]
 
-    @override
     def restrict(self, items: ArrayLike) -> Self:
         kept, position = self._positions(items)
         parts = self.parts.values()
@@ -206,11 +190,9 @@ class Rules(Constraints):
         other._rows = tuple(row for row in rows if None not in row)
         return other
 
-    @override
     def __len__(self) -> int:
         return len(self._rows)
 
-    @override
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {len(self)} on {self.n_items} items>"
 
@@ -219,20 +201,17 @@ class LabelConstraints(Rules):
     """Items whose cluster is known.
 
     To `MinimalModification` a label is the number of a cluster of the partition that is modified.
-    To methods that know clusters by their items alone (`TVClust` and others) labels are the pairs
-    that they imply: "same" for every two labelled items with one label, "different" for every two
-    with different ones, under a noise model of pairs, so that single labels may be wrong and a
-    class may have several clusters. There are L (L - 1) / 2 such pairs of L labelled items.
+    To methods that know clusters by their items alone (`TVClust` and others) L labels are the
+    L (L - 1) / 2 pairs that they imply, "same" or "different", under a noise model of pairs: single
+    labels may be wrong, and a class may have several clusters.
 
     Parameters
     ----------
     rows : sequence of (item, cluster)
         Also an (m, 2) array of int. In `MinimalModification` a number past the clusters of the
         partition is a new cluster.
-    n_items : int
-        Number of items of the data.
-    name : str, default "label"
-        What data sets and reports call them.
+    n_items, name
+        As for all `Rules`.
     noise : LinkNoise, optional
         How the pairs go wrong; ``LinkNoise()`` by default.
 
@@ -250,11 +229,7 @@ class LabelConstraints(Rules):
     parts: ClassVar[dict[str, Part]] = {"item": ITEM, "cluster": CLUSTER}
 
     def __init__(
-        self,
-        rows: Any,
-        n_items: int,
-        name: str | None = None,
-        noise: NoiseModel | None = None,
+        self, rows: Any, n_items: int, name: str | None = None, noise: NoiseModel | None = None
     ) -> None:
         super().__init__(rows, n_items, name)
         # checked here, though used by the pairs alone
@@ -270,8 +245,8 @@ class LabelConstraints(Rules):
         ----------
         labels : (n,) array
             Numbers, as in scikit-learn's semi-supervised methods, or words.
-        name : str, default "label"
-        noise : LinkNoise, optional
+        name, noise : optional
+            As for the constructor.
 
         Returns
         -------
@@ -297,17 +272,13 @@ class LabelConstraints(Rules):
         rows = [(item, int(value)) for item, value in known]
         return cls(rows, len(values), name, noise)
 
-    @override
     def _statement_of(self, item: int, cluster: int) -> Statement:
         return Among(item, (cluster,))
 
-    @override
     def factors(self) -> Constraints:
         items, clusters = np.array(self.rows, dtype=np.int64).reshape(-1, 2).T
         first, second = np.triu_indices(len(items), k=1)
-        distinct = items[first] != items[second]
-        first = first[distinct]
-        second = second[distinct]
+        first, second = np.compress(items[first] != items[second], (first, second), axis=1)
         return PairwiseConstraints(
             np.column_stack([items[first], items[second]]),
             clusters[first] == clusters[second],
@@ -320,9 +291,8 @@ class LabelConstraints(Rules):
 class SpanConstraints(Rules):
     """Items that are only in some clusters, by the numbers of the partition that is modified.
 
-    The span-limited constraint of incremental constrained clustering: all items of S lie in
-    clusters of C. A row counts as one constraint, satisfied when all its items are where they may
-    be.
+    The span-limited constraint of incremental constrained clustering. A row counts as one
+    constraint, satisfied when all its items are where they may be.
 
     Parameters
     ----------
@@ -341,18 +311,19 @@ class SpanConstraints(Rules):
     """
 
     kind: ClassVar[str] = "span"
-    parts: ClassVar[dict[str, Part]] = {"list of items": ITEMS, "list of clusters": CLUSTERS}
+    parts: ClassVar[dict[str, Part]] = {
+        "list of items": ITEMS,
+        "list of clusters": Part(_listed(_cluster, "cluster")),
+    }
 
-    @override
     def _statement_of(self, items: tuple[int, ...], clusters: tuple[int, ...]) -> Statement:
         return Every(tuple(Among(item, clusters) for item in items))
 
 
 class SpreadConstraints(Rules):
-    """Items that are in at most so many clusters, whichever these are.
+    """Items that are in at most so many clusters, whichever these are; with one, all together.
 
-    The generic span-limited constraint of incremental constrained clustering: the items of S lie in
-    at most gamma clusters. With gamma = 1 they are all together.
+    The generic span-limited constraint of incremental constrained clustering.
 
     Parameters
     ----------
@@ -375,7 +346,6 @@ class SpreadConstraints(Rules):
         "largest number of clusters": NUMBER,
     }
 
-    @override
     def _statement_of(self, items: tuple[int, ...], most: int) -> Statement:
         return Spread(items, most)
 
@@ -408,11 +378,7 @@ class ImplicationConstraints(Rules):
         "links of the conclusion": LINKS,
     }
 
-    @override
     def _statement_of(self, premise: Any, conclusion: Any) -> Statement:
-        violated = tuple(_said(i, j, not same) for i, j, same in premise)
-        return Either((*violated, Every(tuple(_said(*link) for link in conclusion))))
-
-
-def _said(i: int, j: int, same: bool) -> Statement:
-    return Together(i, j) if same else Apart(i, j)
+        violated = (Apart(i, j) if same else Together(i, j) for i, j, same in premise)
+        concluded = (Together(i, j) if same else Apart(i, j) for i, j, same in conclusion)
+        return Either((*violated, Every(tuple(concluded))))

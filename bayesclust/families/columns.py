@@ -1,8 +1,7 @@
 """Columns of numbers: measured, rounded, counted, coded, or one value over and over.
 
-A Gaussian cluster of m items that share a value of one column has no variance there: its density
-has no bound but the base measure's, so that with m well above the strength of that (15 items) ties
-win clusters of their own, whatever other columns and the constraints say. Such columns are found
+A Gaussian cluster of many more items than the base measure is worth (15) that share a value of one
+column wins by that alone, whatever other columns and the constraints say. Such columns are found
 here from the data alone, and each kind has a family that takes its values for what they are.
 
 The *step* of a column is the largest h of which all differences between its values are whole
@@ -28,22 +27,15 @@ from bayesclust.typing import BoolArray, FloatArray, IntArray, Seed
 if TYPE_CHECKING:
     import pandas as pd
 
-CONSTANT, BINARY, NEARLY_CONSTANT, CATEGORICAL = (
-    "constant",
-    "binary",
-    "nearly constant",
-    "categorical",
-)
-COUNTS, INFLATED, ROUNDED, CONTINUOUS = "counts", "inflated", "rounded", "continuous"
 FAMILY_OF = {
-    CONSTANT: "gaussian",
-    BINARY: "hurdle",
-    NEARLY_CONSTANT: "hurdle",
-    CATEGORICAL: "categorical",
-    COUNTS: "poisson",
-    INFLATED: "hurdle",
-    ROUNDED: "gaussian",
-    CONTINUOUS: "gaussian",
+    "constant": "gaussian",
+    "binary": "hurdle",
+    "nearly constant": "hurdle",
+    "categorical": "categorical",
+    "counts": "poisson",
+    "inflated": "hurdle",
+    "rounded": "gaussian",
+    "continuous": "gaussian",
 }
 FEW = 7  # values of a column of codes, at most
 PER_VALUE = 5  # items for each of them, at least
@@ -79,17 +71,9 @@ class Column(NamedTuple):
 
 
 def recording_step(values: FloatArray) -> float:
-    """The largest step of which all gaps between ascending values are whole multiples, or 0.
-
-    Gaps are measured against a fifth, ..., the whole of the smallest one, the small gaps first, so
-    that the step is known well enough for the large ones. Five gaps without a step between them
-    pass with a probability below 1e-3.
-
-    >>> recording_step(np.array([1.5, 1.75, 2.5]))
-    0.25
-    >>> recording_step(np.sqrt([1.0, 2.0, 3.0, 5.0, 7.0, 11.0]))
-    0.0
-    """
+    """The largest step of which all gaps between ascending values are whole multiples, or 0."""
+    # small gaps first, so that the step is known well enough for the large ones; five gaps without
+    # a step between them pass with a probability below 1e-3
     gaps = np.sort(np.diff(values))
     if len(gaps) == 0:
         return 0.0
@@ -107,25 +91,17 @@ def recording_step(values: FloatArray) -> float:
 
 
 def describe_column(x: FloatArray) -> Column:
-    """The kind of numbers that a column holds, missing cells (NaN) left out.
-
-    >>> rain = np.r_[np.zeros(40), np.random.default_rng(0).gamma(2.0, size=60)]
-    >>> column = describe_column(rain)
-    >>> column.kind, column.share, column.atoms
-    ('inflated', 0.4, (0.0,))
-    """
+    """The kind of numbers that a column holds, missing cells (NaN) left out."""
     values, counts = _values(x[~np.isnan(x)])
     n, m = int(counts.sum()), len(values)
     if m == 0:
-        return Column(CONSTANT, 0, 0.0, np.nan, 0.0, (), FAMILY_OF[CONSTANT], 0)
+        return Column("constant", 0, 0.0, np.nan, 0.0, (), FAMILY_OF["constant"], 0)
     step, top = recording_step(values), int(counts.argmax())
     share = float(counts[top]) / n
     kind, atoms = _kind(values, counts, step, share)
-    family = "bernoulli" if kind == BINARY and (values == (0, 1)).all() else FAMILY_OF[kind]
+    family = "bernoulli" if kind == "binary" and (values == (0, 1)).all() else FAMILY_OF[kind]
     tied = counts[np.isin(values, atoms)].sum() if atoms else counts[top]
-    harmful = kind in (BINARY, NEARLY_CONSTANT, INFLATED) or (
-        kind == CATEGORICAL and share >= LARGE_SHARE
-    )
+    harmful = family in ("bernoulli", "hurdle") or (kind == "categorical" and share >= LARGE_SHARE)
     ties = int(tied) if harmful and tied >= ENOUGH_TIES else 0
     return Column(kind, m, step, float(values[top]), share, atoms, family, ties)
 
@@ -135,9 +111,8 @@ def _values(cells: FloatArray) -> tuple[FloatArray, IntArray]:
     values, counts = np.unique(cells, return_counts=True)
     if len(values) < 2:
         return values, counts
-    first = np.r_[
-        True, np.diff(values) > 8 * np.finfo(np.float64).eps * np.abs(values[[0, -1]]).max()
-    ]
+    error = 8 * np.finfo(np.float64).eps * np.abs(values[[0, -1]]).max()
+    first = np.r_[True, np.diff(values) > error]
     if first.all():
         return values, counts
     group = first.cumsum() - 1
@@ -150,17 +125,17 @@ def _kind(
 ) -> tuple[str, tuple[float, ...]]:
     n, m = int(counts.sum()), len(values)
     if m == 1:
-        return CONSTANT, ()
+        return "constant", ()
     if m == 2 or share >= ALMOST_ALL:
-        return (BINARY if m == 2 else NEARLY_CONSTANT), (float(values[counts.argmax()]),)
+        return ("binary" if m == 2 else "nearly constant"), (float(values[counts.argmax()]),)
     if m <= FEW and n >= PER_VALUE * m:
-        return CATEGORICAL, ()
+        return "categorical", ()
     if _counted(values, counts):
-        return COUNTS, ()
+        return "counts", ()
     atoms = _atoms(values, counts)
     if atoms:
-        return INFLATED, atoms
-    return (ROUNDED if step > 0 and n >= 2 * m else CONTINUOUS), ()
+        return "inflated", atoms
+    return ("rounded" if step > 0 and n >= 2 * m else "continuous"), ()
 
 
 def _counted(values: FloatArray, counts: IntArray) -> bool:
@@ -199,15 +174,14 @@ def describe_columns(X: Any) -> pd.DataFrame:
         One row per column, named as in a DataFrame or numbered:
 
         - kind: "continuous", "rounded", "inflated" (a few values far more often than those around
-          them: a detection limit, a zero that means missing), "nearly constant", "counts",
-          "categorical" (up to seven values), "binary" or "constant";
+          them), "nearly constant", "counts", "categorical" (up to seven values), "binary" or
+          "constant";
         - distinct: number of different values;
         - step: what the values were recorded in; 0 if no step explains them;
         - value, share: the most frequent value, and the share of the items that have it;
         - atoms: the values that are too frequent for a density;
         - family: the one that takes such values for what they are;
-        - finding: "ties win clusters of their own" where at least 15 items, which is what the base
-          measure of the Gaussian families is worth, share a value; else "fine".
+        - finding: "ties win clusters of their own" where at least 15 items share one; else "fine".
 
     Raises
     ------
@@ -244,10 +218,9 @@ def describe_columns(X: Any) -> pd.DataFrame:
 def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     """Move every recorded value to some place within the step that it stands for.
 
-    Items that share a value of a column are spread evenly over its step, in random order. Fit
-    Gaussian clusters to what comes out, and no cluster gains by being narrower than a step. It is
-    for coarse columns, whose step comes near the spread within a cluster. New items are predicted
-    as they are.
+    Items that share a value of a column are spread evenly over its step, in random order: no
+    Gaussian cluster gains by being narrower. It is for coarse columns, whose step comes near the
+    spread within a cluster. New items are predicted as they are.
 
     Parameters
     ----------
@@ -257,7 +230,7 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
         What each column was recorded in, 0 for columns to leave alone. "data" takes the steps that
         `bayesclust.describe_columns` finds in continuous, rounded and inflated columns; atoms stay.
     seed : int, Generator or None, default 0
-        Of the order. Another one shows how much depends on it.
+        Of the order.
 
     Returns
     -------
@@ -267,8 +240,7 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     Raises
     ------
     ValueError, TypeError
-        If X is no table of real numbers, or the steps are not d numbers that are finite and not
-        negative.
+        If X is no table of real numbers, or the steps are not d numbers of at least 0.
 
     References
     ----------
@@ -284,13 +256,21 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     (39, 200, True)
     """
     items, rng = check_items(X, missing=True).copy(), check_random_state(seed)
-    given = (
-        None if isinstance(steps, str) and steps == "data" else _check_steps(steps, items.shape[1])
-    )
+    found, d = isinstance(steps, str) and steps == "data", items.shape[1]
+    try:
+        given = np.zeros(d) if found else np.asarray(steps, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"steps={steps!r} is neither 'data' nor a number for each column: give one of these."
+        ) from None
+    if given.shape != (d,) or not (np.isfinite(given) & (given >= 0)).all():
+        raise ValueError(
+            f"steps={steps!r} must be {d} numbers, one for each column, finite and at least 0."
+        )
     for j, x in enumerate(items.T):
-        if given is None:
+        if found:
             column = describe_column(x)
-            step = column.step if column.kind in (CONTINUOUS, ROUNDED, INFLATED) else 0.0
+            step = column.step if column.kind in ("continuous", "rounded", "inflated") else 0.0
             moved = ~np.isnan(x) & ~np.isin(x, column.atoms)
         else:
             step, moved = float(given[j]), ~np.isnan(x)
@@ -302,39 +282,17 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
 def _places(x: FloatArray, rng: Generator) -> FloatArray:
     """Uniform numbers; of m equal values one lies in each m-th part of the unit interval."""
     order = np.lexsort((rng.random(len(x)), x))
-    _, first, number = np.unique(x[order], return_index=True, return_counts=True)
+    _, group, number = np.unique(x, return_inverse=True, return_counts=True)
     rank = np.empty(len(x))
-    rank[order] = np.arange(len(x)) - np.repeat(first, number)
-    ties = np.empty(len(x))
-    ties[order] = np.repeat(number, number)
-    places: FloatArray = (rank + rng.random(len(x))) / ties
-    return places
-
-
-def _check_steps(steps: Any, d: int) -> FloatArray:
-    try:
-        given = np.asarray(steps, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"steps={steps!r} is neither 'data' nor a number for each column: give one of these."
-        ) from None
-    if given.shape != (d,) or not (np.isfinite(given) & (given >= 0)).all():
-        raise ValueError(
-            f"steps={steps!r} must be {d} numbers, one for each column, finite and at least 0."
-        )
-    return given
+    rank[order] = np.arange(len(x)) - np.repeat(np.cumsum(number) - number, number)
+    return np.asarray((rank + rng.random(len(x))) / number[group])
 
 
 # Cells: which are refused, which are missing, which columns vary, and standard units.
 
 
 def refuse_cells(flags: BoolArray, what: str, remedy: str, columns: IntArray | None = None) -> None:
-    """Raise if any cell is flagged, naming the first such column (by `columns`) and its rows.
-
-    >>> refuse_cells(np.array([[False, True]]), "negative counts", "pass how often it was seen")
-    Traceback (most recent call last):
-    ValueError: X has negative counts in column 1, row 0: pass how often it was seen.
-    """
+    """Raise if any cell is flagged, naming the first such column (by `columns`) and its rows."""
     if flags.any():
         column = int(flags.any(axis=0).argmax())
         known = column if columns is None else int(columns[column])
@@ -349,11 +307,7 @@ def check_whole(X: FloatArray, what: str, remedy: str, columns: IntArray | None 
 
 
 def varying_columns(X: FloatArray) -> IntArray:
-    """Columns with at least two different values seen; the first one if there is none.
-
-    >>> varying_columns(np.array([[1.0, 0.0, np.nan], [1.0, 2.0, 5.0]]))
-    array([1])
-    """
+    """Columns with at least two different values seen; the first one if there is none."""
     missing = np.isnan(X)
     lowest = np.where(missing, np.inf, X).min(axis=0)
     highest = np.where(missing, -np.inf, X).max(axis=0)
@@ -380,15 +334,11 @@ def cells_and_seen(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     return np.where(seen, X, 0.0), seen.astype(np.float64)
 
 
-def marked_cells(flags: BoolArray) -> tuple[IntArray, IntArray]:
-    """Where the marked cells of each row begin, shape (n + 1,), and their columns."""
-    row, column = np.nonzero(flags)
-    return np.searchsorted(row, np.arange(len(flags) + 1)).astype(np.int64), column.astype(np.int64)
-
-
 def sparse(flags: BoolArray) -> dict[str, IntArray]:
-    """The same as fields `start` and `column` of a cluster state."""
-    return dict(zip(("start", "column"), marked_cells(flags), strict=True))
+    """Where the marked cells of each row start, shape (n + 1,), and the column of each."""
+    row, column = np.nonzero(flags)
+    start = np.searchsorted(row, np.arange(len(flags) + 1))
+    return {"start": start.astype(np.int64), "column": column.astype(np.int64)}
 
 
 class StandardColumns(NamedTuple):
@@ -402,30 +352,23 @@ class StandardColumns(NamedTuple):
 
 
 def resolution(column: FloatArray) -> float:
-    """Median distance between neighbouring distinct values; 0 for a constant column.
-
-    >>> resolution(np.array([1.0, 3.0, 2.0, 2.0]))
-    1.0
-    """
+    """Median distance between neighbouring distinct values; 0 for a constant column."""
     values = np.unique(column[~np.isnan(column)])
     return float(np.median(np.diff(values))) if len(values) > 1 else 0.0
 
 
 def standard_columns(X: FloatArray, *, common_unit: bool = False) -> StandardColumns:
-    """Standardise by the cells seen, without the constant columns, which tell nothing.
-
-    At least one column stays. With `common_unit` every column is divided by the root mean variance
-    instead of its own standard deviation: spherical clusters have no private units.
-    """
+    """Standardise by the cells seen, or divide all by the root mean variance; one column stays."""
     # a column without any value is constant
     cells = np.where(np.isnan(X).all(axis=0), 0.0, X)
     largest = np.nanmax(np.abs(cells), axis=0)
-    shrunk = cells / np.where(largest > 0, largest, 1.0)
+    scale = np.where(largest > 0, largest, 1.0)
+    shrunk = cells / scale
     spread = np.nanstd(shrunk, axis=0)
     kept = np.flatnonzero(spread > 1e-12)
     if len(kept) == 0:
         kept = np.array([0])
-    scale = np.where(largest > 0, largest, 1.0)[kept]
+    scale = scale[kept]
     shrunk = shrunk[:, kept]
     spread = np.where(spread[kept] > 1e-12, spread[kept], 1.0)
     if common_unit:

@@ -2,9 +2,9 @@
 
     theta_kj ~ Dirichlet(beta_j1, ..., beta_jL),    x_ij | theta_kj ~ theta_kj
 
-All columns' codes are numbered through. T(x) says which an item shows: zeros and ones, shape (F,),
-so that t holds the numbers c_jl of items that show code l in column j. With B_j = sum_l beta_jl and
-s_j = sum_l c_jl the number of cells seen (missing at random)
+All columns' codes are numbered through. T(x), zeros and ones of shape (F,), says which an item
+shows, so that t holds the numbers c_jl of items that show code l in column j. With
+B_j = sum_l beta_jl and s_j = sum_l c_jl the number of cells seen (missing at random)
 
     L = prod_j  Gamma(B_j) / Gamma(B_j + s_j)  prod_l Gamma(beta_jl + c_jl) / Gamma(beta_jl)
 
@@ -34,13 +34,7 @@ from bayesclust._numpyro import numpyro_modules, seen_only
 from bayesclust.checks import check_items
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, hyper_prior
-from bayesclust.families.columns import (
-    check_whole,
-    fill_in,
-    marked_cells,
-    refuse_cells,
-    varying_columns,
-)
+from bayesclust.families.columns import check_whole, fill_in, refuse_cells, sparse, varying_columns
 from bayesclust.families.divergence import Divergence, Smoothed, SmoothedColumns, Unbound
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -118,10 +112,7 @@ def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class BoundDirichlet(base.BoundFamily):
-    """Columns of shares with Dirichlet priors; hyper = (one factor of all pseudo-counts,).
-
-    X holds numbers of times that each code was shown, all columns side by side, shape (n, F).
-    """
+    """Columns of shares with Dirichlet priors; X (n, F) says how often each code was shown."""
 
     sizes: IntArray  # (d,) numbers of codes
     shares: FloatArray  # (F,) pseudo-counts of all codes where the factor is one
@@ -286,7 +277,7 @@ class BoundCoded(BoundDirichlet, BoundDiscrete):
         different = code != reference
         return {
             "code": code,
-            "start": marked_cells(different)[0],
+            "start": sparse(different)["start"],
             "other": code[different],
             "reference": reference,
             "log_weight": np.zeros((slots, F)),
@@ -295,24 +286,15 @@ class BoundCoded(BoundDirichlet, BoundDiscrete):
         }
 
 
-def check_binary(X: FloatArray, columns: IntArray | None = None) -> None:
-    """Refuse cells other than 0, 1 and NaN."""
-    other = (X != 0) & (X != 1) & ~np.isnan(X)
-    refuse_cells(other, "values other than 0 and 1", "pass 1 for yes and 0 for no", columns)
-
-
 @dataclass(frozen=True)
 class BernoulliDivergence(SmoothedColumns):
-    """D(x, m) = sum_j x_j log(x_j / m_j) + (1 - x_j) log((1 - x_j) / (1 - m_j)), of zeros and ones.
-
-    With `smoothing` for 0 and for 1, x becomes (x + smoothing) / (1 + 2 smoothing).
-    """
+    """D(x, m) = sum_j x_j log(x_j / m_j) + (1 - x_j) log((1 - x_j) / (1 - m_j)), of shares of 1."""
 
     name = "bernoulli"
     n_codes = 2
 
     def check(self, X: FloatArray) -> None:
-        check_binary(X)
+        Bernoulli().check(X)
 
     def phi_of_cells(self, cells: FloatArray) -> FloatArray:
         return np.asarray(xlogy(cells, cells) + xlogy(1.0 - cells, 1.0 - cells))
@@ -348,9 +330,7 @@ class BoundBernoulli(BoundCoded):
 
 @dataclass(frozen=True)
 class Bernoulli(DiscreteFamily):
-    """Columns of zeros and ones, independent within a cluster.
-
-    Missing cells (NaN) are left out of the likelihood.
+    """Columns of zeros and ones, independent within a cluster; missing cells (NaN) are left out.
 
     Parameters
     ----------
@@ -382,7 +362,8 @@ class Bernoulli(DiscreteFamily):
     divergence = BernoulliDivergence
 
     def check(self, X: FloatArray, columns: IntArray | None = None) -> None:
-        check_binary(X, columns)
+        other = (X != 0) & (X != 1) & ~np.isnan(X)
+        refuse_cells(other, "values other than 0 and 1", "pass 1 for yes and 0 for no", columns)
 
     def bind(self, X: FloatArray) -> BoundBernoulli:
         """Check that the data are zeros and ones: a ValueError names cells that are not."""
@@ -411,12 +392,10 @@ class CategoricalDivergence(Smoothed, Unbound):
 
 @dataclass(frozen=True, eq=False)
 class SizedCategorical(Divergence):
-    """`CategoricalDivergence` with its codes; centres hold a distribution for each column.
+    """`CategoricalDivergence` with its codes; points hold a distribution for each column.
 
-    A cell that shows code l of L is the distribution (1[code] + smoothing) / (1 + L smoothing). A
-    missing cell is all zeros: with W the sum of a column's mean U over its codes, the share of the
-    cluster's cells that are seen, centres are U / W, and D is the Bregman divergence of sum_l U_l
-    log(U_l / W), a perspective function for which W need not be kept beside U. `otherwise` (F,) are
+    A missing cell is all zeros: with W the sum of a column's mean U over its codes, centres are
+    U / W, and D is that of the perspective function sum_l U_l log(U_l / W). `otherwise` (F,) are
     the distributions of all items, for clusters that have no value in a column.
     """
 
@@ -431,11 +410,9 @@ class SizedCategorical(Divergence):
         check_whole(items, "codes", REMEDY)
         refuse_unknown(items, self.sizes)
         blocks = []
-        for column, size in zip(items.T, self.sizes, strict=True):
-            missing = np.isnan(column)
-            shown = np.where(missing, 0.0, column).astype(np.int64)[:, None] == np.arange(size)
-            block = (shown + self.smoothing) / (1.0 + size * self.smoothing)
-            blocks.append(np.where(missing[:, None], 0.0, block))
+        for column, size in zip(items.T[..., None], self.sizes, strict=True):
+            block = ((column == np.arange(size)) + self.smoothing) / (1.0 + size * self.smoothing)
+            blocks.append(np.where(np.isnan(column), 0.0, block))
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
 
     def distributions(self, centers: FloatArray) -> FloatArray:
@@ -507,8 +484,6 @@ class BoundCategorical(BoundCoded):
 class Categorical(DiscreteFamily):
     """Columns of codes 0, 1, 2, ... without order, independent within a cluster (latent classes).
 
-    Missing cells (NaN) are left out of the likelihood.
-
     Parameters
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
@@ -518,8 +493,8 @@ class Categorical(DiscreteFamily):
 
     Notes
     -----
-    A column has the codes from 0 to the largest one seen. Columns that show one code only are left
-    out.
+    A column has the codes from 0 to the largest one seen. Missing cells (NaN), and columns that
+    show one code only, are left out.
 
     References
     ----------
@@ -554,17 +529,11 @@ Levels = tuple[FloatArray, ...]
 
 
 def codes(X: FloatArray, levels: Levels) -> FloatArray:
-    """The place of each value among its column's levels, ascending; NaN stays, others are refused.
-
-    >>> codes(np.array([[0.5, 7.0], [1.0, np.nan]]), (np.array([0.5, 1.0]), np.array([3.0, 7.0])))
-    array([[ 0.,  1.],
-           [ 1., nan]])
-    """
+    """The place of each value among its column's levels; NaN stays, others are refused."""
     pairs = list(zip(levels, X.T, strict=True))
-    place = np.column_stack([np.searchsorted(own, x) for own, x in pairs])
-    nearest = [own[np.minimum(at, len(own) - 1)] for own, at in zip(levels, place.T, strict=True)]
-    unknown = (np.column_stack(nearest) != X) & ~np.isnan(X)
+    unknown = ~np.column_stack([np.isin(x, own) for own, x in pairs]) & ~np.isnan(X)
     refuse_cells(unknown, "values that the first data have not", "leave these items out")
+    place = np.column_stack([np.searchsorted(own, x) for own, x in pairs])
     return np.where(np.isnan(X), np.nan, place)
 
 
@@ -584,8 +553,6 @@ class BoundRecoded(BoundCategorical):
 @dataclass(frozen=True)
 class Recoded(base.Family):
     """Columns of few different values without order: `Categorical` on their codes.
-
-    Missing cells (NaN) are left out of the likelihood. A column with a single value is left out.
 
     Parameters
     ----------

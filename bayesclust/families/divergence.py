@@ -7,8 +7,7 @@ their divergences to one centre, and D is linear in x but for phi(x):
     D(x, m) = phi(x) - <x, natural(m)> + offset(m),   natural(m) = grad phi(m),
     offset(m) = <m, natural(m)> - phi(m).
 
-So a divergence needs phi and its gradient only, which a family's file gives beside the family;
-passes over items are the same compiled code for all.
+So a divergence needs phi and its gradient only, which a family's file gives beside the family.
 
 Independent columns have D(x, m) = sum_j d(x_j, m_j), d of a convex function phi of one number. With
 w_j = 1 where the cell is seen and 0 where not, sum_j w_j d(x_j, m_j) is again a Bregman divergence,
@@ -42,12 +41,9 @@ class Divergence(ABC):
     """
 
     name: str
-    takes_missing = False
-    """Whether missing cells (NaN) of the data are left out."""
-    counts = False
-    """Whether the data must be counts."""
-    squared = False
-    """Whether D(x, m) = |x - m|^2, computed without cancellation; natural(m) is then m."""
+    takes_missing = False  # whether missing cells (NaN) of the data are left out
+    counts = False  # whether the data must be counts
+    squared = False  # whether D(x, m) = |x - m|^2 without cancellation; natural(m) is then m
 
     def bind(self, X: Any) -> Divergence:
         """Take from the data what the divergence needs of them, such as units."""
@@ -83,8 +79,7 @@ class Divergence(ABC):
 
     def offset(self, centers: FloatArray) -> FloatArray:
         """<m, natural(m)> - phi(m) for each centre m, shape (K,)."""
-        offset: FloatArray = (centers * self.natural(centers)).sum(axis=-1) - self.phi(centers)
-        return offset
+        return np.asarray((centers * self.natural(centers)).sum(axis=-1) - self.phi(centers))
 
     def between(self, points: FloatArray, centers: FloatArray) -> FloatArray:
         """The divergence of every point from every centre, shape (n, K)."""
@@ -105,19 +100,13 @@ class Unbound(Divergence):
     def bind(self, X: Any) -> Divergence:
         """Check the data and take from them what is needed."""
 
-    def points(self, X: Any, *, least: int = 2) -> FloatArray:
-        self._refuse()
-
-    def phi(self, points: FloatArray) -> FloatArray:
-        self._refuse()
-
-    def natural(self, centers: FloatArray) -> FloatArray:
-        self._refuse()
-
-    def _refuse(self) -> NoReturn:
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse to compute before `bind`."""
         raise TypeError(
             f"{type(self).__name__} takes its units from the data: use what bind(X) returns."
         )
+
+    points = phi = natural = _refuse
 
 
 class ColumnDivergence(Divergence):
@@ -144,16 +133,12 @@ class ColumnDivergence(Divergence):
         return max(int((np.ptp(points, axis=0) > 0).sum()), 1)
 
     def phi(self, points: FloatArray) -> FloatArray:
-        total: FloatArray = self.phi_of_cells(points).sum(axis=-1)
-        return total
+        return np.asarray(self.phi_of_cells(points).sum(axis=-1))
 
 
 @dataclass(frozen=True)
 class Smoothed(Divergence, ABC):
-    """A divergence of counts or codes, each of which gets a pseudo-count `smoothing`.
-
-    It keeps divergences finite where a cluster never shows a value.
-    """
+    """A divergence of counts or codes, kept finite by a pseudo-count `smoothing` of each."""
 
     smoothing: float = 0.3
 
@@ -181,10 +166,7 @@ class SmoothedColumns(Smoothed, ColumnDivergence):
 
 @dataclass(frozen=True, eq=False)
 class SeenCells(Divergence):
-    """A sum over columns that leaves missing cells out.
-
-    `otherwise` (d,) are centres of clusters that have no value in a column, until one has joined.
-    """
+    """A sum over columns without missing cells; `otherwise` (d,) are centres where all miss."""
 
     columns: ColumnDivergence
     otherwise: FloatArray
@@ -215,8 +197,7 @@ class SeenCells(Divergence):
 
     def phi(self, points: FloatArray) -> FloatArray:
         means, shares = self._means(points)
-        total: FloatArray = (shares * self.columns.phi_of_cells(means)).sum(axis=-1)
-        return total
+        return np.asarray((shares * self.columns.phi_of_cells(means)).sum(axis=-1))
 
     def natural(self, centers: FloatArray) -> FloatArray:
         means, _ = self._means(centers)
@@ -225,13 +206,3 @@ class SeenCells(Divergence):
 
     def offset(self, centers: FloatArray) -> FloatArray:
         return np.zeros(len(centers))  # the perspective function is homogeneous
-
-
-__all__ = [
-    "ColumnDivergence",
-    "Divergence",
-    "SeenCells",
-    "Smoothed",
-    "SmoothedColumns",
-    "Unbound",
-]

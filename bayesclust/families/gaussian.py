@@ -2,7 +2,7 @@
 
     mu_k | Sigma_k ~ N(m0, Sigma_k / kappa0),    Sigma_k ~ IW(nu0, Psi0)
 
-With n items of mean xbar and scatter S in a cluster (Murphy 2007, Eq. 250 to 266):
+With n items of mean xbar and scatter S (Murphy 2007, Eq. 250 to 266):
 
     kappa_n = kappa0 + n,  nu_n = nu0 + n,  m_n = (kappa0 m0 + n xbar) / kappa_n
     Psi_n   = Psi0 + S + kappa0 n / kappa_n (xbar - m0)(xbar - m0)'
@@ -18,8 +18,7 @@ weight w, kappa = kappa_k + w m, and the means of Psi around the new mean taken 
     Psi' = Psi_k + V' W V,    W = w I - w^2 / kappa 1 1' = w A A,    A = I - s 1 1'
     s    = (1 - sqrt(kappa_k / kappa)) / m,    |Psi'| = |Psi_k| |I + w A V Psi_k^{-1} V' A|
 
-(the matrix determinant lemma): m d^2 multiplications instead of d^3 / 6 that do not go side by
-side.
+(the matrix determinant lemma): m d^2 multiplications instead of d^3 / 6 one by one.
 
 With the parameters in hand, log p(x | mu, Sigma) = log |R| - d/2 log 2 pi - |R x - R mu|^2 / 2 with
 R'R the precision. In expectation (Bishop 2006, Eq. 10.64 and 10.65) the precision is nu_n Psi_n^-1,
@@ -31,12 +30,10 @@ All Gaussian families have three hyper-parameters, in units of each column's sta
 ``base_scale`` (psi), the expected within-cluster variance as a share of the column's;
 ``base_strength`` (nu0 - d - 1), how many observations that expectation is worth; and
 ``base_mean_precision`` (kappa0), the precision of a cluster's mean relative to that of one of its
-items. The scale decides more than anything else, and is learned. The others can be learned, but are
-held at 15 and at 0.05: a cluster of items that share a value has no variance there and a likelihood
-without bound, so a learned strength runs to its least value and constraints drown in spikes; a
-learned kappa0 grows to admit clusters of a few outliers. Against spikes, too, the expected variance
-has a floor, r^2 / 12 for a column recorded to a resolution r, and the priors of what is learned are
-cut off below.
+items. The scale is learned. The others are held at 15 and at 0.05: where items share a value, a
+learned strength runs to its least value and constraints drown in spikes; a learned kappa0 grows to
+admit clusters of a few outliers. Against spikes, too, the expected variance has a floor, r^2 / 12
+for a column recorded to a resolution r, and the priors of what is learned are cut off below.
 """
 
 from __future__ import annotations
@@ -61,9 +58,11 @@ from bayesclust.families.divergence import Unbound
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
-SCALE_PRIOR = HyperPrior("base_scale", 0.5, 1.0, lower=1e-3)
-STRENGTH_PRIOR = HyperPrior("base_strength", 15.0, 0.5, lower=1.0)
-MEAN_PRECISION_PRIOR = HyperPrior("base_mean_precision", 0.1, 1.0, lower=1e-4)
+PRIORS = (
+    HyperPrior("base_scale", 0.5, 1.0, lower=1e-3),
+    HyperPrior("base_strength", 15.0, 0.5, lower=1.0),
+    HyperPrior("base_mean_precision", 0.1, 1.0, lower=1e-4),
+)
 STRENGTH = 15.0
 MEAN_PRECISION = 0.05
 NARROW, FEW = 8, 500
@@ -85,8 +84,7 @@ class BoundColumns(base.BoundFamily, ABC):
         return X[:, self.kept]
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        rows: FloatArray = (super().transform(X) - self.centre) / self.unit
-        return rows
+        return np.asarray((super().transform(X) - self.centre) / self.unit)
 
     def log_base(self, rows: FloatArray) -> FloatArray:
         """Minus the log units of the cells seen."""
@@ -110,11 +108,8 @@ class GaussianFamily(base.Family):
     def bind(self, X: FloatArray) -> BoundColumns:
         """Standardise the columns and fill in the prior."""
         own = standard_columns(X, common_unit=self.common_unit)
-        priors = (
-            hyper_prior(self.scale, SCALE_PRIOR),
-            hyper_prior(self.strength, STRENGTH_PRIOR),
-            hyper_prior(self.mean_precision, MEAN_PRECISION_PRIOR),
-        )
+        given = self.scale, self.strength, self.mean_precision
+        priors = tuple(map(hyper_prior, given, PRIORS))
         floor = own.floor.mean(keepdims=True) if self.common_unit else own.floor
         bound = self.bound_type(own.X, 0.0, priors, own.centre, own.unit, own.kept, floor)
         return bound.with_rows(own.X)
@@ -387,7 +382,7 @@ class BoundFullGaussian(BoundColumns):
     """Normal-inverse-Wishart clusters; hyper = (scale, strength, mean precision).
 
     Statistics: n (K,), sums (K, d), sums of x x' (K, d, d). Terms: R (K, d, d), R mu (K, d), offset
-    (K,). JAX makes use of the symmetry of x x', by which NumPy would be slower.
+    (K,). In NumPy the symmetry of x x' would not pay.
     """
 
     State: ClassVar[Any] = FullState
@@ -406,11 +401,15 @@ class BoundFullGaussian(BoundColumns):
         jnp, numpyro, dist = numpyro_modules()
         kappa0, nu0, psi0 = self.parameters(hyper)
         covariance = numpyro.sample("covariance", dist.InverseWishart(nu0, scale_matrix=psi0))
-        lower = jnp.linalg.cholesky(covariance)
+        centre, lower = self.mean_site(jnp.linalg.cholesky(covariance), kappa0)
+        return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower[z])
+
+    def mean_site(self, lower: Any, kappa0: Any) -> tuple[Any, Any]:
+        """Site of the means given Cholesky factors; both are returned in the user's units."""
+        jnp, numpyro, dist = numpyro_modules()
         at_origin = dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(kappa0))
         mean = numpyro.sample("mean", at_origin)
-        centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
-        return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower[z])
+        return self.centre + self.unit * mean, self.unit[:, None] * lower
 
     def caches(self, slots: int) -> Mapping[str, Any]:
         n, d = self.X.shape
@@ -454,8 +453,7 @@ class BoundFullGaussian(BoundColumns):
             return weight.sum(axis=0), weighted.sum(axis=1), np.swapaxes(weighted, 1, 2) @ X
         d = X.shape[1]
         first, second, where = _triangle(d)
-        # products of columns once each: half the work of x x', and one matrix product for all
-        # clusters
+        # half the work of x x', and one matrix product for all clusters
         products = weight.T @ (X[:, first] * X[:, second])
         return weight.sum(axis=0), weight.T @ X, products[:, where].reshape(-1, d, d)
 
@@ -468,8 +466,7 @@ class BoundFullGaussian(BoundColumns):
             standard -= centre
             return offset - 0.5 * np.einsum("nkd,nkd->nk", standard, standard)
         first, second, _ = _triangle(X.shape[1])
-        # |R x - R mu|^2 multiplied out: x' (R'R) x by the products of columns, as for the
-        # statistics
+        # |R x - R mu|^2 multiplied out: x' (R'R) x by products of columns, as for the statistics
         transposed = xp.swapaxes(root, 1, 2)
         times = np.where(first == second, 1.0, 2.0)
         precision = xp.matmul(transposed, root)[:, first, second] * times
@@ -483,7 +480,7 @@ class BoundFullGaussian(BoundColumns):
         if rng is None:
             root = np.sqrt(nu)[:, None, None] * np.linalg.inv(lower)
             log_precision = digamma(0.5 * (nu[:, None] - np.arange(d))).sum(axis=1)
-            log_precision -= 2 * _log_diagonal(lower)
+            log_precision -= 2 * log_diagonal(lower)
             offset = 0.5 * (log_precision - d * math.log(math.pi) - d / kappa)
         else:
             root, log_root = draw_roots(nu, lower, rng)
@@ -498,7 +495,7 @@ class BoundFullGaussian(BoundColumns):
         d, halves = mean.shape[1], 0.5 * np.arange(mean.shape[1])
         value = 0.5 * d * (np.log(kappa0 / kappa) - statistics[0] * math.log(math.pi))
         value += (gammaln(nu[:, None] / 2 - halves) - gammaln(nu0 / 2 - halves)).sum(axis=1)
-        value += 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - nu * _log_diagonal(lower)
+        value += 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - nu * log_diagonal(lower)
         return np.asarray(value)
 
     def _posterior(self, statistics: Terms, hyper: FloatArray) -> tuple[FloatArray, ...]:
@@ -519,7 +516,7 @@ def draw_roots(nu: FloatArray, lower: FloatArray, rng: Generator) -> tuple[Float
     diagonal = np.arange(d)
     bartlett[:, diagonal, diagonal] = np.sqrt(rng.chisquare(nu[:, None] - diagonal))
     root = np.swapaxes(bartlett, 1, 2) @ np.linalg.inv(lower)
-    return root, _log_diagonal(bartlett) - _log_diagonal(lower)
+    return root, log_diagonal(bartlett) - log_diagonal(lower)
 
 
 def _triangle(d: int) -> tuple[IntArray, IntArray, IntArray]:
@@ -530,8 +527,9 @@ def _triangle(d: int) -> tuple[IntArray, IntArray, IntArray]:
     return first, second, where.ravel()
 
 
-def _log_diagonal(triangle: FloatArray) -> FloatArray:
-    return np.asarray(np.log(np.diagonal(triangle, axis1=1, axis2=2)).sum(axis=1))
+def log_diagonal(triangle: FloatArray) -> FloatArray:
+    """Sum of the logarithms of each triangle's diagonal, (K, d, d) to (K,)."""
+    return np.asarray(np.log(np.diagonal(triangle, axis1=-2, axis2=-1)).sum(axis=-1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -547,8 +545,7 @@ class Whitened(SquaredEuclidean):
         return np.ascontiguousarray((check_items(X, least=least) - self.centre) @ self.forward)
 
     def shown(self, centers: FloatArray) -> FloatArray:
-        shown: FloatArray = self.centre + centers @ self.back
-        return shown
+        return np.asarray(self.centre + centers @ self.back)
 
 
 def units(X: FloatArray, *, common: bool = False) -> tuple[FloatArray, FloatArray]:
@@ -564,23 +561,10 @@ def units(X: FloatArray, *, common: bool = False) -> tuple[FloatArray, FloatArra
 class Mahalanobis(Unbound):
     """D(x, m) = (x - m)' S^-1 (x - m), the limit of Gaussian clusters of one covariance S / gamma.
 
-    With a covariance of its own in every cluster there is no limit of Bregman form: D would change
-    with the partition, and J need not fall. What remains is one covariance for all, fixed before
-    the first pass: that of all the data, which needs no partition, or where one is known, as by
-    `RDPMeans.from_posterior`, the better metric of the pooled covariance within clusters.
-
-    Parameters
-    ----------
-    covariance : (d, d) array of float, optional
-        S; by default the covariance of all the data. Directions without variance are left out.
-
-    Examples
-    --------
-    >>> metric = Mahalanobis(np.diag([1.0, 100.0])).bind([[0.0, 0.0], [1.0, 10.0]])
-    >>> rows = metric.points([[0.0, 0.0], [1.0, 10.0]])
-    >>> metric.between(rows, rows[:1]).round(9)
-    array([[0.],
-           [2.]])
+    With a covariance of its own in every cluster D would change with the partition: there is no
+    limit of Bregman form. S is fixed before the first pass: a (d, d) covariance, such as that
+    pooled within known clusters, or None for that of all the data. Directions without variance are
+    left out.
     """
 
     covariance: Any = None
@@ -629,8 +613,7 @@ class FullGaussian(GaussianFamily):
     scale : float, HyperPrior or "learn", default "learn"
         Expected within-cluster variance as a share of each column's variance (psi).
     strength : float, HyperPrior or "learn", default 15
-        How many observations that expectation is worth (nu0 - d - 1 > 0). Learned, it falls in
-        columns in which many items share one value.
+        How many observations that expectation is worth (nu0 - d - 1 > 0).
     mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has covariance Sigma_k / kappa0 around the mean of the data.
         The default penalises a cluster of few outliers; learned, it grows to admit them.
@@ -638,8 +621,8 @@ class FullGaussian(GaussianFamily):
     Notes
     -----
     ``Psi0 = strength * diag(scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation
-    and r_j its resolution: the fit does not change when a column is shifted or given another unit.
-    Constant columns are left out.
+    and r_j its resolution: shifts and units of columns do not matter. Constant columns are left
+    out.
 
     References
     ----------

@@ -41,12 +41,9 @@ from bayesclust.families.gaussian import BoundColumns, GaussianFamily, Whitened,
 from bayesclust.families.squared_distance import LOG_TWO_PI, SquaredEuclidean
 from bayesclust.typing import FloatArray, IntArray
 
-TOGETHER = 8
-"""Columns under one logarithm, as many as a processor multiplies at once."""
-SMALLEST, LARGEST = 1e-200, 1e200
-"""Products beyond which the logarithms are taken one by one."""
-NEAR = 1e-100
-"""Running products below this, or above its inverse, are not multiplied further."""
+TOGETHER = 8  # columns under one logarithm, as many as a processor multiplies at once
+SMALLEST, LARGEST = 1e-200, 1e200  # products beyond are taken apart
+NEAR = 1e-100  # running products below this, or above its inverse, are not multiplied further
 
 
 class ColumnsPrior(NamedTuple):
@@ -300,16 +297,8 @@ class Squares(ColumnDivergence):
 class Standardized(Unbound):
     """D(x, m) = sum_j (x_j - m_j)^2 / s_j^2, the limit of Gaussians with independent columns.
 
-    Missing cells (NaN) are left out. With `common_unit`, s is the root mean variance of all columns
-    instead of each column's standard deviation in all the data.
-
-    Examples
-    --------
-    >>> standard = Standardized().bind([[0.0, 0.0], [2.0, 20.0]])
-    >>> rows = standard.points([[0.0, 0.0], [2.0, 20.0]])
-    >>> standard.between(rows, rows[:1])
-    array([[0.],
-           [8.]])
+    With `common_unit`, s is the root mean variance of all columns instead of each column's standard
+    deviation in all the data.
     """
 
     common_unit: bool = False
@@ -333,12 +322,8 @@ class DiagonalGaussian(GaussianFamily):
 
     Parameters
     ----------
-    scale : float, HyperPrior or "learn", default "learn"
-        Expected within-cluster variance as a share of each column's variance.
-    strength : float, HyperPrior or "learn", default 15
-        How many observations that expectation is worth (2 a0 - 2).
-    mean_precision : float, HyperPrior or "learn", default 0.05
-        kappa0: a cluster's mean has variance v_kj / kappa0 around the mean of the data.
+    scale, strength, mean_precision : float, HyperPrior or "learn", default "learn", 15 and 0.05
+        As in `FullGaussian`, the strength being 2 a0 - 2.
 
     Notes
     -----
@@ -372,17 +357,13 @@ class SphericalGaussian(GaussianFamily):
 
     Parameters
     ----------
-    scale : float, HyperPrior or "learn", default "learn"
-        Expected within-cluster variance as a share of the mean variance of the columns.
-    strength : float, HyperPrior or "learn", default 15
-        How many observations that expectation is worth (2 a0 - 2).
-    mean_precision : float, HyperPrior or "learn", default 0.05
-        kappa0: a cluster's mean has variance v_k / kappa0 around the mean of the data.
+    scale, strength, mean_precision : float, HyperPrior or "learn", default "learn", 15 and 0.05
+        As in `FullGaussian`, the scale being a share of the columns' mean variance, and the
+        strength 2 a0 - 2.
 
     Notes
     -----
-    Columns are centred and divided by one unit, the root of their mean variance. Constant columns
-    are left out.
+    Columns are centred and divided by one unit. Constant columns are left out.
 
     References
     ----------

@@ -2,9 +2,9 @@
 
     mu_k | W ~ N(m0, W / kappa0),    W ~ IW(nu0, Psi0), one for all clusters
 
-Given W, clusters are independent of each other, and in coordinates in which W is the identity they
-are those of `squared_distance`: a predictive costs O(d). Given the partition alone, with n_k items
-of mean xbar_k and scatter S_k in cluster k, W has the pooled scatter:
+Given W, clusters are independent, and in coordinates in which W is the identity those of
+`squared_distance`: a predictive costs O(d). Given the partition alone, with n_k items of mean
+xbar_k and scatter S_k in cluster k, W has the pooled scatter:
 
     C_k     = S_k + kappa0 n_k / (kappa0 + n_k) (xbar_k - m0)(xbar_k - m0)'
     W | X, z ~ IW(nu_n, Psi_n),    nu_n = nu0 + n,    Psi_n = Psi0 + sum_k C_k
@@ -14,11 +14,8 @@ of mean xbar_k and scatter S_k in cluster k, W has the pooled scatter:
 by which W is drawn in every sweep. In a vector of hyper-parameters W stands behind the three that
 have priors of their own. Data are centred at m0, so that m0 = 0 below.
 
-Why not a low rank plus a diagonal for each cluster: where n is about 10 d, a cluster of n / K items
-has not the data to learn a covariance of its own, of whatever form, and factors have no conjugate
-prior, so that they cannot be integrated out where clusters open and close. All items together have
-the data for one covariance. What is lost are clusters that differ in shape;
-``cluster_model="mixture"`` makes them of components of one shape.
+A low rank plus a diagonal for each cluster has no conjugate prior, and n / K items have not the
+data for it where n is about 10 d. What is lost are clusters that differ in shape.
 """
 
 from __future__ import annotations
@@ -40,6 +37,7 @@ from bayesclust.families.gaussian import (
     GaussianFamily,
     Mahalanobis,
     draw_roots,
+    log_diagonal,
 )
 from bayesclust.families.squared_distance import LOG_TWO_PI, NormalPrior, with_square
 from bayesclust.typing import FloatArray
@@ -67,12 +65,11 @@ class BoundTiedGaussian(BoundFullGaussian):
         return hyper[3:].reshape(d, d)
 
     def prior(self, hyper: FloatArray) -> NormalPrior:
-        return NormalPrior(hyper[2:3], np.array([_log_diagonal(self._root(hyper))]))
+        return NormalPrior(hyper[2:3], log_diagonal(self._root(hyper)[None]))
 
     def _root(self, hyper: FloatArray) -> FloatArray:
         """R with R'R the inverse of W."""
-        root: FloatArray = np.linalg.inv(np.linalg.cholesky(self.covariance(hyper)))
-        return root
+        return np.asarray(np.linalg.inv(np.linalg.cholesky(self.covariance(hyper))))
 
     def initial_hyper(self) -> FloatArray:
         """Prior medians, and the prior mean of W given them."""
@@ -100,11 +97,8 @@ class BoundTiedGaussian(BoundFullGaussian):
         return [*hyper, numpyro.sample("within_covariance", wishart)]
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
-        jnp, numpyro, dist = numpyro_modules()
-        lower = jnp.linalg.cholesky(hyper[3])
-        at_origin = dist.MultivariateNormal(0.0, scale_tril=lower / jnp.sqrt(hyper[2]))
-        mean = numpyro.sample("mean", at_origin)
-        centre, lower = self.centre + self.unit * mean, self.unit[:, None] * lower
+        jnp, _, dist = numpyro_modules()
+        centre, lower = self.mean_site(jnp.linalg.cholesky(hyper[3]), hyper[2])
         return lambda z: dist.MultivariateNormal(centre[z], scale_tril=lower)
 
     # A state of `Clusters`, not one of full covariances; its items are written by `set_hyper`.
@@ -133,7 +127,7 @@ class BoundTiedGaussian(BoundFullGaussian):
         root, kappa = self._root(hyper), hyper[2] + statistics[0]
         centre = (statistics[1] / kappa[:, None]) @ root.T
         number, d = centre.shape
-        offset = np.full(number, _log_diagonal(root) - 0.5 * d * LOG_TWO_PI)
+        offset = np.full(number, log_diagonal(root) - 0.5 * d * LOG_TWO_PI)
         if rng is None:
             offset -= 0.5 * d / kappa
         else:
@@ -175,35 +169,24 @@ class BoundTiedGaussian(BoundFullGaussian):
 
 
 def draw_covariance(nu: float, psi: FloatArray, rng: Generator) -> FloatArray:
-    """Draw from the inverse Wishart distribution of mean psi / (nu - d - 1), nu above d - 1.
-
-    >>> np.diag(draw_covariance(1e9, 2e9 * np.eye(2), np.random.default_rng(0))).round(2)
-    array([2., 2.])
-    """
+    """Draw from the inverse Wishart distribution of mean psi / (nu - d - 1), nu above d - 1."""
     roots, _ = draw_roots(np.array([nu]), np.linalg.cholesky(psi)[None], rng)
     inverse = np.linalg.inv(roots[0])
     return np.asarray(inverse @ inverse.T)
-
-
-def _log_diagonal(triangle: FloatArray) -> float:
-    return float(np.log(np.diagonal(triangle)).sum())
 
 
 @dataclass(frozen=True)
 class TiedGaussian(GaussianFamily):
     """Gaussian clusters that share one full covariance matrix, learned with the partition.
 
-    For many columns, say more than 20: each cluster of a `FullGaussian` would have to learn d^2 / 2
-    numbers from its own few items, which prefers few and wide clusters or, where columns are not
-    Gaussian, many spurious ones. Clusters that differ in shape are beyond it, unless they are
+    For many columns, say more than 20: a cluster of a `FullGaussian` would have to learn d^2 / 2
+    numbers from its own few items. Clusters that differ in shape are beyond it, unless they are
     mixtures (``TVClust(cluster_model="mixture")``).
 
     Parameters
     ----------
-    scale : float, HyperPrior or "learn", default "learn"
-        Expected within-cluster variance as a share of each column's variance (psi).
-    strength : float, HyperPrior or "learn", default 15
-        How many observations that expectation, of independent columns, is worth (nu0 - d - 1 > 0).
+    scale, strength : float, HyperPrior or "learn", default "learn" and 15
+        As in `FullGaussian`.
     mean_precision : float, HyperPrior or "learn", default "learn"
         kappa0: a cluster's mean has covariance W / kappa0 around the mean of the data. A cluster of
         n_k items costs about d / 2 log(n_k / kappa0) nats: at the 0.05 of the other families more,
@@ -211,10 +194,9 @@ class TiedGaussian(GaussianFamily):
 
     Notes
     -----
-    ``Psi0`` is that of `FullGaussian`; its share in W is strength / (strength + n), 4% where n =
-    350. The covariance of a draw is not recorded: given the partition its distribution is known,
-    and prediction draws it from there. By "variational" it is a point value, its mean given the
-    rest.
+    ``Psi0`` is that of `FullGaussian`; its share in W is strength / (strength + n). The covariance
+    of a draw is not recorded: prediction draws it given the partition. By "variational" it is a
+    point value, its mean given the rest.
 
     References
     ----------

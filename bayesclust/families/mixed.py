@@ -2,8 +2,7 @@
 
     p(X) = prod_parts p(columns of the part)
 
-Every sum, predictive and statistic is that of the parts, one after the other, and so are the
-hyper-parameters.
+Sums, statistics and hyper-parameters are those of the parts, one after the other.
 
 A *hurdle* is for columns in which a few exact values stand out, such as zeros. With atoms a_1, ...,
 a_R of a column, in every cluster k
@@ -11,11 +10,10 @@ a_R of a column, in every cluster k
     x = a_1 with probability theta_1, else a_2 with probability theta_2, ..., else x ~ N(mu_k, v_k)
     theta_kr ~ Beta(s m_r, s (1 - m_r)),    (mu_k, v_k) as in `gaussian_columns`
 
-(Cragg 1971, with a Gaussian beyond the hurdle). The density is taken with respect to Lebesgue
-measure plus a point mass at every atom, and the likelihood of a cluster factors: zeros and ones
-that say whether an item has an atom, missing for items that have an earlier one, are columns of
-`Bernoulli`; and values, missing for items with an atom, are columns of `DiagonalGaussian`. So a
-hurdle is two families, and nothing is new but how columns are read.
+(Cragg 1971, with a Gaussian beyond the hurdle; the density is with respect to Lebesgue measure plus
+a point mass at every atom). The likelihood of a cluster factors: whether an item has an atom,
+missing for items that have an earlier one, are columns of `Bernoulli`; values, missing for items
+with an atom, are columns of `DiagonalGaussian`. So a hurdle is two families.
 
 In compiled code the states of the parts are a chain of pairs: in a loop over a tuple of unlike
 states numba would count references to all their arrays at every step.
@@ -23,6 +21,7 @@ states numba would count references to all their arrays at every step.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -34,10 +33,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numpyro import numpyro_modules, side_by_side
-from bayesclust.checks import check_choice, check_items
+from bayesclust.checks import check_choice, check_items, real_array
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, get_family
-from bayesclust.families.columns import Column, describe_column, refuse_cells
+from bayesclust.families.columns import describe_column, refuse_cells
 from bayesclust.families.discrete import Bernoulli, Recoded
 from bayesclust.families.divergence import Divergence, Unbound
 from bayesclust.families.gaussian import MEAN_PRECISION, STRENGTH, FullGaussian
@@ -59,14 +58,6 @@ class Parts(NamedTuple):
     count: IntArray  # type: ignore[assignment]  # (C + 1,)
     first: Any
     others: Any  # the last part's state, or Parts
-
-
-def listed(state: Any) -> Iterator[Any]:
-    """The states of the parts."""
-    while isinstance(state, Parts):
-        yield state.first
-        state = state.others
-    yield state
 
 
 @base.implements(base.clear_cluster, Parts)
@@ -128,8 +119,7 @@ def _split(values: Terms, widths: Sequence[int]) -> Iterator[Any]:
 class BoundProduct(base.BoundFamily):
     """Independent parts; X holds their columns side by side, hyper their hyper-parameters.
 
-    `given` are the columns of each part, among those of the user and one behind them for every
-    atom; `atoms` exact values of each of the user's columns that stand out.
+    `given` are each part's columns among those of `beyond_hurdles`, which has the `atoms` of each.
     """
 
     parts: tuple[base.BoundFamily, ...]
@@ -144,9 +134,8 @@ class BoundProduct(base.BoundFamily):
 
     def _with(self, parts: Iterator[base.BoundFamily], **changes: Any) -> Self:
         given = tuple(parts)
-        return replace(
-            self, parts=given, log_constant=sum(part.log_constant for part in given), **changes
-        )
+        constant = sum(part.log_constant for part in given)
+        return replace(self, parts=given, log_constant=constant, **changes)
 
     def coarsened(self, power: float) -> Self:
         if power == 1 or not self.takes_power:
@@ -154,8 +143,7 @@ class BoundProduct(base.BoundFamily):
         return self._with((part.coarsened(power) for part in self.parts), power=power)
 
     def for_prediction(self) -> Self:
-        parts = (part.for_prediction() for part in self.parts)
-        return self._with(parts, predictive_power=1.0)
+        return self._with((part.for_prediction() for part in self.parts), predictive_power=1.0)
 
     def with_rows(self, rows: FloatArray) -> Self:
         pairs = zip(self.parts, self._blocks(rows), strict=True)
@@ -210,15 +198,16 @@ class BoundProduct(base.BoundFamily):
 
     def new_state(self, capacity: int, hyper: FloatArray) -> Any:
         pairs = zip(self.parts, self._hypers(hyper), strict=True)
-        states = [part.new_state(capacity, own) for part, own in pairs]
-        linked = states[-1]
-        for state in reversed(states[:-1]):
+        *states, linked = (part.new_state(capacity, own) for part, own in pairs)
+        for state in reversed(states):
             linked = Parts(np.zeros(capacity + 1, np.int64), state, linked)
         return linked
 
     def set_hyper(self, state: Any, hyper: FloatArray) -> None:
-        for part, own, mine in zip(self.parts, listed(state), self._hypers(hyper), strict=True):
-            part.set_hyper(own, mine)
+        for part, own in zip(self.parts, self._hypers(hyper), strict=True):
+            linked = isinstance(state, Parts)
+            part.set_hyper(state.first if linked else state, own)
+            state = state.others if linked else None
 
     # Rows are one array for each part; statistics and terms those of the parts in one flat tuple.
 
@@ -249,15 +238,7 @@ class BoundProduct(base.BoundFamily):
 
 
 def beyond_hurdles(X: FloatArray, atoms: Atoms) -> FloatArray:
-    """The values beyond the hurdles, and beside them whether an item has each atom.
-
-    NaN stands for values of items with an atom, and for atoms of items that have an earlier one.
-
-    >>> beyond_hurdles(np.array([[0.0], [1.0], [0.4]]), ((0.0, 1.0),))
-    array([[nan, 1. , nan],
-           [nan, 0. , 1. ],
-           [0.4, 0. , 0. ]])
-    """
+    """The values of items without an atom, and beside them who has each, if no earlier one."""
     values, has = X.copy(), []
     for j, own in enumerate(atoms):
         for atom in own:
@@ -279,10 +260,12 @@ def column_context(given: IntArray) -> Iterator[None]:
 
 def unique_names(priors: Sequence[HyperPrior]) -> tuple[HyperPrior, ...]:
     """The second prior of a name gets "_2" appended, and so on."""
-    named: list[HyperPrior] = []
+    seen: Counter[str] = Counter()
+    named = []
     for prior in priors:
-        number = sum(other.name == prior.name for other in priors[: len(named)]) + 1
-        named.append(prior if number == 1 else replace(prior, name=f"{prior.name}_{number}"))
+        seen[prior.name] += 1
+        number = "" if seen[prior.name] == 1 else f"_{seen[prior.name]}"
+        named.append(replace(prior, name=prior.name + number))
     return tuple(named)
 
 
@@ -315,19 +298,16 @@ def check_parts(parts: Any) -> list[tuple[base.Family, Any]]:
         raise TypeError(f"parts={parts!r} is no list of pairs; give [(family, columns), ...].")
     pairs = []
     for number, pair in enumerate(parts):
+        what = f"parts[{number}] is"
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise TypeError(
-                f"parts[{number}] is {pair!r}; give a pair of a family and its columns."
-            )
+            raise TypeError(f"{what} {pair!r}; give a pair of a family and its columns.")
         family = get_family(pair[0])
         if isinstance(family, (Product, Mixed)):
             kind = type(family).__name__
-            raise TypeError(f"parts[{number}] is itself a {kind}; write its parts into this one.")
+            raise TypeError(f"{what} itself a {kind}; write its parts into this one.")
         if isinstance(family, TiedGaussian):
-            raise TypeError(
-                f"parts[{number}] is a TiedGaussian, which models all columns or none; take "
-                "FullGaussian."
-            )
+            rule = "models all columns or none; take FullGaussian"
+            raise TypeError(f"{what} a TiedGaussian, which {rule}.")
         pairs.append((family, pair[1]))
     return pairs
 
@@ -342,31 +322,29 @@ def bind_parts(pairs: Pairs, X: FloatArray) -> BoundProduct:
                 atoms[j] = found
     wide = beyond_hurdles(X, tuple(atoms))
     first = X.shape[1] + np.cumsum([0, *map(len, atoms)])
-    parts: list[base.BoundFamily] = []
-    taken: list[IntArray] = []
-    priors: list[HyperPrior] = []
+    factors: list[tuple[base.Family, IntArray, str]] = []
     for (family, _), columns in zip(pairs, given, strict=True):
-        factors: list[tuple[base.Family, IntArray, str]] = [(family, columns, "")]
         if isinstance(family, HurdleGaussian):
             indicators = np.concatenate([np.arange(first[j], first[j + 1]) for j in columns])
-            factors = list(family.factors(wide, columns, indicators))
-        for factor, own, name in factors:
-            parts.append(_bind_part(factor, wide[:, own], own))
-            taken.append(own)
-            own_priors = parts[-1].hyper_priors
-            priors += [replace(prior, name=name) if name else prior for prior in own_priors]
+            factors += family.factors(wide, columns, indicators)
+        else:
+            factors.append((family, columns, ""))
+    parts = tuple(_bind_part(family, wide[:, own], own) for family, own, _ in factors)
+    priors = [
+        replace(prior, name=name or prior.name)
+        for part, (_, _, name) in zip(parts, factors, strict=True)
+        for prior in part.hyper_priors
+    ]
     whole = np.concatenate([part.X for part in parts], axis=1)
     constant = sum(part.log_constant for part in parts)
-    names = unique_names(priors)
-    return BoundProduct(whole, constant, names, tuple(parts), tuple(taken), tuple(atoms))
+    taken = tuple(own for _, own, _ in factors)
+    return BoundProduct(whole, constant, unique_names(priors), parts, taken, tuple(atoms))
 
 
 def _bind_part(family: base.Family, block: FloatArray, columns: IntArray) -> base.BoundFamily:
     if not family.takes_missing:
-        remedy = (
-            f"{type(family).__name__} takes none: give these columns another family or fill in "
-            "values"
-        )
+        which = f"{type(family).__name__} takes none"
+        remedy = f"{which}: give these columns another family or fill in values"
         refuse_cells(np.isnan(block), "missing values", remedy, columns)
     with column_context(columns):
         return family.bind(np.ascontiguousarray(block))
@@ -387,13 +365,13 @@ class PartsDivergence(Unbound):
         """Check that every part can take its columns, and bind it to them."""
         items = check_items(X, missing=True)
         self.family.bind(items)
-        parts_given = check_parts(self.family.parts)
-        given = columns_of(parts_given, items.shape[1])
-        pairs = list(zip(parts_given, given, strict=True))
-        parts = [_part_limit(family).bind(items[:, own]) for (family, _), own in pairs]
-        both = zip(parts, given, strict=True)
-        widths = [part.points(items[:, own]).shape[1] for part, own in both]
-        cuts = tuple(np.cumsum(widths)[:-1].tolist())
+        pairs = check_parts(self.family.parts)
+        given = columns_of(pairs, items.shape[1])
+        blocks = [items[:, own] for own in given]
+        both = zip(pairs, blocks, strict=True)
+        parts = [_part_limit(family).bind(block) for (family, _), block in both]
+        points = [part.points(block) for part, block in zip(parts, blocks, strict=True)]
+        cuts = tuple(np.cumsum([own.shape[1] for own in points])[:-1].tolist())
         return BoundParts(tuple(parts), given, cuts, self.takes_missing)
 
 
@@ -453,8 +431,7 @@ class Product(base.Family):
     ----------
     parts : sequence of (family, columns)
         Families or their names, and the numbers of the columns that each models: a list, a slice or
-        one number. Together they take every column once. A full Gaussian keeps the covariances
-        among its columns; a `HurdleGaussian` becomes two parts.
+        one number. Together they take every column once. A `HurdleGaussian` becomes two parts.
 
     Notes
     -----
@@ -489,20 +466,18 @@ class Product(base.Family):
 class HurdleGaussian(base.Family):
     """Independent columns that have certain exact values with a probability, and are Gaussian else.
 
-    For detection limits, zeros that mean "none" or "not measured", and ends of a scale: to share
-    such a value tells as much about the clusters as a yes or no does, and no more. Missing cells
-    (NaN) are left out of the likelihood.
+    For detection limits, zeros that mean "none" or "not measured", and ends of a scale. Missing
+    cells (NaN) are left out of the likelihood.
 
     Parameters
     ----------
     atoms : "data", float or sequence of sequences of float, default "data"
-        The exact values: up to five in a column that `bayesclust.describe_columns` finds, one for
-        every column, or a list for each column, which may be empty.
+        The exact values: those that `bayesclust.describe_columns` finds, one for every column, or a
+        list for each column, which may be empty.
     scale, strength, mean_precision : float, HyperPrior or "learn", default "learn", 15 and 0.05
         The prior of the values that are none of these, as in `DiagonalGaussian`.
     atom_strength : float, HyperPrior or "learn", default "learn"
-        How many items the prior of the atoms' probabilities is worth, as in `Bernoulli`;
-        "base_atom_strength" in a fit.
+        How many items the prior of the atoms' probabilities is worth, as in `Bernoulli`.
 
     References
     ----------
@@ -549,30 +524,23 @@ class HurdleGaussian(base.Family):
             return tuple(describe_column(x).atoms for x in X.T)
         if isinstance(given, Real):
             return ((float(given),),) * int(d)
-        if not _is_sequence(given) or not all(_is_sequence(own) for own in given):
-            raise TypeError(
-                f"atoms={given!r} is no list of lists: give 'data', a number, or a list of values "
-                "for each column."
-            )
-        if len(given) != d:
-            raise ValueError(
-                f"atoms has lists for {len(given)} columns, but there are {d}: give one for each, "
-                "empty or not."
-            )
         try:
-            return tuple(tuple(dict.fromkeys(float(value) for value in own)) for own in given)
+            found = tuple(tuple(dict.fromkeys(real_array(own, "atoms").tolist())) for own in given)
         except (TypeError, ValueError):
             raise TypeError(
-                f"atoms={given!r} holds something else than numbers: give the exact values."
+                f"atoms={given!r} is no list of lists of numbers: give 'data', a number, or a list "
+                "of values for each column."
             ) from None
-
-
-def _is_sequence(value: Any) -> bool:
-    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+        if len(found) != d:
+            raise ValueError(
+                f"atoms has lists for {len(found)} columns, but there are {d}: give one for each, "
+                "empty or not."
+            )
+        return found
 
 
 def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
-    """A family for each kind of column, put together, by what `bayesclust.describe_columns` finds.
+    """A family for each kind of column that `bayesclust.describe_columns` finds, put together.
 
     Continuous and rounded columns get Gaussian clusters, with a full covariance where no cell is
     missing and they are at most 20; inflated, nearly constant and two-valued columns a
@@ -581,7 +549,6 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Missing cells (NaN) are left out of the likelihood.
     covariance : {"full", "diagonal"}, default "full"
         Whether the Gaussian columns may covary within a cluster.
 
@@ -609,34 +576,27 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     check_choice(covariance, "covariance", ("full", "diagonal"))
     items = check_items(X, missing=True)
     found = [describe_column(x) for x in items.T]
-    full = _covarying(items, found) if covariance == "full" else []
+    complete = ~np.isnan(items).any(axis=0)
+    full = [j for j, column in enumerate(found) if column.family == "gaussian" and complete[j]]
+    several = sum(found[j].kind != "constant" for j in full) >= 2 and len(full) <= MOST_FULL
+    if covariance == "diagonal" or not several:
+        full = []
     groups: dict[str, list[int]] = {"full": full}
     for j, column in enumerate(found):
         if j not in full:
             kind = "hurdle" if column.family == "gaussian" else column.family
             groups.setdefault(kind, []).append(j)
+    hurdles = [found[j] for j in groups.get("hurdle", ())]
+    atoms = tuple(column.atoms if column.family == "hurdle" else () for column in hurdles)
     families = {
         "full": FullGaussian(),
-        "hurdle": _independent([found[j] for j in groups.get("hurdle", ())]),
+        "hurdle": HurdleGaussian(atoms) if any(atoms) else DiagonalGaussian(),
         "poisson": Poisson(),
         "bernoulli": Bernoulli(),
         "categorical": Recoded(),
     }
     parts = [(family, groups[name]) for name, family in families.items() if groups.get(name)]
     return parts[0][0] if len(parts) == 1 else Product(parts)
-
-
-def _covarying(X: FloatArray, found: list[Column]) -> list[int]:
-    """The columns of one full covariance: at least two, without missing cells."""
-    complete = ~np.isnan(X).any(axis=0)
-    columns = [j for j, column in enumerate(found) if column.family == "gaussian" and complete[j]]
-    several = sum(found[j].kind != "constant" for j in columns) >= 2 and len(columns) <= MOST_FULL
-    return columns if several else []
-
-
-def _independent(found: list[Column]) -> base.Family:
-    atoms = tuple(column.atoms if column.family == "hurdle" else () for column in found)
-    return HurdleGaussian(atoms) if any(atoms) else DiagonalGaussian()
 
 
 @dataclass(frozen=True)

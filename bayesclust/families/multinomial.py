@@ -77,14 +77,6 @@ class KullbackLeibler(Smoothed):
 
     Rows of counts become distributions (x_j + smoothing) / sum_j (x_j + smoothing), so that items
     count the same, however many counts they have (TVClust Sec. 5.3, Table 4, has the default).
-
-    Examples
-    --------
-    >>> kl = KullbackLeibler()
-    >>> rows = kl.points([[3, 0], [0, 3]])
-    >>> kl.between(rows, rows).round(3)
-    array([[0.   , 1.998],
-           [1.998, 0.   ]])
     """
 
     name = "kl"
@@ -92,15 +84,13 @@ class KullbackLeibler(Smoothed):
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
         counts = check_items(X, counts=True, least=least) + self.smoothing
-        distributions: FloatArray = counts / counts.sum(axis=1, keepdims=True)
-        return distributions
+        return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def n_free(self, points: FloatArray) -> int:
         return max(int(points.shape[1]) - 1, 1)
 
     def phi(self, points: FloatArray) -> FloatArray:
-        negative_entropy: FloatArray = (points * np.log(points)).sum(axis=-1)
-        return negative_entropy
+        return np.asarray((points * np.log(points)).sum(axis=-1))
 
     def natural(self, centers: FloatArray) -> FloatArray:
         # the gradient is 1 + log m; distributions sum to one, so the 1 cancels against the offset
@@ -151,8 +141,7 @@ class Multinomial(base.Family):
     Parameters
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
-        beta: prior pseudo-count of every column, by which clusters differ. Learned: log-normal with
-        median 1, the uniform distribution.
+        beta: prior pseudo-count of every column, as in `Categorical`.
 
     References
     ----------

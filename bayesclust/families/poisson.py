@@ -2,8 +2,8 @@
 
     lambda_kj ~ Gamma(a0, b0_j),    x_ij | lambda_kj ~ Poisson(lambda_kj)
 
-T(x) = (x_j, 1 if the cell is seen)_j, so that t holds sums t_j and numbers s_j of cells seen
-(missing at random). With a_j = a0 + t_j and b_j = b0_j + s_j
+T(x) = (x_j, 1 if the cell is seen)_j, with sums t_j and numbers s_j of cells seen (missing at
+random). With a_j = a0 + t_j and b_j = b0_j + s_j
 
     L = prod_j  b0_j^a0 / Gamma(a0)  Gamma(a_j) / b_j^a_j,    h(x) = prod_j 1 / x_j!
 
@@ -175,8 +175,7 @@ class Poisson(DiscreteFamily):
     Parameters
     ----------
     shape : float, HyperPrior or "learn", default "learn"
-        a0: rates of clusters vary around the column's mean, a0 / b0_j, by its 1 / sqrt(a0)-fold. It
-        is learned (log-normal with median 1 and standard deviation 1 of the logarithm).
+        a0: rates of clusters vary around the column's mean, a0 / b0_j, by its 1 / sqrt(a0)-fold.
 
     Examples
     --------

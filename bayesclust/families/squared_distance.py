@@ -56,10 +56,7 @@ def with_square(X: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class KnownVarianceGaussian(base.BoundFamily):
-    """Clusters of variance 1 / (2 gamma); X is sqrt(2 gamma) (x - m0); no hyper-parameters.
-
-    The prior counts as kappa0 = 1 / (2 gamma rho^2) items.
-    """
+    """Clusters of variance 1 / (2 gamma); X is sqrt(2 gamma) (x - m0); no hyper-parameters."""
 
     gamma: float
     centre: FloatArray
@@ -116,8 +113,7 @@ class SquaredEuclidean(Divergence):
         return check_items(X, least=least)
 
     def phi(self, points: FloatArray) -> FloatArray:
-        squares: FloatArray = np.square(points).sum(axis=-1)
-        return squares
+        return np.asarray(np.square(points).sum(axis=-1))
 
     def natural(self, centers: FloatArray) -> FloatArray:
         return centers

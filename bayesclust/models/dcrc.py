@@ -8,9 +8,8 @@
 | epsilon ~ Beta; or rows of a confusion matrix ~ Dirichlet | site "noise" or "confusion" |
 | l_t given y_t1, y_t2, y_t3 (Table I) | site "triplets_answer" in the plate "triplets_answers" |
 
-The paper divides the log likelihood of its M answers by M. As a model, all of its objective is
-multiplied by M: the prior of the weights has precision 2 M lambda, and the entropies weigh M tau
-(`WeightPrior.from_paper`).
+The paper divides the log likelihood of its M answers by M; here all of its objective is multiplied
+by M (`WeightPrior.from_paper`).
 """
 
 from __future__ import annotations
@@ -58,8 +57,7 @@ class WeightPrior:
     balance : float, default 0.0
         Nats that the entropy H(y^) of the mean class probabilities is worth.
     proportions : tuple of K floats or None, default None
-        Sizes of the clusters that `balance` draws to, -KL(y^ || proportions) taking the place of
-        H(y^), from which it differs by a constant where sizes are even.
+        Sizes of the clusters that `balance` draws to: -KL(y^ || proportions) instead of H(y^).
 
     Raises
     ------
@@ -71,8 +69,7 @@ class WeightPrior:
     -----
     The entropies lie between 0 and log K, so that with a proper Gaussian, biases included, the
     product is a proper prior of W given X, up to its normaliser. No model of the items stands
-    behind it: it says that a classifier is the more believable the clearer it tells the items
-    apart, and the more evenly, or as `proportions` say.
+    behind it.
 
     Examples
     --------
@@ -106,10 +103,7 @@ class WeightPrior:
         return Parameter.parse(self.precision, "precision")
 
     def draw_precision(self, W: FloatArray, rng: Generator) -> float:
-        """Draw the precision given the weights (K, d + 1), or return the known one.
-
-        The entropies are of W alone, so that the Gamma prior is conjugate beside them.
-        """
+        """Draw the precision given the weights (K, d + 1), or return the known one."""
         prior = self.prior_precision
         if prior.fixed is not None:
             return prior.fixed
@@ -152,10 +146,7 @@ class ClassTerms(NamedTuple):
 
 
 def class_terms(xp: Any, W: Any, X: FloatArray, free: BoolArray) -> ClassTerms:
-    """Class probabilities under W (K, d + 1), and the entropies of Eq. 8 and 9, in NumPy or JAX.
-
-    `free` (n,) are the items that no answer names.
-    """
+    """Class probabilities and entropies of Eq. 8 and 9; `free` (n,) are items without an answer."""
     logits = X @ W[:, :-1].T + W[:, -1]
     shifted = logits - logits.max(axis=1, keepdims=True)
     log_p = shifted - xp.log(xp.exp(shifted).sum(axis=1, keepdims=True))
@@ -209,8 +200,7 @@ def dcrc(
     Parameters
     ----------
     X : array of shape (n, d)
-        The items, which are given, not modelled. Features on one scale suit the one precision of
-        all weights.
+        The items, which are given, not modelled; features on one scale.
     n_clusters : int
         K, at least 2.
     constraints : Constraints, sequence of Constraints or None
@@ -223,9 +213,8 @@ def dcrc(
     Raises
     ------
     ValueError
-        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is
-        silently wrong for labels that answers tie together. Also for bad input, as in
-        `bayesclust.DCRC`.
+        If the labels z arrive enumerated, which is wrong for labels that answers tie together. Also
+        for bad input, as in `bayesclust.DCRC`.
 
     Examples
     --------
@@ -252,18 +241,6 @@ def dcrc(
         z = numpyro.sample("z", dist.Categorical(logits=terms.log_p))
         refuse_enumerated(z, len(items))
     constraint_sites(answered, z, observe=observe)
-
-
-def _check_weights(W: ArrayLike, d: int) -> FloatArray:
-    weights: FloatArray = real_array(W, "W")
-    if weights.ndim != 2 or len(weights) == 0 or weights.shape[1] != d + 1:
-        raise ValueError(
-            f"W must have shape (K, {d + 1}), the biases last; got {weights.shape}: "
-            "pass one row per class."
-        )
-    if not np.isfinite(weights).all():
-        raise ValueError("W has entries that are not finite: pass real numbers.")
-    return weights
 
 
 def dcrc_log_joint(
@@ -306,7 +283,14 @@ def dcrc_log_joint(
     """
     prior = WeightPrior() if prior is None else prior
     items = check_items(X, least=1)
-    weights = _check_weights(W, items.shape[1])
+    weights = real_array(W, "W")
+    if weights.ndim != 2 or len(weights) == 0 or weights.shape[1] != items.shape[1] + 1:
+        raise ValueError(
+            f"W must have shape (K, {items.shape[1] + 1}), the biases last; got {weights.shape}: "
+            "pass one row per class."
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("W has entries that are not finite: pass real numbers.")
     labels = item_labels(z, len(items), "z")
     if labels.ndim != 1 or labels.min() < 0 or labels.max() >= len(weights):
         raise ValueError(
@@ -315,8 +299,7 @@ def dcrc_log_joint(
         )
     terms = class_terms(np, weights, items, unnamed(constraints, len(items)))
     value = prior.entropies(np, terms)
-    value += prior.log_density(
-        weights, prior.prior_precision.initial if precision is None else precision
-    )
+    known = prior.prior_precision.initial if precision is None else precision
+    value += prior.log_density(weights, known)
     value += terms.log_p[np.arange(len(items)), labels].sum()
     return float(value + log_constraints(labels, constraints, noise))

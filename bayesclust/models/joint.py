@@ -34,9 +34,9 @@ def log_joint(
 ) -> float:
     """log p(z, x, s, parameters, noise), cluster parameters integrated out.
 
-    p(z) of the partition prior (TVClust Eq. 2), times the product over clusters of their marginal
-    likelihoods, times p(E | z, p, q) (Eq. 8, corrected) and the like for other constraints, times
-    the priors. Hyper-parameters count by the density of their logarithms.
+    p(z) of the partition prior (TVClust Eq. 2), times the clusters' marginal likelihoods, times
+    p(E | z, p, q) (Eq. 8, corrected) and the like, times the priors. Hyper-parameters count by the
+    density of their logarithms.
 
     Parameters
     ----------
@@ -69,11 +69,10 @@ def log_joint(
     """
     labels = item_labels(z, len(family.X), "z")
     hyper = family.initial_hyper() if hyper is None else hyper
-    clusters = _clusters(labels)
     prior = as_prior(DirichletProcess(1.0) if partition_prior is None else partition_prior)
     values = prior.initial() if values is None else values
-    value = prior.log_prob(np.array([len(items) for items in clusters]), values)
-    value += log_data(clusters, family, hyper) + family.log_hyper_prior(hyper)
+    value = prior.log_prob(np.unique(labels, return_counts=True)[1], values)
+    value += log_data(_clusters(labels), family, hyper) + family.log_hyper_prior(hyper)
     value += prior.log_prior(values) + log_constraints(labels, constraints, noise)
     return float(value)
 
@@ -96,17 +95,12 @@ def mixture_log_joint(
     ----------
     z, components : array of shape (n,)
         Labels of clusters and of components; items of one component are in one cluster.
-    family : BoundFamily
-    constraints : sequence of Constraints
+    family, constraints, hyper, noise
+        As in `log_joint`.
     partition_prior : Nested or None
         None is that of `bayesclust.TVClust`.
     values, within_values : mapping or None
-        Parameters of the priors of clusters and of components; prior means, or fixed values, if
-        left out.
-    hyper : array, optional
-        Hyper-parameters of the base measure; the prior medians if left out.
-    noise : sequence of mappings
-        Noise parameters of each constraint object.
+        Parameters of the priors of clusters and of components, as in `log_joint`.
 
     Returns
     -------
@@ -144,10 +138,8 @@ def log_marginal_joint(
 ) -> float:
     """log p(z, x, s | hyper-parameters), all else integrated out."""
     labels = np.asarray(z)
-    clusters = _clusters(labels)
-    prior = as_prior(partition_prior)
-    value = prior.log_marginal(np.array([len(items) for items in clusters]))
-    value += log_data(clusters, family, hyper)
+    value = as_prior(partition_prior).log_marginal(np.unique(labels, return_counts=True)[1])
+    value += log_data(_clusters(labels), family, hyper)
     value += sum(each.noise.log_marginal(each.counts(labels)) for each in constraints)
     return float(value)
 
@@ -158,9 +150,8 @@ def _clusters(labels: IntArray) -> list[IntArray]:
 
 def log_data(clusters: Sequence[IntArray], family: BoundFamily, hyper: FloatArray) -> float:
     """log p(x | partition, hyper-parameters), in the user's units."""
-    return float(
-        family.log_data([family.X[items] for items in clusters], hyper) + family.log_constant
-    )
+    rows = [family.X[items] for items in clusters]
+    return float(family.log_data(rows, hyper) + family.log_constant)
 
 
 def log_constraints(

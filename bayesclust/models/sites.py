@@ -22,8 +22,7 @@ def constraint_sites(
     To be called once in the program, outside its plates. For constraints named v it samples the
     parameters of their noise, one of each per source ("p" and "q", "noise" or "confusion"; those of
     the second constraints of a kind are "p_v" and so on), and the answers as site "<v>_answer" in
-    the plate "<v>_answers": given the labels, answer a of source s has probability C_s[truth, a],
-    where the truth is what the pattern of the items' labels implies (for pairs TVClust Eq. 8).
+    the plate "<v>_answers", with probability C[source, truth, answer] (for pairs TVClust Eq. 8).
 
     Parameters
     ----------
@@ -38,8 +37,8 @@ def constraint_sites(
     ------
     TypeError, ValueError
         If something else than constraints is given, they are on another number of items, their
-        noise model is no `DirichletNoise`, or the labels arrive enumerated: NumPyro sums out
-        discrete sites one by one, which is silently wrong for labels that answers tie together.
+        noise model is no `DirichletNoise`, or the labels arrive enumerated, which is silently wrong
+        for labels that answers tie together.
 
     See Also
     --------
@@ -66,11 +65,20 @@ def constraint_sites(
     >>> list(numpyro.handlers.trace(program).get_trace(jnp.array([0.1, 0.3, 4.0]), links))
     ['component', 'mean', 'item', 'z', 'x', 'p', 'q', 'links_answers', 'links_answer']
     """
-    jnp, _, _ = numpyro_modules()
+    jnp, numpyro, dist = numpyro_modules()
     refuse_enumerated(z)
     answered = check_constraints(constraints, jnp.shape(z)[0])
     for one, names in zip(answered, noise_names(answered), strict=True):
-        _answers_of(one, names, z, observe)
+        confusion = noise_sites(one.noise, names, one.n_sources)
+        if len(one) == 0:
+            continue
+        truth = jnp.asarray(one.truth)[patterns(z, one.items)]
+        # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
+        log_confusion = jnp.log(jnp.maximum(confusion, jnp.finfo(confusion.dtype).tiny))
+        observed = one.answers.astype(np.int64) if observe else None
+        with numpyro.plate(answers_plate(one), len(one)):
+            given = dist.Categorical(logits=log_confusion[one.source, truth])
+            numpyro.sample(f"{one.name}_answer", given, obs=observed)
 
 
 def refuse_enumerated(z: Any, n_items: int | None = None) -> None:
@@ -88,21 +96,6 @@ def refuse_enumerated(z: Any, n_items: int | None = None) -> None:
 def answers_plate(constraints: Constraints) -> str:
     """Return the name of the plate of the answers."""
     return f"{constraints.name}_answers"
-
-
-def _answers_of(constraints: Constraints, names: Mapping[str, str], z: Any, observe: bool) -> None:
-    """p(answer | z) = C[source, truth(pattern of the items' labels), answer]."""
-    jnp, numpyro, dist = numpyro_modules()
-    confusion = noise_sites(constraints.noise, names, constraints.n_sources)
-    if len(constraints) == 0:
-        return
-    truth = jnp.asarray(constraints.truth)[patterns(z, constraints.items)]
-    # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
-    log_confusion = jnp.log(jnp.maximum(confusion, jnp.finfo(confusion.dtype).tiny))
-    observed = constraints.answers.astype(np.int64) if observe else None
-    with numpyro.plate(answers_plate(constraints), len(constraints)):
-        given = dist.Categorical(logits=log_confusion[constraints.source, truth])
-        numpyro.sample(f"{constraints.name}_answer", given, obs=observed)
 
 
 def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> Any:
@@ -130,13 +123,7 @@ def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> 
 
 
 def patterns(z: Any, items: IntArray) -> Any:
-    """Equality patterns (m,) of items (m, t), as `equality_patterns` gives them, in JAX.
-
-    >>> import numpy as np
-    >>> import jax.numpy as jnp
-    >>> patterns(jnp.array([4, 4, 1]), np.array([(0, 1), (1, 2)])).tolist()
-    [0, 1]
-    """
+    """Equality patterns (m,) of items (m, t), as `equality_patterns` gives them, in JAX."""
     jnp, _, _ = numpyro_modules()
     first = z[items[:, 0]]
     second = z[items[:, 1]]

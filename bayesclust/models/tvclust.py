@@ -12,8 +12,7 @@
 
 ERRATUM: the display before Eq. 8 should read p(E = 1 | H = 1) = p and p(E = 0 | H = 1) = 1 - p in
 its first two lines; Eq. 8 itself, which is used here, is right. The hyper-parameters of G0 are
-sites under their own names ("base_scale" and so on), and answers about triplets are sites like
-those about pairs ("triplets_answer", with "noise" or "confusion").
+sites under their own names ("base_scale" and so on).
 
 A cluster g that is a mixture is a Dirichlet-process mixture of components of the family
 (Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017, with processes in the place of finite
@@ -34,10 +33,9 @@ from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_int, check_items, number_between
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.families import Family, HyperPrior, get_family
-from bayesclust.families.base import BoundFamily
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
 from bayesclust.partition_priors import KnownK, Nested, PartitionPrior, as_nested, as_prior
-from bayesclust.typing import ArrayLike, FloatArray
+from bayesclust.typing import ArrayLike
 
 
 def tvclust(
@@ -58,36 +56,31 @@ def tvclust(
     constraints : Constraints, sequence of Constraints or None
         Answers about the items; those named v are a site "v_answer".
     family : str or Family, default "gaussian"
-        Likelihood of a cluster, as in `bayesclust.TVClust`.
+        Likelihood of a cluster.
     partition_prior : DirichletProcess, PitmanYor, KnownK or None, default None
-        Prior over partitions: of processes its sticks are used, of a known number of clusters its
-        Dirichlet weights (`truncation` is not read then). None is the Dirichlet process.
+        Prior over partitions, by its sticks or, if the number of clusters is known, its Dirichlet
+        weights (`truncation` is not read then). None is the Dirichlet process.
     truncation : int, default 20
         Number of sticks T; the last takes what is left. The partition of n items differs from that
-        of the Dirichlet process by at most n (alpha / (1 + alpha))^(T - 1) in total variation, the
-        number of items expected beyond the other sticks (Ishwaran and James, 2001, Theorem 2,
-        bounds it likewise).
+        of the Dirichlet process by at most n (alpha / (1 + alpha))^(T - 1) in total variation.
     observe : bool, default True
         Condition on X and the answers; False leaves them to be simulated.
     power : float in (0, 1], default 1.0
-        What an observed item weighs in the likelihood, as in `bayesclust.TVClust` (Miller and
-        Dunson 2019, Sec. 3). Simulated items are those of the model, whatever they would weigh.
+        What an observed item weighs in the likelihood (Miller and Dunson 2019, Sec. 3).
 
     Raises
     ------
     ValueError
-        If the labels z arrive enumerated. NumPyro sums out discrete sites one by one, which is
-        silently wrong for labels that answers tie together: use a sampler of this package, its
-        `PartitionGibbs` among the blocks of NumPyro's Gibbs, or another kernel that proposes values
-        of z. Also for bad input, as in `bayesclust.TVClust`.
+        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is
+        silently wrong for labels that answers tie together. Use `PartitionGibbs` or another kernel
+        that proposes values of z. Also for bad input, as in `bayesclust.TVClust`.
 
     Notes
     -----
-    The sites are those of a draw of the samplers, and for the same values the density with
-    components and sticks integrated out is `log_joint`, up to two matters of convention: z here
-    tells which stick a cluster has, and hyper-parameters count by their own density instead of that
-    of their logarithms. Columns that a family leaves out because they are constant are not part of
-    the site "x", and missing cells (NaN) are masked out of its density.
+    The sites are those of a draw of the samplers, and the density with components and sticks
+    integrated out is `log_joint`, up to two matters of convention: z here tells which stick a
+    cluster has, and hyper-parameters count by their own density instead of that of their
+    logarithms. Constant columns are not part of the site "x", and missing cells (NaN) are masked.
 
     Examples
     --------
@@ -99,16 +92,8 @@ def tvclust(
     >>> draw["z"]["value"].shape, draw["x"]["value"].shape
     ((5,), (5, 2))
     """
-    _, numpyro, dist = numpyro_modules()
-    items, answered, bound, hyper = _given(X, constraints, family)
-    weight = weight_site(as_prior(partition_prior), check_int(truncation, "truncation", least=2))
-    with numpyro.plate("component", weight.shape[-1]):
-        likelihood = bound.component_sites(hyper)
-    with numpyro.plate("item", len(items)):
-        z = numpyro.sample("z", dist.Categorical(probs=weight))
-        refuse_enumerated(z, len(items))
-        item_site(likelihood(z), bound.columns(items) if observe else None, power)
-    constraint_sites(answered, z, observe=observe)
+    prior, number = as_prior(partition_prior), check_int(truncation, "truncation", least=2)
+    _program(X, constraints, family, observe, power, prior, number)
 
 
 def tvclust_mixture(
@@ -152,47 +137,53 @@ def tvclust_mixture(
     >>> draw["component"]["value"].shape, draw["x"]["value"].shape
     ((5,), (5, 2))
     """
-    _, numpyro, dist = numpyro_modules()
-    items, answered, bound, hyper = _given(X, constraints, family)
     S = check_int(within_truncation, "within_truncation", least=2)
-    prior = as_nested(partition_prior)
-    weight = weight_site(prior.among, check_int(truncation, "truncation", least=2))
-    T = weight.shape[-1]
-    within = parameter_sites(prior.within, "within_")
-    with numpyro.plate("cluster", T):
-        below = numpyro.sample("within_stick", stick_distribution(prior.within, within, S - 1))
-    with numpyro.plate("components", T * S):
-        likelihood = bound.component_sites(hyper)
-    with numpyro.plate("item", len(items)):
-        z = numpyro.sample("z", dist.Categorical(probs=weight))
-        refuse_enumerated(z, len(items))
-        component = numpyro.sample("component", dist.Categorical(probs=stick_weights(below)[z]))
-        item_site(likelihood(z * S + component), bound.columns(items) if observe else None, power)
-    constraint_sites(answered, z, observe=observe)
+    prior, number = as_nested(partition_prior), check_int(truncation, "truncation", least=2)
+    _program(X, constraints, family, observe, power, prior.among, number, prior.within, S)
 
 
-def _given(
+def _program(
     X: ArrayLike,
     constraints: Constraints | Sequence[Constraints] | None,
     family: str | Family,
-) -> tuple[FloatArray, list[Constraints], BoundFamily, Any]:
-    """Checked data and constraints, the family on these data, and the sites of its base measure."""
+    observe: bool,
+    power: float,
+    prior: PartitionPrior,
+    truncation: int,
+    within: PartitionPrior | None = None,
+    S: int = 1,
+) -> None:
+    """Both programs: clusters that are components or, by a prior within, mixtures of S of them."""
+    _, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
     answered = check_constraints(constraints, len(items))
     bound = family.bind(items)
-    hyper = bound.shared_sites([hyper_site(prior) for prior in bound.hyper_priors])
-    return items, answered, bound, hyper
+    hyper = bound.shared_sites([hyper_site(one) for one in bound.hyper_priors])
+    weight = weight_site(prior, truncation)
+    T = weight.shape[-1]
+    if within is not None:
+        values = parameter_sites(within, "within_")
+        with numpyro.plate("cluster", T):
+            below = numpyro.sample("within_stick", stick_distribution(within, values, S - 1))
+    with numpyro.plate("component" if within is None else "components", T * S):
+        likelihood = bound.component_sites(hyper)
+    with numpyro.plate("item", len(items)):
+        z = numpyro.sample("z", dist.Categorical(probs=weight))
+        refuse_enumerated(z, len(items))
+        place = z
+        if within is not None:
+            shares = stick_weights(below)[z]
+            place = z * S + numpyro.sample("component", dist.Categorical(probs=shares))
+        item_site(likelihood(place), bound.columns(items) if observe else None, power)
+    constraint_sites(answered, z, observe=observe)
 
 
 def item_site(likelihood: Any, observed: Any, power: float) -> None:
     """Site "x" of the items, whose log density counts `power` times where they are observed."""
     _, numpyro, _ = numpyro_modules()
     weight = number_between(power, "power", "(0, 1]")
-    if observed is None or weight == 1:
-        numpyro.sample("x", likelihood, obs=observed)
-        return
-    with numpyro.handlers.scale(scale=weight):
+    with numpyro.handlers.scale(scale=1.0 if observed is None else weight):
         numpyro.sample("x", likelihood, obs=observed)
 
 
@@ -200,9 +191,8 @@ def stick_weights(stick: Any) -> Any:
     """Return pi_k = v_k prod_{j<k} (1 - v_j) along the last axis; the last is what is left."""
     jnp, _, _ = numpyro_modules()
     ones = jnp.ones((*stick.shape[:-1], 1))
-    return jnp.concatenate([stick, ones], -1) * jnp.concatenate(
-        [ones, jnp.cumprod(1 - stick, -1)], -1
-    )
+    left = jnp.concatenate([ones, jnp.cumprod(1 - stick, -1)], -1)
+    return jnp.concatenate([stick, ones], -1) * left
 
 
 def hyper_site(prior: HyperPrior) -> Any:
@@ -245,8 +235,7 @@ def weight_site(prior: PartitionPrior, truncation: int) -> Any:
     jnp, numpyro, dist = numpyro_modules()
     values = parameter_sites(prior)
     if isinstance(prior, KnownK):
-        return numpyro.sample(
-            "weight", dist.Dirichlet(values["gamma"] * jnp.ones(prior.n_clusters))
-        )
+        dirichlet = dist.Dirichlet(values["gamma"] * jnp.ones(prior.n_clusters))
+        return numpyro.sample("weight", dirichlet)
     stick = numpyro.sample("stick", stick_distribution(prior, values, truncation - 1))
     return numpyro.deterministic("weight", stick_weights(stick))

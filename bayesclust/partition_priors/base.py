@@ -61,9 +61,8 @@ class Parameter(NamedTuple):
         if unit and real and numbers.ndim == 0:
             fits = bool(0 <= numbers < 1)
         if not fits:
-            number, pair = (
-                ("a number in [0, 1)", "(a, b)") if unit else ("a positive number", "(shape, rate)")
-            )
+            number = "a number in [0, 1)" if unit else "a positive number"
+            pair = "(a, b)" if unit else "(shape, rate)"
             raise ValueError(
                 f"{name}={shown(value)} is neither {number} nor a pair {pair} of positive numbers; "
                 "give one of these."
@@ -139,6 +138,10 @@ class PartitionPrior(ABC):
     def parameters(self) -> dict[str, Parameter]:
         """The parameters by name."""
         return {}
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        _ = self.parameters
 
     @cached_property
     def learned(self) -> dict[str, Parameter]:
@@ -295,8 +298,6 @@ def _slice(log_density: Any, t: float, rng: Generator, width: float = 1.0) -> fl
         low, high = (new, high) if new < t else (low, new)
 
 
-# --- the default: the Dirichlet process, or Chinese restaurant process, and its concentration
-
 CONCENTRATION = "concentration"
 
 
@@ -329,11 +330,9 @@ class DirichletProcess(PartitionPrior):
     w_parameters: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        Parameter.parse(self.concentration, CONCENTRATION)
-        if not isinstance(self.concentration, float):
-            numbers = np.asarray(self.concentration, dtype=np.float64)
-            plain = float(numbers) if numbers.ndim == 0 else tuple(numbers.tolist())
-            object.__setattr__(self, CONCENTRATION, plain)
+        one = self.parameters[CONCENTRATION]
+        plain = (one.a, one.b) if one.fixed is None else one.fixed
+        object.__setattr__(self, CONCENTRATION, plain)
 
     @classmethod
     def from_log(cls, log_alpha: float) -> DirichletProcess:

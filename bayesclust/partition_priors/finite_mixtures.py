@@ -25,12 +25,11 @@ def _log_share(t: Any, n: Any, number: Any, gamma: float) -> Any:
     return np.where(np.less(t, number), -np.inf, value)
 
 
-@dataclass(frozen=True)
 class _Finite(PartitionPrior):
     """Symmetric Dirichlet(gamma) weights: W(m) = Gamma(m + gamma) / Gamma(gamma)."""
 
     w_parameters: ClassVar[tuple[str, ...]] = ("gamma",)
-    gamma: Any = 1.0
+    gamma: Any
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
@@ -60,12 +59,12 @@ class KnownK(_Finite):
     0.666667
     """
 
-    n_clusters: int = 2
+    n_clusters: int
+    gamma: Any = 1.0
 
-    def __init__(self, n_clusters: int, gamma: Any = 1.0) -> None:
-        object.__setattr__(self, "n_clusters", check_int(n_clusters, "n_clusters"))
-        object.__setattr__(self, "gamma", gamma)
-        Parameter.parse(gamma, "gamma")
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "n_clusters", check_int(self.n_clusters, "n_clusters"))
 
     @property
     def most_clusters(self) -> int:  # type: ignore[override]
@@ -103,10 +102,11 @@ class MixtureOfFiniteMixtures(_Finite):
     0.666667
     """
 
+    gamma: Any = 1.0
     n_components: Any = ("poisson", 1.0)
 
     def __post_init__(self) -> None:
-        Parameter.parse(self.gamma, "gamma")
+        super().__post_init__()
         given = tuple(self.n_components) if np.iterable(self.n_components) else ()
         object.__setattr__(self, "n_components", given)
         if len(given) == 2 and isinstance(given[0], str):

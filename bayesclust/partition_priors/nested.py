@@ -5,15 +5,13 @@ components by another, with V' and W'. For clusters of n_g items with m_g compon
 
     p = V(n, K) prod_g [ W(n_g) V'(n_g, m_g) prod_k W'(n_gk) ].
 
-Components are of a process whose log V'(n, m) is a sum of a function of n and one of m
-(`PartitionPrior.separable`), so that V'(n, m) = V'(n, 1) A(m). A cluster that gains s items in c
-components then gains the weight
+Components are of a process with V'(n, m) = V'(n, 1) A(m) (`PartitionPrior.separable`). A cluster
+that gains s items in c components then gains the weight
 
     c(n_g + s) / c(n_g) A(m_g + c) / A(m_g),    c(n) = W(n) V'(n, 1),
 
 which is all that moves of components have to know; c is `NestedTables.log_cluster`, and A the sum
-of `within.log_open`. With a Dirichlet process of concentration 0 inside, every cluster is one
-component.
+of `within.log_open`.
 """
 
 from __future__ import annotations
@@ -31,8 +29,7 @@ from bayesclust.partition_priors.pitman_yor import PitmanYor
 from bayesclust.typing import ArrayLike, FloatArray
 
 WITHIN = DirichletProcess((1.0, 10.0))
-"""Default prior of components within a cluster: two of fifty items each, about which nobody was
-asked, are about seven times as probable as clusters of their own than as one cluster."""
+"""Prior of components: two of fifty items each are seven times as probable as two clusters."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +63,6 @@ class Nested:
             )
 
 
-def check_prior(prior: Any) -> PartitionPrior:
-    """The prior, if it is one."""
-    if not isinstance(prior, PartitionPrior):
-        raise TypeError(
-            f"a {type(prior).__name__} is no prior over partitions: pass bc.partition_priors."
-            "DirichletProcess() or another."
-        )
-    return prior
-
-
 WORDS: dict[str, Callable[[], PartitionPrior]] = {
     "dirichlet_process": DirichletProcess,
     "pitman_yor": PitmanYor,
@@ -92,6 +79,16 @@ def as_nested(prior: PartitionPrior | Nested | str | None) -> Nested:
         check_choice(prior, "partition_prior", WORDS)
         return Nested(WORDS[prior]())
     return prior if isinstance(prior, Nested) else Nested(prior)
+
+
+def check_prior(prior: Any) -> PartitionPrior:
+    """The prior, if it is one."""
+    if not isinstance(prior, PartitionPrior):
+        raise TypeError(
+            f"a {type(prior).__name__} is no prior over partitions: pass bc.partition_priors."
+            "DirichletProcess() or another."
+        )
+    return prior
 
 
 def as_prior(prior: PartitionPrior | None) -> PartitionPrior:
@@ -126,14 +123,7 @@ def nested_log_prob(
     values: Values,
     within_values: Values,
 ) -> float:
-    """log p(components, clusters) by the formula above; -inf if a component is in two clusters.
-
-    >>> states = [([0, 0], [0, 0]), ([0, 1], [0, 0]), ([0, 1], [0, 1])]
-    >>> priors = DirichletProcess(2.0), DirichletProcess(0.3)
-    >>> values = [prior.initial() for prior in priors]
-    >>> round(float(sum(np.exp(nested_log_prob(c, z, *priors, *values)) for c, z in states)), 12)
-    1.0
-    """
+    """log p(components, clusters) by the formula above; -inf if a component is in two clusters."""
     lower, upper = np.asarray(components), np.asarray(clusters)
     value = prior.log_prob(np.unique(upper, return_counts=True)[1], values)
     for g in np.unique(upper):

@@ -42,10 +42,6 @@ class PitmanYor(PartitionPrior):
     separable: ClassVar[bool] = True
     w_parameters: ClassVar[tuple[str, ...]] = ("discount",)
 
-    def __post_init__(self) -> None:
-        Parameter.parse(self.discount, "discount", unit=True)
-        Parameter.parse(self.concentration, "concentration")
-
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
         return {

@@ -98,12 +98,27 @@ class Own(DirichletNoise):
         ({"cells": ((0, 1, 2), (2, 3, 1))}, r"Own\.cell must have 2 rows of 2 kinds"),
         ({"weights": ((1.0, 1.0), (1.0, 0.0))}, r"weights of 'own' must be finite and above 0"),
         ({"weights": ((1.0, 1.0), (np.inf, 1.0))}, r"weights of 'own' must be finite"),
+        ({"weights": (4.0, 1.0)}, r"weights of 'own' must be .* or rows in a 2-d array; got array"),
     ],
 )
 def test_layouts_that_cannot_be_are_refused(wrong, fault, rng):
     assert stack_dirichlets([links(Own(), rng)]) is not None
     with pytest.raises(ValueError, match=fault):
         stack_dirichlets([links(Own(**wrong), rng)])
+
+
+class Rates(Own):
+    """Rates whose kinds no cell numbers."""
+
+    cell = None
+
+    def priors(self):
+        return {"p": (4.0, 1.0), "q": (4.0, 1.0)}
+
+
+def test_rates_without_cells_are_refused(rng):
+    with pytest.raises(ValueError, match=r"^Rates\.cell must have .* none, for a model with rates"):
+        stack_dirichlets([links(Rates(), rng)])
 
 
 class Reversed(LinkNoise):

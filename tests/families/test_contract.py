@@ -4,12 +4,21 @@ import importlib
 import inspect
 import pkgutil
 from dataclasses import fields
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 from bayesclust import families
-from bayesclust.families import COMPOSED, FAMILIES, Family, HyperPrior, Product, get_family
+from bayesclust.families import (
+    COMPOSED,
+    FAMILIES,
+    BoundFamily,
+    Family,
+    HyperPrior,
+    Product,
+    get_family,
+)
 from bayesclust.families.base import hard_statistics
 from tests.exactness.cases import (
     HOLES,
@@ -253,6 +262,33 @@ def test_powers_multiply_the_statistics(name):
     assert twice.log_marginal(twice.X, hyper) == pytest.approx(value, rel=1e-10)
     assert twice.log_constant == pytest.approx(family.log_constant)
     assert family.coarsened(1.0) is family
+
+
+class Lone(NamedTuple):
+    """A prior without a normaliser."""
+
+    rate: np.ndarray
+
+
+class Unfinished(BoundFamily):
+    Prior = Lone
+
+    def parameters(self, hyper):
+        return (1.0,)
+
+    def rows(self, X):
+        return (X,)
+
+    def component_sites(self, hyper):
+        raise NotImplementedError
+
+
+def test_a_family_without_a_normaliser_says_what_is_missing():
+    family = Unfinished(np.zeros((2, 1)), 0.0, ())
+    missing = r"^Unfinished has no compiled normaliser of Lone: write it below @implements\("
+    for use in (lambda: family.new_state(1, np.zeros(0)), lambda: family.log_data([family.X], ())):
+        with pytest.raises(TypeError, match=missing):
+            use()
 
 
 def test_poisson_is_complete_in_one_short_file():

@@ -242,9 +242,13 @@ def test_hurdles_leave_out_what_does_not_vary():
     ("atoms", "error", "sentence"),
     [
         ([[0.0]], ValueError, "atoms has lists for 1 columns, but there are 3: give one for each"),
-        ("zero", TypeError, "atoms='zero' is no list of lists: give 'data', a number, or"),
+        ("zero", TypeError, "atoms='zero' is no list of lists of numbers: give 'data'"),
         ([0.0, 1.0, 2.0], TypeError, r"atoms=\[0.0, 1.0, 2.0\] is no list of lists"),
-        ([["a"], [], []], TypeError, r"atoms=\[\['a'\], \[\], \[\]\] holds something else than"),
+        (
+            [["a"], [], []],
+            TypeError,
+            r"atoms=\[\['a'\], \[\], \[\]\] is no list of lists of numbers",
+        ),
     ],
 )
 def test_bad_atoms_are_refused(inflated, atoms, error, sentence):

@@ -77,6 +77,14 @@ def test_the_narrowest_limit_counts(monkeypatch, tmp_path, groups, expected):
     assert available_memory() == expected
 
 
+@pytest.mark.parametrize(
+    "meminfo", ["", "MemAvailable: many kB\nSwapFree: 1 kB\n", "MemFree: 3 kB\n"]
+)
+def test_unreadable_limits_are_unknown(monkeypatch, tmp_path, meminfo):
+    files(monkeypatch, tmp_path, meminfo)
+    assert available_memory() is None
+
+
 LIMITED = """
 import resource
 import numpy as np
