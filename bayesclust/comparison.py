@@ -18,16 +18,12 @@ from bayesclust.checks import (
     check_positive,
     check_random_state,
     number_between,
+    plain_array,
     real_array,
     true_labels,
 )
 from bayesclust.constraints.base import Constraints, check_constraints
-from bayesclust.metrics import (
-    adjusted_rand,
-    nmi,
-    pairwise_f,
-    variation_of_information,
-)
+from bayesclust.metrics import adjusted_rand, nmi, pairwise_f, variation_of_information
 from bayesclust.posterior.credible_ball import SAME, CredibleBall, credible_ball
 from bayesclust.posterior.distance import posterior_distance
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
@@ -65,17 +61,15 @@ def compare(
     Parameters
     ----------
     methods : dict of str to fit
-        By names of your choice: fitted estimators of this package, trees of draws
-        (`xarray.DataTree`), fitted scikit-learn estimators with ``labels_`` (of whose noise label
-        -1 one cluster is made), arrays of draws (draws, n) or (chain, draw, n) from another
-        package, or plain labels (n,), which may be words.
+        By names of your choice: fitted estimators, also of scikit-learn (noise labelled -1 is one
+        cluster), trees or arrays of draws (draws, n) or (chain, draw, n), or labels (n,), which may
+        be words.
     y : array-like of shape (n,), optional
         True labels.
     reference : str, optional
         Name of the fit whose posterior is the reference; by default the first that has draws.
     limit : str, optional
-        Name of the fit whose objective J is computed for all; by default the first that has one
-        (`RDPMeans.objective`).
+        Name of the fit whose objective J is computed for all; by default the first that has one.
     level : float in (0, 1), default 0.95
         Of the credible ball.
     loss : "vi", "binder" or Loss, default "vi"
@@ -86,18 +80,14 @@ def compare(
     pandas.DataFrame
         One row per method, in the order given, without columns that are undefined for all:
 
-        - n_clusters; seconds, wall-clock time of the fit, where the estimator or the tree has it;
+        - n_clusters; seconds, wall-clock time of the fit;
         - distance: from the reference's own partition, in units of the loss (bits for VI);
-        - ball_level: level of the smallest credible ball around that partition which holds this
-          one, that is the share of the posterior that is no farther away; values near 1 are far
-          out; and inside: whether the ball of `level` holds it;
-        - expected_loss: posterior mean of the loss, which the reference's own partition is there to
-          make small;
-        - log_joint: log p(labels, data, answers) under the reference's model (`TVClust.log_joint`),
-          or that of the first fit that has such a model where the reference is none, in nats.
-          Differences are log posterior odds;
-        - objective: J under the limit's data, answers, penalty and confidence, each partition with
-          its own best centres;
+        - ball_level: the share of the posterior that is no farther away from that, and inside:
+          whether the ball of `level` holds the partition;
+        - expected_loss: posterior mean of the loss;
+        - log_joint: log p(labels, data, answers) in nats by the reference's `TVClust.log_joint`, or
+          that of the first fit that has one;
+        - objective: the limit's `RDPMeans.objective`;
         - f, ari, nmi: pairwise F, adjusted Rand index and normalized mutual information with `y`.
 
         ``attrs`` holds the names of the fits that rate the others ("reference", "log_joint_of",
@@ -105,8 +95,7 @@ def compare(
 
     Notes
     -----
-    Draws from a mean field understate how far a posterior reaches, so that good partitions come out
-    too far: name a sampler as the reference where there is one.
+    Draws from a mean field understate how far a posterior reaches: name a sampler as the reference.
 
     Examples
     --------
@@ -164,8 +153,8 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     methods : dict of str to fit
         As in `compare`.
     measure : {"vi", "ari", "nmi", "f"}, default "vi"
-        Variation of information in bits (0 for equal partitions), adjusted Rand index, normalized
-        mutual information or pairwise F (all 1 for equal partitions). All are symmetric.
+        Variation of information in bits, adjusted Rand index, normalized mutual information or
+        pairwise F.
     loss : str or Loss, default "vi"
         Of the point estimates of draws that come without one.
 
@@ -270,12 +259,7 @@ def _read(name: str, value: Any, loss: Loss) -> _Method:
         return _Method(point_estimate(draws, loss), draws, seconds, value)
     if hasattr(value, "fit"):
         raise TypeError(f"{name} is a {type(value).__name__} without labels_: fit it first.")
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise ValueError(
-            f"{name} has rows of different lengths: pass one label per item."
-        ) from None
+    array = plain_array(value, name, "pass one label per item")
     if array.dtype == object and array.ndim == 0:
         raise TypeError(f"{name} is a {type(value).__name__}: pass {KINDS}.")
     if array.ndim not in (1, 2, 3) or array.size == 0:
@@ -303,12 +287,10 @@ def leave_view_out(
     Parameters
     ----------
     estimator : estimator with draws
-        `TVClust` or `DCRC`, fitted to the data and the answers; copies with its settings are fitted
-        without each view.
+        `TVClust` or `DCRC`, fitted to the data and the answers.
     X : array-like of shape (n, d)
-        The data that it was fitted to.
     constraints : Constraints or list of Constraints
-        The answers that it was fitted to.
+        What it was fitted to.
     loss : str or Loss, default "vi"
         The distance between partitions, a metric.
 
@@ -320,21 +302,18 @@ def leave_view_out(
 
         - n_clusters: of the point estimate without it;
         - distance, self_distance: from the posterior with everything to that without it, and what
-          it would be between equal posteriors (`bayesclust.posterior.posterior_distance`, bits for
-          VI);
+          it would be between equal posteriors (`bayesclust.posterior.posterior_distance`);
         - right_with, right_without: share of the view's answers that partitions of the posterior
           agree with, if they have seen them and if not;
         - gain_over_marginal: log probability of all the view's answers by the posterior without
           them, the noise integrated out, less that under sources whose answers have nothing to do
           with the items, in nats per answer;
         - finding: "agrees with the rest" where the gain is above 0, else "conflicts with the rest".
-          Missing for the data, which have no such gain.
 
     Notes
     -----
-    The gain is an average over draws of p(answers | partition), to which a few draws may contribute
-    most: with hundreds of answers and a wide posterior without them it comes out too low. Where it
-    is above 0 the finding stands.
+    The gain averages p(answers | partition) over draws, of which a few may contribute most: with
+    hundreds of answers and a wide posterior it comes out too low.
 
     Examples
     --------
@@ -372,7 +351,7 @@ def leave_view_out(
         fit = clone(estimator).fit(X, constraints=others or None)
         without = _without(fit, whole, loss)
         rows[view.name] = without | _predicted(view, whole, stacked_partitions(fit))
-    if "family" in estimator.get_params(deep=False) and getattr(estimator, "gamma", None) is None:
+    if isinstance(getattr(estimator, "cluster_model", None), str):
         prior = clone(estimator).set_params(family=NO_DATA)
         constant = np.zeros((whole.shape[1], 1))
         rows["data"] = _without(prior.fit(constant, constraints=views), whole, loss)
@@ -382,11 +361,8 @@ def leave_view_out(
 def _without(fit: Any, whole: Labels, loss: str | Loss) -> dict[str, Any]:
     """How the posterior without a view differs from that with everything."""
     apart = posterior_distance(whole, fit, loss=loss)
-    return {
-        "n_clusters": fit.n_clusters_,
-        "distance": apart.wasserstein,
-        "self_distance": apart.self_distance,
-    }
+    distances = {"distance": apart.wasserstein, "self_distance": apart.self_distance}
+    return {"n_clusters": fit.n_clusters_} | distances
 
 
 def _predicted(view: Constraints, whole: Labels, rest: Labels) -> dict[str, Any]:
@@ -431,27 +407,21 @@ def bayesian_signed_rank(
 ) -> SignedRank:
     """Compare two methods by their scores on several data sets: the Bayesian signed-rank test.
 
-    Differences come from an unknown distribution, whose prior is a Dirichlet process of a given
-    strength with all its mass at z_0 = 0. Its posterior gives the differences z_0, ..., z_q the
-    weights
-
-        w ~ Dirichlet(strength, 1, ..., 1),
-
-    under which two differences drawn from it average above r, the half width of the region of
-    practical equivalence, with probability sum_{ij} w_i w_j 1[z_i + z_j > 2 r], and likewise below
-    -r or between. The hypothesis that is the largest of the three wins a draw of w; its posterior
-    probability is the share of draws that it wins.
+    Under a Dirichlet process prior with all its mass at z_0 = 0, the differences z_0, ..., z_q have
+    the weights w ~ Dirichlet(strength, 1, ..., 1), by which two of them average above r with
+    probability sum_{ij} w_i w_j 1[z_i + z_j > 2 r], below -r or between likewise. The posterior
+    probability of a hypothesis is the share of draws of w in which it is the largest of the three.
 
     Parameters
     ----------
     differences : array-like of shape (q,)
         On each data set the score of one method less that of the other, means over runs.
     rope : float, default 0.01
-        r, in units of the scores: differences of less are of no consequence.
+        r, half the region of practical equivalence, in units of the scores.
     strength : float, default 0.5
         Of the prior, in data sets.
     num_samples : int, default 20000
-        Draws of w. The Monte Carlo error of a probability is at most 0.5 / sqrt(num_samples).
+        Draws of w.
     seed : int, Generator or None, default 0
 
     Returns
@@ -475,22 +445,18 @@ def bayesian_signed_rank(
     if z.ndim != 1 or not len(z):
         raise ValueError(f"differences have shape {z.shape}: pass one for each data set.")
     if not np.isfinite(z).all():
-        raise ValueError(
-            f"differences[{int(np.argmin(np.isfinite(z)))}] is not a number: leave such data sets "
-            "out."
-        )
+        at = int(np.argmin(np.isfinite(z)))
+        raise ValueError(f"differences[{at}] is not a number: leave such data sets out.")
     half = number_between(rope, "rope", "[0, inf)")
     parameters = np.ones(len(z) + 1)
     parameters[0] = check_positive(strength, "strength")
-    weights = check_random_state(seed, "seed").dirichlet(
-        parameters, check_int(num_samples, "num_samples")
-    )
+    number = check_int(num_samples, "num_samples")
+    weights = check_random_state(seed, "seed").dirichlet(parameters, number)
     z = np.concatenate([[0.0], z])
     sums = z[:, None] + z
     sides = [side.astype(np.float64) for side in (sums < -2 * half, sums > 2 * half)]
     worse, better = (((weights @ side) * weights).sum(axis=1) for side in sides)
     # of equal shares the first wins: no difference, where nothing speaks for one
-    wins = np.bincount(np.argmax([1 - worse - better, worse, better], axis=0), minlength=3) / len(
-        weights
-    )
-    return SignedRank(worse=float(wins[1]), equivalent=float(wins[0]), better=float(wins[2]))
+    winner = np.argmax([1 - worse - better, worse, better], axis=0)
+    equivalent, lower, higher = (np.bincount(winner, minlength=3) / number).tolist()
+    return SignedRank(lower, equivalent, higher)

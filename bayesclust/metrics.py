@@ -1,9 +1,8 @@
 """Agreement of one partition with another.
 
-Labels are names only, numbers or words: every function here gives the same value when either
-partition is relabelled. The first argument is the partition found, the second the truth; all but
-`pairwise_scores` are symmetric in the two. A ValueError says where partitions are empty, not
-one-dimensional or of different lengths, or where a label is missing (NaN).
+Labels are names only, numbers or words. The first argument is the partition found, the second the
+truth; all but `pairwise_scores` are symmetric in the two. A ValueError says where partitions are
+empty, not one-dimensional or of different lengths, or where a label is missing (NaN).
 """
 
 from __future__ import annotations
@@ -19,12 +18,10 @@ __all__ = ["adjusted_rand", "nmi", "pairwise_f", "pairwise_scores", "variation_o
 def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, float]:
     """Precision, recall and F of the pairs put together.
 
-    Over all unordered pairs of different items: precision is the share of the pairs together in
-    `labels` that are together in `truth`, recall the share of the pairs together in `truth` that
-    are together in `labels`, and F their harmonic mean (Bilenko, Basu and Mooney 2004, section
-    4.1). They took the pairs within held-out items; pass only those items' labels to do the same.
-    Where neither partition has a pair together, they agree and all three are 1; where only one has,
-    all three are 0.
+    Precision is the share of the pairs together in `labels` that are together in `truth`, recall
+    the share of the pairs together in `truth` that are together in `labels`, and F their harmonic
+    mean (Bilenko, Basu and Mooney 2004, section 4.1; they took the pairs within held-out items).
+    Where neither partition has a pair together, all three are 1; where only one has, all are 0.
 
     Parameters
     ----------
@@ -64,8 +61,7 @@ def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
     Returns
     -------
     float
-        Between 0 and 1; 1 only for equal partitions. No correction for chance: one single cluster
-        has recall 1.
+        Between 0 and 1; 1 only for equal partitions.
 
     Examples
     --------
@@ -86,8 +82,7 @@ def adjusted_rand(labels: ArrayLike, truth: ArrayLike) -> float:
     Returns
     -------
     float
-        1 for equal partitions, about 0 for independent ones, below 0 for less agreement than by
-        chance.
+        1 for equal partitions, about 0 for independent ones.
 
     Examples
     --------
@@ -126,8 +121,7 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
 def variation_of_information(labels: ArrayLike, truth: ArrayLike, *, base: float = 2.0) -> float:
     """Information lost and gained from one partition to the other, H(l | t) + H(t | l).
 
-    A metric on partitions (Meila 2007). Bits by default, as the loss of the point estimate counts
-    them.
+    A metric on partitions (Meila 2007).
 
     Parameters
     ----------

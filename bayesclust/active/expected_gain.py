@@ -1,28 +1,23 @@
 """Expected gain: by how much the answer to a query is expected to lower an uncertainty.
 
-The information that an experiment with outcome a gives about a quantity is the expected fall of an
-uncertainty U,
+The information that an experiment with outcome a gives is the expected fall of an uncertainty U,
 
     U(p) - sum_a p(a) U(p | a),                                             (DeGroot 1962)
 
-and U says what one wants to know. With U the entropy of g(z) it is the mutual information
-I(a; g(z)) (Lindley 1956), and for g(z) = z itself that is
+and U says what one wants to know. With U the entropy of z it is the mutual information
 
     I(a; z) = H(sum_s w_s p(a | z_s)) - sum_s w_s H(p(a | z_s)),  (BALD; Houlsby et al. 2011, Eq. 2)
 
 which is high where the answer is uncertain for another reason than the annotator's errors. With
 U = sum_st w_s w_t L(z_s, z_t), the expected loss between two draws (Rao's 1982 quadratic entropy
-under a loss L between partitions), it is by how much the answer concentrates the posterior in the
-units of that loss: a pair that decides whether two large clusters are one then counts for more than
-a pair of stray items, which I(a; z) does not distinguish. Here U is a function of weights v of any
-sum, times that sum, so that conditioning on an answer is the product of v and p(a | z_s).
+under a loss L), a pair that decides whether two large clusters are one counts for more than a pair
+of stray items. Here U is a function of weights v of any sum, times that sum, so that conditioning
+on an answer is the product of v and p(a | z_s).
 
-Candidates. Items that are together in every draw are one *atom*: the answer about a pair of items
-is as uncertain as that about any other pair of their atoms, so that one pair stands for all. Where
-there are still too many pairs, or triplets, candidates are drawn on whose true answer two draws
-disagree that are drawn by their weights; a pair that is together with probability pi then comes
-with probability proportional to pi (1 - pi), as in query by committee (Seung, Opper and Sompolinsky
-1992). Half of them name random items, so that large atoms have their share, and half random atoms.
+Candidates. Items that are together in every draw are one *atom*, and one pair of two atoms stands
+for all. Where there are still too many pairs, or triplets, candidates are drawn on whose true
+answer two weighted draws disagree, as in query by committee (Seung, Opper and Sompolinsky 1992).
+Half of them name random items, so that large atoms have their share, and half random atoms.
 """
 
 from __future__ import annotations
@@ -82,10 +77,8 @@ def check_target(target: Any) -> Any:
 def uncertainty(target: Any, draws: Labels) -> Uncertainty:
     """Return how uncertain weighted draws (S, n) are about a target, as a function of the weights.
 
-    The target is the whole partition or its number of clusters (entropies, in nats), the number of
-    an item (the mean over all others of the entropy of their co-clustering, in nats), or a loss
-    between partitions ("vi", "binder", ... or a value from `bayesclust.losses`): a partition that
-    is right up to a small loss.
+    Of the partition, its number of clusters, or the co-clustering of an item with each other one on
+    average it is the entropy, in nats; of a loss its expectation between two draws.
     """
     wanted = check_target(target)
     if wanted == PARTITION:
@@ -105,10 +98,8 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
 def default_min_gain(target: Any, draws: Labels) -> float:
     """Return the expected gain below which a query is hardly worth an annotator's time.
 
-    For a loss it is a tenth of the cost of one misplaced item: ten answers are then expected to put
-    one item right. The cost is the mean loss between a draw and the same draw with one item in
-    another of its clusters, over 64 of these at even distances. For an entropy it is 0.01 nats:
-    seventy answers then tell as much as one certain answer to a query with even odds.
+    For a loss it is a tenth of the cost of one misplaced item, the mean loss between 64 draws and
+    the same with one item in another of their clusters; for an entropy it is 0.01 nats.
     """
     loss = check_target(target)
     if not isinstance(loss, Loss):
@@ -169,9 +160,8 @@ def choose_jointly(
 ) -> tuple[IntArray, FloatArray]:
     """Choose at most `size` queries one by one, each by what it adds to those before.
 
-    This is Algorithm 1 of Kirsch, van Amersfoort and Gal (2019), BatchBALD. Given a draw, answers
-    are taken as independent, as they are when the noise is known. Returns positions of the queries,
-    the best single one first (the first of equals), and the gain that each adds.
+    This is Algorithm 1 of Kirsch, van Amersfoort and Gal (2019), BatchBALD. Returns positions of
+    the queries, the best single one first (the first of equals), and the gain that each adds.
     """
     rows = np.asarray(weights)[None, :]
     free = np.ones(len(answers), dtype=np.bool_)

@@ -173,8 +173,7 @@ class MinMax:
     Mallapragada, Jin and Jain (ICPR 2008): the next item is the one whose largest similarity to the
     items in neighbourhoods is smallest; it is compared with the neighbourhoods by decreasing
     largest similarity until one is its own. With similarities that decrease in the Euclidean
-    distance, such as the authors' Gaussian kernel, this is farthest-first traversal. So is their
-    initial exploration, so that the number of clusters need not be known.
+    distance, such as the authors' Gaussian kernel, this is farthest-first traversal.
 
     Examples
     --------
@@ -197,14 +196,13 @@ class ExploreConsolidate:
     Basu, Banerjee and Mooney (SDM 2004), section 4. Explore: farthest-first traversal, each item
     compared with every neighbourhood until one is its own (the one with the nearest member first),
     until there are as many as clusters. Consolidate: items drawn at random, compared with the
-    neighbourhoods by increasing distance to their means. The authors leave out the last query about
-    an item, which follows if all answers are correct; here it is asked, since they may not be.
+    neighbourhoods by increasing distance to their means. The last query about an item, which
+    follows if all answers are correct, is asked too.
 
     Parameters
     ----------
     n_clusters : int or None, default None
-        How many neighbourhoods to look for; None is the number of clusters of the present
-        partition.
+        How many neighbourhoods to look for; None is that of clusters of the present partition.
 
     Examples
     --------
@@ -248,10 +246,9 @@ class NPU:
     probable first, until one is its own; an item that is in none begins a new one. While there is
     one neighbourhood only, the item is drawn.
 
-    The paper leaves three things open. Neighbourhoods that an item was compared with have p_i = 0.
-    An item that shares no leaf with any has equal p_i. And the numbers i in E go by decreasing p_i,
-    the order in which the queries come, where the slides (and published code) take the
-    neighbourhoods as they are numbered.
+    The paper leaves three things open: neighbourhoods that an item was compared with have p_i = 0;
+    an item that shares no leaf with any has equal p_i; and i in E goes by decreasing p_i, the order
+    of the queries, where the slides (and published code) take the neighbourhoods as numbered.
 
     Parameters
     ----------

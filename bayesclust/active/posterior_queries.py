@@ -66,47 +66,39 @@ RUNS = 4
 class PosteriorQueries:
     """Ask the queries whose answers are expected to tell most, by a posterior that is updated.
 
-    Keeps weighted draws of the posterior of `TVClust` models between calls; after a call, or
-    `update`, they are read by `draws` and `weights`, and `labels` is a point estimate of them. New
-    answers change their weights, and now and then the draws (`bayesclust.inference.particles`); no
-    fit is repeated. Several models are weighted by how well each predicted the answers. Where
-    answers were taken back, more than thirty came at once, or the data are others, it starts again.
-    Constraints beside answers (labels, spans, implications) are not used, since the model has no
-    place for them.
+    Keeps weighted draws of the posterior of `TVClust` models between calls. New answers change
+    their weights, and now and then the draws (`bayesclust.inference.particles`); no fit is
+    repeated. Several models are weighted by how well each predicted the answers. Where answers were
+    taken back, more than thirty came at once, or the data are others, it starts again. Constraints
+    beside answers (labels, spans, implications) are not used.
 
     The gain of a query is the expected fall of an uncertainty U by its answer a,
 
         U(w) - sum_a p(a) U(w_a),   w_a,s proportional to w_s p(a | z_s),
 
-    with p(a | z_s) under the noise learned so far: see `bayesclust.active.expected_gain` for the
-    choices of U, their sources, and the queries compared.
+    with p(a | z_s) under the noise learned so far: see `bayesclust.active.expected_gain`.
 
     Parameters
     ----------
     kind : {"pair", "triplet", "either"}, default "pair"
-        What to ask; "either" compares both, of which a triplet often tells more and takes the
-        annotator longer.
+        What to ask; a triplet often tells more, and takes the annotator longer.
     target : "partition", "n_clusters", int, or loss, default "vi"
         What one wants to know: the partition in every detail (BALD), the number of clusters, which
-        items are with a given one, or a partition that is right up to a small loss ("vi", "binder",
-        or a value from `bayesclust.losses`).
+        items are with a given one, or a partition that is right up to a small loss.
     estimator : TVClust, sequence of TVClust or None, default None
-        The models and their chains: any family, cluster model and power with sampler="collapsed".
-        None is ``TVClust(num_warmup=200)`` with ``cluster_model`` "single" and "mixture": the
-        answers decide whether a class is one Gaussian or several.
+        The models and their chains, with sampler="collapsed". None is ``TVClust(num_warmup=200)``
+        with ``cluster_model`` "single" and "mixture".
     min_gain : float or None, default None
-        No query is asked whose expected gain is below it, in the units of the target (nats, or
-        those of the loss). None is a tenth of the cost of one misplaced item, or 0.01 nats
-        (`bayesclust.active.expected_gain.default_min_gain`); 0 never stops, and asks at random
+        No query is asked whose expected gain is below it, in nats or the units of the loss. None is
+        0.01 nats or a tenth of the cost of one misplaced item; 0 never stops, and asks at random
         where all draws agree.
     patience : int, default 10
-        How many queries in a row below `min_gain` are asked all the same, before it stops. Expected
-        gains come from the posterior, which may be wrong: these put it to the test.
+        How many queries in a row below `min_gain` are asked all the same, since the posterior may
+        be wrong.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
         Noise of answers of its kind, whatever the constraints of the state say; other kinds, and
-        all with None, keep their own. The default expects one wrong answer in ten as firmly as if
-        twenty had been seen: under a weak prior the posterior would sooner call an answer wrong
-        than change a partition that contradicts it.
+        all with None, keep their own. Under a weaker prior than the default the posterior would
+        sooner call an answer wrong than change a partition that contradicts it.
     num_draws : int, default 100
         Draws that are kept, of all models together.
     num_candidates : int, default 2000
@@ -114,17 +106,15 @@ class PosteriorQueries:
 
     Notes
     -----
-    The defaults were chosen on generated data, 120 items in overlapping Gaussian classes, classes
-    of several blobs and classes with Student tails, 40 queries with one answer in ten wrong. Mean
-    pairwise F over a session: 0.695 by "vi" (0.700 "binder", 0.656 "partition", 0.670 random
-    pairs; 0.675 under the weak prior Beta(4, 1)); standard errors of differences are 0.010 to
-    0.018. Two models beat the single one by 0.071 +- 0.021.
+    On generated data, 120 items in overlapping Gaussian classes, classes of several blobs and
+    classes with Student tails, 40 queries with one answer in ten wrong, the mean pairwise F over a
+    session was 0.695 by "vi" (0.700 "binder", 0.656 "partition", 0.670 random pairs; 0.675 under
+    the prior Beta(4, 1)), with standard errors of 0.010 to 0.018; one model alone lost 0.071.
 
     References
     ----------
-    Lindley (1956), On a measure of the information provided by an experiment. Houlsby, Huszar,
-    Ghahramani and Lengyel (2011), Bayesian active learning for classification and preference
-    learning, Eq. 2. Kirsch, van Amersfoort and Gal (2019), BatchBALD.
+    Houlsby, Huszar, Ghahramani and Lengyel (2011), Bayesian active learning for classification and
+    preference learning, Eq. 2. Kirsch, van Amersfoort and Gal (2019), BatchBALD.
 
     Examples
     --------
@@ -338,8 +328,7 @@ def suggest_queries(
     Parameters
     ----------
     posterior : DataTree, fitted estimator or (draws, n) array of int
-        Posterior draws of the partition. The noise of answers of the kind is that of the first
-        source in each draw, or the default of the kind where none was drawn.
+        Posterior draws. The noise is that of the first source, or the default of the kind.
     kind : {"pair", "triplet"}, default "pair"
     size : int, default 10
         How many to ask together, at most.
@@ -347,9 +336,9 @@ def suggest_queries(
         What one wants to know, as for `PosteriorQueries`.
     queries : iterable of tuple of int, optional
         Items of the queries to compare, all of which are returned. By default candidates on which
-        the draws disagree (`bayesclust.active.expected_gain`), without those that were answered.
+        the draws disagree, without those that were answered.
     num_draws : int, default 200
-        Draws that are used, at even distances: time grows with their square.
+        Draws that are used: time grows with their square.
     num_candidates : int, default 2000
         Queries that are compared, at most.
     seed : int, Generator or None, default 0
@@ -357,9 +346,8 @@ def suggest_queries(
     Returns
     -------
     DataFrame
-        One row a query: kind, the items i, j and for triplets k, gain (of its answer by itself, in
-        nats or the units of the loss), the probability of each answer and, unless queries are
-        given, adds (what it adds to the rows above; the rows are chosen by it).
+        One row a query: kind, the items i, j and for triplets k, gain (of its answer by itself),
+        the probability of each answer and, unless queries are given, adds (to the rows above).
 
     Examples
     --------

@@ -88,23 +88,21 @@ def ordered(kind: str, items: Sequence[int]) -> tuple[int, ...]:
     return (*items[:fixed], *sorted(items[fixed:]))
 
 
-def check_queries(queries: Sequence[Query], n_items: int) -> list[Query]:
+def check_queries(queries: Sequence[Any], n_items: int) -> list[Query]:
     """Return the queries, or refuse unknown kinds and items that are not there or repeated."""
-    found = [_check_query(query) for query in queries]
+    found = []
+    for given in queries:
+        is_query = isinstance(given, tuple) and len(given) == 2
+        if not (is_query and isinstance(given[1], (tuple, list, np.ndarray))):
+            raise TypeError(
+                "a query is a kind and a tuple of items, such as Query('pair', (0, 1)); "
+                f"got {shown(given)}."
+            )
+        found.append(Query(given[0], tuple(given[1])))
     for kind in {check_choice(query.kind, "the kind of a query", ASKED) for query in found}:
         rows = [query.items for query in found if query.kind == kind]
         ASKED[kind](rows, np.zeros(len(rows), dtype=np.int8), n_items)
     return found
-
-
-def _check_query(given: Any) -> Query:
-    is_query = isinstance(given, tuple) and len(given) == 2
-    if not (is_query and isinstance(given[1], (tuple, list, np.ndarray))):
-        raise TypeError(
-            "a query is a kind and a tuple of items, such as Query('pair', (0, 1)); "
-            f"got {shown(given)}."
-        )
-    return Query(given[0], tuple(given[1]))
 
 
 class RandomQueries:

@@ -77,7 +77,7 @@ class InteractiveSession:
         Where to start: labels from 0, an estimator (fitted here if it is not), or the point
         estimate of a posterior. None is the partition that `DPMeans` finds with its defaults.
     y : array-like of shape (n,) or None, default None
-        True classes, if they are known, to measure the quality of every step. No method sees them.
+        True classes, to measure the quality of every step.
     modification : MinimalModification or None, default None
         How partitions are modified; None is ``MinimalModification()``.
     query_strategy : str or callable, default "random"
@@ -89,9 +89,9 @@ class InteractiveSession:
     Attributes
     ----------
     history : DataFrame
-        One row for each partition, the first one included: answers (used), moved (items, from the
-        one before), cost, violated (number of constraints), n_clusters, similarity (adjusted Rand
-        index to the one before) and, with `y`, quality (adjusted Rand index to the classes).
+        One row for each partition: answers (used), moved (items, from the one before), cost,
+        violated (number of constraints), n_clusters, and adjusted Rand indices: similarity (to the
+        one before) and, with `y`, quality (to the classes).
 
     Examples
     --------

@@ -85,8 +85,11 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
         padded[:, : one.items.shape[1]] = one.items
         members.append(padded)
         codes.append(rows.start + one.codes)
-    member = np.concatenate(members)
-    code = np.concatenate(codes)
+    return sites_of(np.concatenate(members), np.concatenate(codes), n_items)
+
+
+def sites_of(member: IntArray, code: IntArray, n_items: int) -> Sites:
+    """Factors on the items `member` (F, 3), in rows by item."""
     factor, column = np.nonzero(member >= 0)
     item = member[factor, column]
     order = np.argsort(item, kind="stable")
@@ -107,10 +110,18 @@ def stack_tables(
     constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
 ) -> FloatArray:
     """One table log p(answer | pattern), (codes, 5); pairs use the first two columns."""
-    parts = table_parts(constraints)
-    stacked = np.zeros((parts[-1][0].stop if parts else 0, N_PATTERNS))
-    for one, noise, part in zip(constraints, noises, parts, strict=True):
-        stacked[part] = one.noise.log_table(noise)
+    each = zip(constraints, noises, strict=True)
+    return stack_padded([one.noise.log_table(noise) for one, noise in each])
+
+
+def stack_padded(tables: Sequence[Any]) -> FloatArray:
+    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros."""
+    stacked = np.zeros((sum(map(len, tables)), N_PATTERNS))
+    first = 0
+    for table in tables:
+        codes, patterns = np.shape(table)
+        stacked[first : first + codes, :patterns] = table
+        first += codes
     return stacked
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust.checks import check_int, check_items, check_memory, plain_array, true_labels
@@ -29,12 +32,11 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 """What a cluster is: one component, several, or what the constraints choose."""
-
-
 BLOCKED = "blocked"
 NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
 """Settings that do not change the draws, and the seed, which the fingerprint holds by itself."""
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
+PACKAGE = str(Path(__file__).parents[1])
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -42,6 +44,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     labels_: IntArray
     fit_seconds_: float
+    _tree: Any
+    """Draws as a tree, None where they are made when first asked for."""
 
     def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:
         """Fit and return the labels.
@@ -93,6 +97,25 @@ def _with_unique_names(X: Any) -> Any:
     return X if getattr(columns, "is_unique", True) else X.to_numpy()
 
 
+def warn(sentence: str, kind: type[Warning] = ConvergenceWarning) -> None:
+    """Warn of the line that called the package."""
+    warnings.warn(sentence, kind, skip_file_prefixes=(PACKAGE,))
+
+
+def warn_unless(converged: bool, what: str, most: int, rounds: str) -> None:
+    """Warn where a fit has not converged within so many rounds."""
+    if not converged:
+        warn(f"{what} after max_iter={most} {rounds}: allow more {rounds}.")
+
+
+def by_mode(shares: FloatArray) -> tuple[IntArray, IntArray]:
+    """Most probable columns, numbered without gaps, and the columns so numbered, others last."""
+    mode = shares.argmax(axis=1)
+    used = np.unique(mode)
+    rest = np.setdiff1d(np.arange(shares.shape[1]), used)
+    return np.searchsorted(used, mode), np.append(used, rest)
+
+
 def check_partition(labels: ArrayLike, n_items: int) -> IntArray:
     """Labels 0 to K - 1 of the items that an estimator was fitted to."""
     z = as_labels(labels, "labels").astype(np.int64)
@@ -103,23 +126,26 @@ def check_partition(labels: ArrayLike, n_items: int) -> IntArray:
     return z
 
 
-def start_labels(init: Any, n_items: int) -> IntArray | None:
-    """The partition to start from: labels, an estimator's, or a posterior's point estimate."""
-    if init is None:
-        return None
-    if isinstance(init, BaseEstimator):
-        check_is_fitted(init)
-        labels = np.asarray(init.labels_)
-    elif hasattr(init, "children"):
-        labels = point_estimate(init)
+def given_labels(value: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
+    """Labels as they are given, those of an estimator, or a posterior's point estimate."""
+    if isinstance(value, BaseEstimator):
+        check_is_fitted(value)
+        labels = np.asarray(value.labels_)
+    elif hasattr(value, "children"):
+        labels = point_estimate(value)
     else:
-        labels = plain_array(init, "init", "pass one label per item")
+        labels = plain_array(value, name, "pass one label per item")
     if labels.shape != (n_items,):
         raise ValueError(
-            f"init has shape {labels.shape}, but X has {n_items} items: pass one label per item, "
+            f"{name} has shape {labels.shape}, but X has {n_items} items: pass one label per item, "
             "an estimator fitted to these items, or its posterior_."
         )
-    return true_labels(labels, least=1, name="init")
+    return labels
+
+
+def start_labels(init: Any, n_items: int) -> IntArray | None:
+    """The partition to start from, if there is one."""
+    return None if init is None else true_labels(given_labels(init, n_items, "init"), 1, "init")
 
 
 # --- settings and starts

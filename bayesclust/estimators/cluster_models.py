@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
@@ -13,13 +12,7 @@ from numpy.random import Generator
 
 from bayesclust.checks import check_choice
 from bayesclust.constraints.base import Constraints
-from bayesclust.estimators.base import (
-    AUTO,
-    MIXTURE,
-    SINGLE,
-    chain_starts,
-    draws_tree,
-)
+from bayesclust.estimators.base import AUTO, MIXTURE, SINGLE, chain_starts, draws_tree, warn
 from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
@@ -106,7 +99,7 @@ def bind_families(
     tied = tied_columns(given, items)
     if not several or name != "gaussian":
         if tied:
-            warnings.warn(_tied_in_words(tied, len(items)), TiedColumnsWarning, stacklevel=4)
+            warn(_tied_in_words(tied, len(items)), TiedColumnsWarning)
         return {name: given}
     further = SPARSER if items.shape[1] > MANY_COLUMNS else ()
     if tied:

@@ -6,7 +6,6 @@ They are checked, shown, chosen from the data, and taken from a posterior.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
@@ -19,17 +18,10 @@ from bayesclust.checks import check_items, check_n_clusters, check_positive, num
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.constraints.stored import StoredConstraints
-from bayesclust.estimators.base import start_labels
+from bayesclust.estimators.base import start_labels, warn
 from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
 from bayesclust.families.gaussian import Mahalanobis
-from bayesclust.inference.limits.answers import (
-    Graph,
-    Xi,
-    cost_table,
-    link_graph,
-    pose,
-    times,
-)
+from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph, pose, times
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, means
 from bayesclust.inference.limits.tuning import (
     candidates,
@@ -103,6 +95,36 @@ def _check_source(value: Any, what: str) -> Any:
     return table.astype(np.float64)
 
 
+def by_name(value: Mapping[str, Any], constraints: Sequence[Constraints], what: str) -> list[Any]:
+    """The entries of a dict by the names of the constraints, in their order."""
+    names = [one.name for one in constraints]
+    for name in value:
+        if name not in names:
+            there = " and ".join(map(repr, names)) or "none"
+            raise ValueError(
+                f"{what} names the constraints {name!r}, but there are {there}: use these names."
+            )
+    for name in names:
+        if name not in value:
+            raise ValueError(
+                f"{what} has no entry for the constraints {name!r}: give one to each, 0 to leave "
+                "it aside."
+            )
+    return [value[name] for name in names]
+
+
+def by_source(value: Any, given: Constraints, what: str) -> Mapping[int, Any]:
+    """The entries of a dict by source, or one value for every source."""
+    if not isinstance(value, Mapping):
+        return dict.fromkeys(range(given.n_sources), value)
+    if set(value) != set(range(given.n_sources)):
+        raise ValueError(
+            f"{what} is for the sources {sorted(value)}, but the answers come from "
+            f"{given.n_sources} numbered from 0: give each an entry."
+        )
+    return value
+
+
 def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
     """The constraints as a graph, and their costs; xi as `check_confidence` returns it."""
     if not isinstance(xi, dict):
@@ -116,32 +138,17 @@ def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) 
             f"xi={xi} says nothing about triplets: give a dict by the names of the constraints, "
             f"{{{names}}}."
         )
-    for name in xi:
-        if name not in {one.name for one in constraints}:
-            there = " and ".join(repr(one.name) for one in constraints) or "none"
-            raise ValueError(
-                f"xi names the constraints {name!r}, but there are {there}: use these names."
-            )
-    confidence = {}
-    for one in constraints:
-        if one.name not in xi:
-            raise ValueError(
-                f"xi has no entry for the constraints {one.name!r}: "
-                "give one to each, 0 to leave it aside."
-            )
-        confidence[one.name] = _by_source(xi[one.name], one)
+    values = by_name(xi, constraints, "xi")
+    confidence = {
+        one.name: _rows(value, one) for one, value in zip(constraints, values, strict=True)
+    }
     return compile_sites(constraints, n_items), cost_table(constraints, confidence)
 
 
-def _by_source(value: Any, given: Constraints) -> FloatArray:
-    by_source = value if isinstance(value, dict) else dict.fromkeys(range(given.n_sources), value)
-    if set(by_source) != set(range(given.n_sources)):
-        raise ValueError(
-            f"xi[{given.name!r}] is for the sources {sorted(by_source)}, but the answers come from "
-            f"{given.n_sources} numbered from 0: give each an entry."
-        )
+def _rows(value: Any, given: Constraints) -> FloatArray:
+    """xi of each source of some constraints."""
     rows = given.unit_confidence()
-    for source, one in by_source.items():
+    for source, one in by_source(value, given, f"xi[{given.name!r}]").items():
         if isinstance(one, float):
             rows[source] *= one
         elif np.shape(one) == rows[source].shape:
@@ -352,11 +359,10 @@ def confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> 
     found: dict[int, Any] = {}
     for source, row in enumerate(odds / gamma):
         if (row <= 0).any():
-            warnings.warn(
+            warn(
                 f"source {source} of {given.name!r} is as likely wrong as right in this posterior: "
                 "it is left aside (xi = 0); correct its answers if they mean their opposite.",
                 UserWarning,
-                stacklevel=4,
             )
             row = np.zeros_like(row)
         found[source] = tuple(row.tolist()) if len(row) == 2 else float(row[0])

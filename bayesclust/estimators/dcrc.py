@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import product
 from numbers import Real
@@ -14,7 +13,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
@@ -29,6 +27,7 @@ from bayesclust.checks import (
 from bayesclust.constraints import Constraints
 from bayesclust.estimators.base import (
     ConstrainedClusterer,
+    by_mode,
     check_draws_fit_in_memory,
     check_schedule,
     describe_columns_of_new,
@@ -36,15 +35,9 @@ from bayesclust.estimators.base import (
     open_checkpoint,
     read_input,
     run_seed,
+    warn_unless,
 )
-from bayesclust.inference.dcrc.em import (
-    PENALTIES,
-    TAUS,
-    EMFit,
-    EMSettings,
-    choose,
-    fit_em,
-)
+from bayesclust.inference.dcrc.em import PENALTIES, TAUS, EMFit, EMSettings, choose, fit_em
 from bayesclust.inference.dcrc.features import check_kernel, fit_features
 from bayesclust.inference.dcrc.gibbs import (
     DCRCChain,
@@ -93,13 +86,14 @@ MOST_CLASSIFIERS = 200
 MEAN_FIELD_DRAWS = (4, 250)
 
 
+@dataclass(eq=False, repr=False)
 class DCRC(ConstrainedClusterer):
     """Discriminative clustering with noisy constraints on triplets ("dnk" included) and pairs.
 
     A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the constraints are
     probable, items that no constraint names are told apart clearly, and clusters are balanced
-    (Eq. 9). Labels of named items get a mean-field distribution; its bound is raised by variational
-    EM from several starts, of which the highest bound is kept.
+    (Eq. 9). Labels of named items get a mean-field distribution; variational EM raises its bound
+    from several starts.
 
     Parameters
     ----------
@@ -112,35 +106,31 @@ class DCRC(ConstrainedClusterer):
         one error rate per source (`UniformNoise()`; for pairs `LinkNoise()`). "confusion": a 3 x 3
         matrix per source, `ConfusionNoise()`. None: the noise models that the constraints have.
     balance : bool, "learn" or "cv", default "learn"
-        True prefers clusters of equal size (Eq. 9), which keeps clusters from being lost where most
-        answers are "dnk". "learn" starts so, and then draws clusters to their sizes among the items
-        that answers name: better where clusters are uneven and answers many, worse where few
-        answers meet overlapping clusters. False has no preference (Eq. 8). "cv" chooses among the
-        three by answers held out in five parts.
+        True prefers clusters of equal size (Eq. 9), so that none are lost where most answers are
+        "dnk"; False has no preference (Eq. 8). "learn" begins with True, and then draws clusters to
+        their sizes among the items that answers name: better where clusters are uneven and answers
+        many, worse where few answers meet overlapping clusters. "cv" chooses among the three by
+        answers held out in five parts.
     inference : {"variational_em", "gibbs"}, default "variational_em"
-        "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise in
-        place of mean field's.
+        "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise.
     kernel : {"rbf", "polynomial", "precomputed"}, transformer or None, default None
         None: boundaries are linear in the standardised columns. "rbf" and "polynomial" (of degree
-        3): in features of that kernel of the standardised columns, exact up to 2000 items and
-        Nystroem's approximation beyond. With "precomputed", X is the matrix k(x_i, x_j), and new
-        items are rows of their kernel values with all training items. A transformer of
-        scikit-learn, such as ``make_pipeline(StandardScaler(), Nystroem(gamma=0.1))``, makes the
-        features itself.
+        3): in features of that kernel, exact up to 2000 items and Nystroem's approximation beyond.
+        With "precomputed", X is the matrix k(x_i, x_j), and new items are rows of their kernel
+        values with all training items. A transformer of scikit-learn makes the features itself.
     tau : float or "cv", default 1.0
         Weight of the entropies in Eq. 9. "cv" chooses from 0.5, 1, 1.5 by answers held out in five
-        parts; so does ``penalty="cv"``, and together they search the paper's grid.
+        parts; with ``penalty="cv"`` it searches the paper's grid.
     penalty : float, "cv" or None, default None
         lambda. As a prior of the weights it has precision 2 M lambda, which grows with the number M
-        of answers; None keeps the precision at 4 instead, so that more answers can move the weights
-        further (and is 2^-6 without answers). "cv" chooses from 2^-10 to 2^-2.
+        of answers; None keeps the precision at 4 (lambda at 2^-6 without answers). "cv" chooses
+        from 2^-10 to 2^-2.
     temperature : float, default 1.0
-        Of the labels' distributions. 0 is the deterministic limit: every named item is in one
-        cluster.
+        Of the labels' distributions; 0 is the deterministic limit.
     n_init : int or None, default None
         Starts: the paper's, k-means with a logistic classifier of its clusters, then classifiers of
-        random seeds. After nine iterations the two highest bounds go on to the end. None: 6 to 24,
-        fewer for larger data.
+        random seeds; after nine iterations the two highest bounds go on. None: 6 to 24, fewer for
+        larger data.
     max_iter : int, default 100
         Most EM iterations.
     tol : float, default 1e-4
@@ -149,15 +139,14 @@ class DCRC(ConstrainedClusterer):
         Only "gibbs": whether the weights W are held at the mode that EM found, or drawn too, from
         the density that EM climbed (`bayesclust.models.dcrc`) with a normal prior of the biases.
         With ``penalty=None`` the precision of the other weights is learned then, which gains
-        accuracy where answers are many, and may lose some where they are few (0.05 n).
+        accuracy where answers are many.
     num_chains, num_warmup, num_samples : int, default 4, 500, 1000
         Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
     loss : str, loss or None, default None
-        Only "gibbs": the loss whose posterior expectation `labels_` minimises, as for
-        `point_estimate`. None: each item's most probable class; losses between partitions merge
-        classes of which answers say little.
+        Only "gibbs": the loss whose posterior expectation `labels_` minimises. None: each item's
+        most probable class; losses between partitions merge classes of which answers say little.
     progress : bool, default True
-        Only "gibbs": show a progress bar in terminals and notebooks.
+        Only "gibbs": show a progress bar.
     n_jobs : int or None, default None
         Threads; None takes one per processor. It does not change the result.
     random_state : int, Generator or None, default None
@@ -181,11 +170,9 @@ class DCRC(ConstrainedClusterer):
         ``noise="literal"`` it may, Eq. 14 being a limit).
     confusion_ : dict
         By name of the constraints, the posterior mean of p(answer | truth), shape (sources,
-        answers, answers), rows the truth. The error rate of ``noise="learn"`` is 1 minus its
-        diagonal.
+        answers, answers), rows the truth.
     confusion_intervals_ : dict
-        Only "gibbs": the ends of the central 90% intervals of `confusion_`, (2, sources, answers,
-        answers).
+        Only "gibbs": ends of central 90% intervals, (2, sources, answers, answers).
     tau_, penalty_, balance_ : float, float, bool
         As used.
     proportions_ : ndarray of shape (n_clusters,), or None
@@ -195,10 +182,10 @@ class DCRC(ConstrainedClusterer):
         EM iterations of the best start under the final noise model.
     n_features_in_ : int
     posterior_ : xarray.DataTree
-        Draws in ArviZ's groups; for "variational_em" independent draws from the mean field, made
-        when first asked for, which understate what else is possible: error rates come out too small
-        where many items have few answers. Drawn weights are in a group of their own, `classifier`:
-        W (chain, draw, cluster, coefficient), biases last, clusters as in `proba_`.
+        Draws in ArviZ's groups; for "variational_em" independent draws from the mean field, by
+        which error rates come out too small where many items have few answers. Drawn weights are in
+        the group `classifier`: W (chain, draw, cluster, coefficient), biases last, clusters as in
+        `proba_`.
 
     Warns
     -----
@@ -231,50 +218,26 @@ class DCRC(ConstrainedClusterer):
     (1, 2)
     """
 
-    _tree: Any = None
-
-    def __init__(
-        self,
-        n_clusters: int,
-        noise: float | str | None = 0.05,
-        balance: bool | str = "learn",
-        inference: str = "variational_em",
-        kernel: Any = None,
-        *,
-        tau: float | str = 1.0,
-        penalty: float | str | None = None,
-        temperature: float = 1.0,
-        n_init: int | None = None,
-        max_iter: int = 100,
-        tol: float = 1e-4,
-        weights: str = "mode",
-        num_chains: int = 4,
-        num_warmup: int = 500,
-        num_samples: int = 1000,
-        loss: Any = None,
-        progress: bool = True,
-        n_jobs: int | None = None,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.noise = noise
-        self.balance = balance
-        self.inference = inference
-        self.kernel = kernel
-        self.tau = tau
-        self.penalty = penalty
-        self.temperature = temperature
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.weights = weights
-        self.num_chains = num_chains
-        self.num_warmup = num_warmup
-        self.num_samples = num_samples
-        self.loss = loss
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_clusters: int
+    noise: float | str | None = 0.05
+    balance: bool | str = "learn"
+    inference: str = "variational_em"
+    kernel: Any = None
+    _: KW_ONLY
+    tau: float | str = 1.0
+    penalty: float | str | None = None
+    temperature: float = 1.0
+    n_init: int | None = None
+    max_iter: int = 100
+    tol: float = 1e-4
+    weights: str = "mode"
+    num_chains: int = 4
+    num_warmup: int = 500
+    num_samples: int = 1000
+    loss: Any = None
+    progress: bool = True
+    n_jobs: int | None = None
+    random_state: int | Generator | None = None
 
     def fit(
         self,
@@ -318,13 +281,7 @@ class DCRC(ConstrainedClusterer):
         binding = self.noise == LITERAL or self.noise == 0
         chosen = choose(points, constraints, number, tried, rng, binding=binding)
         fit = fit_em(points, constraints, number, chosen, rng, binding=binding)
-        if not fit.converged:
-            warnings.warn(
-                f"the bound still rises after max_iter={self.max_iter} iterations: "
-                "allow more iterations.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_unless(fit.converged, "the bound still rises", self.max_iter, "iterations")
         self.tau_ = chosen.tau
         self.penalty_ = chosen.penalty
         self.balance_ = chosen.balance
@@ -336,10 +293,9 @@ class DCRC(ConstrainedClusterer):
             self._keep_mean_field(fit, items, constraints, int(rng.integers(2**63)))
         else:
             check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
-            learn = self.penalty is None
             prior = None
             if self.weights == SAMPLE:
-                prior = weight_prior(chosen, fit, sum(map(len, constraints)), learn)
+                prior = self._weight_prior(chosen, fit, max(sum(map(len, constraints)), 1))
             problem = DCRCProblem(points, tuple(constraints), fit.W, prior)
             draws = run_chains(
                 [partial(DCRCChain, problem, own) for own in rng.spawn(self.num_chains)],
@@ -409,8 +365,7 @@ class DCRC(ConstrainedClusterer):
         Returns
         -------
         ndarray of int, shape (m,)
-            For the training data too, labels may differ from `labels_` where constraints outweighed
-            the classifier.
+            They may differ from `labels_` where constraints outweighed the classifier.
         """
         labels: IntArray = self.predict_proba(X).argmax(axis=1)
         return labels
@@ -455,15 +410,19 @@ class DCRC(ConstrainedClusterer):
             )
         return schedule
 
+    def _weight_prior(self, chosen: EMSettings, fit: EMFit, m: int) -> WeightPrior:
+        """The prior whose density EM has climbed on m answers, with biases that have one too."""
+        sizes = None if fit.proportions is None else tuple(fit.proportions.tolist())
+        precision = PRECISION_PRIOR if self.penalty is None else 2 * m * chosen.penalty
+        tau = m * chosen.tau
+        return WeightPrior(precision, BIAS_SCALE, tau, tau * chosen.balance, sizes)
+
     def _keep_mean_field(
         self, fit: EMFit, items: FloatArray, constraints: Sequence[Constraints], seed: int
     ) -> None:
         """Set what follows from the mean field; draws are made when first asked for."""
-        mode = fit.q.argmax(axis=1)
-        used = np.unique(mode)
-        order = np.append(used, np.setdiff1d(np.arange(len(fit.W)), used))
-        self.labels_ = np.searchsorted(used, mode)
-        self.n_clusters_ = len(used)
+        self.labels_, order = by_mode(fit.q)
+        self.n_clusters_ = int(self.labels_.max()) + 1
         self.proba_: FloatArray = fit.q[:, order]
         self._classifiers = fit.W[None, order]  # (draws, K, d + 1), the biases last
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
@@ -476,6 +435,8 @@ class DCRC(ConstrainedClusterer):
         self, draws: Draws, problem: DCRCProblem, fit: EMFit, items: FloatArray, rng: Generator
     ) -> None:
         """Set what follows from the draws of chains."""
+        import xarray as xr
+
         number = len(fit.W)
         z = draws.posterior["z"].reshape(-1, len(items))
         if problem.prior is None:
@@ -505,7 +466,9 @@ class DCRC(ConstrainedClusterer):
             rows = np.argsort(matched, axis=1)[:, order]
             W = np.take_along_axis(W.reshape(len(z), *fit.W.shape), rows[:, :, None], axis=1)
             self._classifiers = W[:: -(-len(W) // MOST_CLASSIFIERS)]
-            self._tree["classifier"] = classifier_group(W, draws.posterior["z"].shape[:2])
+            names = ("chain", "draw", "cluster", "coefficient")
+            drawn_W = W.reshape(*draws.posterior["z"].shape[:2], *W.shape[1:])
+            self._tree["classifier"] = xr.DataTree(xr.Dataset({"W": (names, drawn_W)}))
         stored = stored_constraints(self._tree) if "constant_data" in self._tree else []
         posterior = self._tree["posterior"].to_dataset()
         drawn = {view.name: confusions(view, posterior) for view in stored}
@@ -570,6 +533,8 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMS
         penalties = _grid(params["penalty"], "penalty", PENALTIES, default)
     starts = params["n_init"]
     n_jobs = params["n_jobs"]
+    if n_jobs is None:
+        n_jobs = min(os.cpu_count() or 1, MOST_STARTS)
     if starts is None:
         starts = int(np.clip(CELLS / max(n_cells, 1), FEWEST_STARTS, MOST_STARTS))
     base = EMSettings(
@@ -578,7 +543,7 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMS
         starts=check_int(starts, "n_init"),
         max_iter=check_int(params["max_iter"], "max_iter"),
         tolerance=check_positive(params["tol"], "tol"),
-        n_jobs=_processors() if n_jobs is None else check_int(n_jobs, "n_jobs"),
+        n_jobs=check_int(n_jobs, "n_jobs"),
     )
     return [
         replace(base, tau=tau, penalty=penalty, **balance)
@@ -591,13 +556,6 @@ def _grid(value: Any, name: str, grid: tuple[float, ...], default: float) -> tup
         check_choice(value, name, (CV,))
         return (default, *(other for other in grid if other != default))
     return (number_between(value, name, "[0, inf)"),)
-
-
-def _processors() -> int:
-    here = (
-        os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
-    )
-    return min(len(here), MOST_STARTS)
 
 
 # --- draws
@@ -618,21 +576,3 @@ def draw_mean_field(
     variables: dict[str, Any] = {"z": labels.reshape(*shape, -1)}
     variables |= draw_noise(constraints, counts, shape, rng)
     return draws_tree(Draws(variables, {}, False), constraints, items, settings, "mean field")
-
-
-def classifier_group(W: FloatArray, shape: tuple[int, ...]) -> Any:
-    """Drawn weights (draws, K, d + 1) as a group of a DataTree."""
-    import xarray as xr
-
-    names = ("chain", "draw", "cluster", "coefficient")
-    return xr.DataTree(xr.Dataset({"W": (names, W.reshape(*shape, *W.shape[1:]))}))
-
-
-def weight_prior(chosen: EMSettings, fit: EMFit, n_answers: int, learn: bool) -> WeightPrior:
-    """The prior whose density EM has climbed, with biases that have a prior too."""
-    m = max(n_answers, 1)
-    sizes = None if fit.proportions is None else tuple(fit.proportions.tolist())
-    precision = PRECISION_PRIOR if learn else 2 * m * chosen.penalty
-    return WeightPrior(
-        precision, BIAS_SCALE, m * chosen.tau, m * chosen.tau * chosen.balance, sizes
-    )

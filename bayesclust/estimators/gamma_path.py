@@ -47,7 +47,7 @@ from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains
 from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.posterior.diagnosis import partition_distances
-from bayesclust.posterior.losses import VI, Binder, expected_losses
+from bayesclust.posterior.losses import VI, OneMinusARI, expected_losses, size_entropy
 from bayesclust.posterior.tree import canonical, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -64,16 +64,15 @@ class AtGamma:
     """TVClust on the way to its small-variance limit: a value of ``TVClust(cluster_model=...)``.
 
     An item weighs gamma, in units of one over the limit's divergence (Gaussian clusters of variance
-    1 / (2 gamma)). Family, partition prior and noise are what the limit says; nothing but the
-    partition is learned. `bayesclust.limit_path` follows many gammas.
+    1 / (2 gamma)). Family, partition prior and noise follow from the limit; the partition alone is
+    learned. `bayesclust.limit_path` follows many gammas.
 
     Parameters
     ----------
     gamma : float
     limit : RDPMeans, DPMeans or None, default None
-        The limit that gamma leads to, which gives lambda, xi, the divergence, and whether a cluster
-        is a mixture; it is fitted first if it is not yet. None is `RDPMeans` with its defaults and
-        the same `random_state`.
+        Gives lambda, xi, the divergence, and whether a cluster is a mixture; it is fitted first if
+        it is not yet. None is `RDPMeans` with its defaults and the same `random_state`.
 
     Raises
     ------
@@ -95,20 +94,19 @@ class AtGamma:
 
     def __post_init__(self) -> None:
         check_positive(self.gamma, "gamma")
-        check_limit(self.limit)
-
-    def unfitted_limit(self, random_state: int | Generator | None) -> MeansClusterer:
-        """The limit as given, or the default one."""
-        return RDPMeans(random_state=random_state) if self.limit is None else self.limit
+        or_default(self.limit, None)
 
 
-def check_limit(limit: object) -> None:
-    """Refuse what is neither RDP-means, DP-means nor None."""
-    if limit is not None and not isinstance(limit, MeansClusterer):
+def or_default(limit: MeansClusterer | None, seed: int | Generator | None) -> MeansClusterer:
+    """The limit as given, by default RDP-means; refuses anything else."""
+    if limit is None:
+        return RDPMeans(random_state=seed)
+    if not isinstance(limit, MeansClusterer):
         raise TypeError(
             f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its "
             "defaults."
         )
+    return limit
 
 
 def takes_missing(limit: MeansClusterer) -> bool:
@@ -190,8 +188,7 @@ def limit_path(
     """Sample TVClust at growing gamma, and compare it with the RDP-means that it tends to.
 
     At gamma an item weighs gamma, answers weigh gamma xi, and a cluster costs gamma lambda, so that
-    minus the log joint density over gamma tends to RDP-means' objective J. What is compared is the
-    partition of `limit`, as it stands, with the draws at each gamma.
+    minus the log joint density over gamma tends to RDP-means' objective J.
 
     Parameters
     ----------
@@ -199,16 +196,15 @@ def limit_path(
     constraints : Constraints, list of Constraints or None, default None
         Answers about the items, of any kinds.
     gammas : array-like of shape (g,) or None, default None
-        In units of 1 / D, visited in growing order. None takes 13, in equal ratios: from where one
-        cluster has the spread of all items, to where differences of J by a hundredth of lambda / n
-        and of D / n decide.
+        In units of 1 / D, visited in growing order. None takes 13, in equal ratios, from where one
+        cluster has the spread of all items to where differences of J by lambda / (100 n) decide.
     limit : RDPMeans, DPMeans or None, default None
         Gives lambda, xi and D; it is fitted first if it is not yet. None is `RDPMeans` with its
         defaults. Clusters of several centres are not followed.
     sampler : {"collapsed", "gibbs"}, default "collapsed"
     start : {"previous", "dispersed"}, default "previous"
-        Where the chains of a gamma start: where they were at the gamma before (at the first, from
-        dispersed partitions), or from dispersed partitions every time.
+        Where the chains of a gamma start: where they were at the gamma before, or from dispersed
+        partitions, as at the first.
     num_chains : int, default 4
     num_warmup : int, default 200
         Sweeps at each gamma before the first draw.
@@ -229,23 +225,21 @@ def limit_path(
     xarray.Dataset
         Over gamma and statistic ("mean", "lower", "upper"): vi (variation of information to the
         limit's partition, bits), ari (adjusted Rand index with it), vi_best and ari_best (the
-        same to the partition of least J that is known: the limit's, or where RDP-means' descent
-        leads from the best draw, if that is better), n_clusters, entropy (of the cluster sizes,
-        bits), objective (J of the draws) and energy (minus the log joint over gamma, less the
-        constants that make it tend to J). Over gamma: vi_within and vi_between, the mean variation
-        of information between two draws of one chain and of different chains, and share_below, the
-        share of draws whose J is below the limit's. Over gamma and chain: chain_objective, the mean
-        J of each chain. Over item: limit_labels and best_labels. Attributes: J, number of clusters
-        and entropy of these two, penalty, divergence, level, sampler and start.
+        same to the partition of least J that is known: the limit's, or where descent from the best
+        draw leads), n_clusters, entropy (of the cluster sizes, bits), objective (J of the draws)
+        and energy (minus the log joint over gamma, less the constants that make it tend to J). Over
+        gamma: vi_within and vi_between, the mean variation of information between two draws of one
+        chain and of different chains, and share_below, the share of draws whose J is below the
+        limit's. Over gamma and chain: chain_objective, the mean J of each chain. Over item:
+        limit_labels and best_labels. Attributes: J, number of clusters and entropy of these two,
+        penalty, divergence, level, sampler and start.
 
     Notes
     -----
-    At the end of the path all posterior mass sits on the least J, but no sampler crosses from one
-    local minimum of J to another there. Chains that come from smaller gammas have been annealed,
-    and end in good minima; chains that start dispersed end in minima near their starts. Neither are
-    draws from the posterior once chains no longer agree, that is where vi_between stays above
-    vi_within. Where share_below rises to one, the limit's own partition is a local minimum only:
-    the sampler tends to RDP-means' objective, and so away from that partition; ask `RDPMeans` for
+    At large gamma no sampler crosses from one local minimum of J to another. Chains that come from
+    smaller gammas have been annealed, and end in good minima; chains that start dispersed end near
+    their starts. Neither are draws from the posterior where vi_between stays above vi_within. Where
+    share_below rises to one, the limit's own partition is a local minimum only: ask `RDPMeans` for
     more starts (n_init).
 
     References
@@ -272,8 +266,7 @@ def limit_path(
     check_moves(moves)
     level = number_between(level, "level", "(0, 1)")
     given = None if gammas is None else _check_gammas(gammas)
-    check_limit(limit)
-    unfitted = RDPMeans(random_state=random_state) if limit is None else limit
+    unfitted = or_default(limit, random_state)
     if is_mixture(unfitted):
         raise ValueError(
             'limit has cluster_model="mixture", and the path is of single clusters: fit '
@@ -295,7 +288,11 @@ def limit_path(
     for gamma in wanted:
         model = model_at(float(gamma), found, problem, constraints)
         if last is None or start == DISPERSED:
-            last = _dispersed(model, rngs)
+            embedding = model.problem.family.embedding()
+            last = [
+                seeded_partition(embedding, dispersed_number(chain, len(embedding)), rng)
+                for chain, rng in enumerate(rngs)
+            ]
         starts = [
             partial(make, model.problem, z, rng, chosen) for z, rng in zip(last, rngs, strict=True)
         ]
@@ -330,46 +327,7 @@ def _check_gammas(gammas: ArrayLike) -> FloatArray:
     return distinct
 
 
-def _dispersed(model: PathModel, rngs: list[Generator]) -> list[IntArray]:
-    """A dispersed starting partition for each chain."""
-    embedding = model.problem.family.embedding()
-    return [
-        seeded_partition(embedding, dispersed_number(chain, len(embedding)), rng)
-        for chain, rng in enumerate(rngs)
-    ]
-
-
 # --- the summary of a path
-
-
-def entropy(z: IntArray) -> FloatArray:
-    """The entropy of the cluster sizes of each partition, in bits, (m,)."""
-    n = z.shape[1]
-    bits: FloatArray = np.log2(n) - VI().potential(partition_sizes(z)).sum(axis=1) / n
-    return np.maximum(bits, 0.0)  # what is negative is rounding
-
-
-def adjusted_rand(z: IntArray, labels: IntArray) -> FloatArray:
-    """The adjusted Rand index (Hubert and Arabie 1985) of each partition with one, (m,).
-
-    From Binder's loss and the sizes: thousands of partitions cost one pass of compiled code.
-    """
-    n = z.shape[1]
-    reference = labels[None]
-    pairs = n * (n - 1) / 2
-
-    def together(partitions: IntArray) -> FloatArray:
-        sizes = partition_sizes(partitions).astype(np.float64)
-        return np.asarray((sizes * (sizes - 1)).sum(axis=1) / 2)
-
-    own = together(z)
-    theirs = together(canonical(reference))
-    in_both = (own + theirs - expected_losses(Binder(), z, reference) * n * n / 2) / 2
-    chance = own * theirs / pairs
-    most = (own + theirs) / 2
-    # both all in one cluster, or both all apart: the same partition
-    same = np.isclose(most, chance, rtol=1e-12)
-    return np.where(same, 1.0, (in_both - chance) / np.where(same, 1.0, most - chance))
 
 
 def objectives(problem: Problem, z: IntArray, xi: Xi) -> FloatArray:
@@ -392,40 +350,36 @@ def summarise(
     import xarray as xr
 
     n = len(problem.points)
-    J: list[FloatArray] = [
-        objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn
-    ]
-    final = value(problem, limit, xi)
-    best = _best(problem, xi, drawn, J, limit)
-    tails = (1 - level) / 2, (1 + level) / 2
-
-    def over_draws(followed: Sequence[FloatArray]) -> tuple[tuple[str, str], list[list[float]]]:
-        return ("gamma", "statistic"), [[v.mean(), *np.quantile(v, tails)] for v in followed]
-
     stacked = [z.reshape(-1, n) for z in drawn]
-    variables: dict[str, Any] = {
-        "n_clusters": over_draws(
-            [np.asarray(z.max(axis=1) + 1.0, dtype=np.float64) for z in stacked]
-        ),
-        "entropy": over_draws([entropy(z) for z in stacked]),
-        "objective": over_draws(J),
-        "energy": over_draws(energies),
-    }
-    references = {"": limit, "_best": best}
-    for which, labels in references.items():
-        variables[f"vi{which}"] = over_draws(
-            [expected_losses(VI(), z, labels[None]) for z in stacked]
-        )
-        variables[f"ari{which}"] = over_draws([adjusted_rand(z, labels) for z in stacked])
+    J = [objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn]
+    final = value(problem, limit, xi)
+    best = _best(problem, xi, stacked, J, limit)
     distances = [partition_distances(z) for z in drawn]
-    variables["vi_within"] = ("gamma", [_mean(np.diag(each)) for each in distances])
-    variables["vi_between"] = (
-        "gamma",
-        [_mean(each[~np.eye(len(each), dtype=bool)]) for each in distances],
-    )
-    variables["chain_objective"] = (("gamma", "chain"), [each.mean(axis=1) for each in J])
-    variables["share_below"] = ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J])
-    variables |= {"limit_labels": ("item", limit), "best_labels": ("item", best)}
+    apart = ~np.eye(len(drawn[0]), dtype=np.bool_)
+    tails = (1 - level) / 2, (1 + level) / 2
+    over_draws: dict[str, Sequence[FloatArray]] = {
+        "n_clusters": [z.max(axis=1).astype(np.float64) + 1 for z in stacked],
+        "entropy": [size_entropy(partition_sizes(z)) for z in stacked],
+        "objective": J,
+        "energy": energies,
+    }
+    for which, labels in (("", limit), ("_best", best)):
+        over_draws[f"vi{which}"] = [expected_losses(VI(), z, labels[None]) for z in stacked]
+        over_draws[f"ari{which}"] = [
+            1 - expected_losses(OneMinusARI(), z, labels[None]) for z in stacked
+        ]
+    variables: dict[str, Any] = {
+        name: (("gamma", "statistic"), [[v.mean(), *np.quantile(v, tails)] for v in values])
+        for name, values in over_draws.items()
+    }
+    variables |= {
+        "vi_within": ("gamma", [_mean(np.diag(each)) for each in distances]),
+        "vi_between": ("gamma", [_mean(each[apart]) for each in distances]),
+        "chain_objective": (("gamma", "chain"), [each.mean(axis=1) for each in J]),
+        "share_below": ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J]),
+        "limit_labels": ("item", limit),
+        "best_labels": ("item", best),
+    }
     attrs: dict[str, Any] = {
         "level": level,
         "divergence": problem.divergence.name,
@@ -434,7 +388,7 @@ def summarise(
     for name, labels in (("limit", limit), ("best", best)):
         attrs[f"{name}_objective"] = value(problem, labels, xi)
         attrs[f"{name}_n_clusters"] = int(labels.max()) + 1
-        attrs[f"{name}_entropy"] = float(entropy(labels[None])[0])
+        attrs[f"{name}_entropy"] = float(size_entropy(partition_sizes(canonical(labels))))
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
     return xr.Dataset(variables, coords=coords, attrs=attrs)
 
@@ -445,14 +399,12 @@ def _mean(values: FloatArray) -> float:
 
 
 def _best(
-    problem: Problem, xi: Xi, drawn: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
+    problem: Problem, xi: Xi, stacked: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
 ) -> IntArray:
     """The partition of least J known: the limit's, or where descent from the best draw ends."""
     at = int(np.argmin([each.min() for each in J]))
-    best = drawn[at].reshape(-1, len(problem.points))[int(J[at].argmin())]
-    found = improve(problem, best.astype(np.int64), None, xi)
+    found = improve(problem, stacked[at][int(J[at].argmin())].astype(np.int64), None, xi)
     final = value(problem, limit, xi)
     if not found.objective < final - EQUAL * abs(final):
         return limit
-    labels: IntArray = canonical(found.labels[None])[0].astype(np.int64)
-    return labels
+    return canonical(found.labels).astype(np.int64)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from itertools import groupby
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import ConvergenceWarning
 
-from bayesclust.checks import check_int, check_positive, number_between, plain_array
+from bayesclust.checks import check_int, check_positive, number_between, true_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.statements import Statement
-from bayesclust.estimators.base import ConstrainedClusterer, read_input, start_labels
+from bayesclust.estimators.base import ConstrainedClusterer, given_labels, read_input, warn
 from bayesclust.estimators.rdp_means import DPMeans
 from bayesclust.inference.limits.minimal_modification.modify import (
     Modification,
@@ -50,52 +49,50 @@ class ConflictError(ValueError):
         self.conflict = conflict
 
 
+@dataclass(eq=False, repr=False)
 class MinimalModification(ConstrainedClusterer):
     """The least change of a partition, by whole groups of items, that satisfies constraints.
 
-    It corrects a clustering step by step. Of all partitions P' that satisfy the constraints and
-    keep the super-instances whole, it finds the one that minimises
+    Of all partitions P' that satisfy the constraints and keep the super-instances whole, it finds
+    the one that minimises
 
         sum_i 1[P'(i) != P(i)] D[i, P'(i)],
 
     where P is the given partition and D[i, c] the distance of item i to the nearest anchor of
     cluster c. Items that no constraint names move only together with one that does, with which they
-    form a super-instance. The minimum among such partitions is proven, unless time runs out. The
-    solver is OR-tools CP-SAT, of the extra `solver`.
+    form a super-instance. The minimum is proven, unless time runs out. The solver is OR-tools
+    CP-SAT, of the extra `solver`.
 
     Parameters
     ----------
     anchors : float in [0, 1], default 0.2
-        alpha, anchors per item of a cluster. Each cluster is cut in so many parts by single
-        linkage, and the item nearest the mean of a part is an anchor; with 0 a cluster has one.
+        alpha, anchors per item of a cluster (at least one): the items nearest the means of so many
+        parts, cut by single linkage. The published default.
     super_instances : float in [0, 1], default 0.3
         beta, super-instances per item of a cluster: groups cut by complete linkage, with at most
-        one named item in each. With 1 every item is its own, and only named items move. Both
-        defaults are those of the published comparisons.
+        one named item in each. With 1 only named items move. The published default.
     min_satisfied : float in (0, 1], default 1
-        delta, the share of the hard constraints that must hold at least, rounded up. 1 allows none
-        to be violated.
+        delta, the share of the hard constraints that must hold at least, rounded up.
     new_clusters : int, default 0
         How many clusters may be added; they have the next numbers.
     new_cluster_distance : float or None, default None
         Distance of every item to a new cluster, in units of X. None is twice the largest distance
-        of an item that can move to a cluster: new clusters are for what goes nowhere else.
+        of an item that can move to a cluster.
     dnk_weight : float, default 0
         The weight of an answer "dnk" about a triplet, in units of X; 0 leaves such answers out.
     precision : float or None, default None
-        gamma, in units of 1 / X, which weighs `credibility` against distance: see the notes. None
-        lets moving a typical item that can move to its nearest other cluster cost 1 nat.
+        gamma, in units of 1 / X, which weighs `credibility` against distance. None lets moving a
+        typical item to its nearest other cluster cost 1 nat.
     time_limit : float or None, default 60
-        Seconds for the search, linkage not included. Where it is up the best partition found is
-        kept, with a warning.
+        Seconds for the search, linkage not included; then the best partition found is kept, with a
+        warning.
     n_jobs : int, default 1
         Threads of the constraint solver. With one, and time enough, results repeat exactly.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        The modified partition, in the numbers of the given partition: a cluster that lost all its
-        items leaves a gap.
+        The modified partition, in the numbers of the given one: an emptied cluster leaves a gap.
     n_clusters_ : int
         Clusters with items.
     moved_ : ndarray of int
@@ -104,10 +101,8 @@ class MinimalModification(ConstrainedClusterer):
         The distance that they moved, by the formula above.
     objective_ : float
         `cost_`, and the weights of the violated soft constraints.
-    bound_ : float
-        No partition that was allowed has a smaller objective.
-    gap_ : float
-        `objective_` - `bound_`: 0 where the minimum is proven.
+    bound_, gap_ : float
+        No allowed partition has an objective below `bound_`, which is `objective_` less `gap_`.
     violated_ : DataFrame
         One row for each constraint that `labels_` does not satisfy: constraints (name), row, what
         (in words), weight (infinite for hard ones).
@@ -120,10 +115,9 @@ class MinimalModification(ConstrainedClusterer):
     Raises
     ------
     ValueError, TypeError
-        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
+        From `fit`, before any computing.
     ConflictError
-        A ValueError: from `fit`, if the constraints cannot hold; it names an irreducible set of
-        them.
+        From `fit`, if the constraints cannot hold; it names an irreducible set of them.
     ModuleNotFoundError
         From `fit`, if OR-tools (extra `solver`) is not installed.
     TimeoutError
@@ -131,18 +125,14 @@ class MinimalModification(ConstrainedClusterer):
 
     Notes
     -----
-    This is the mode of a posterior centred at the given partition. Let the prior be
-
-        p(P' | P) ~ exp(-gamma sum_i 1[P'(i) != P(i)] D[i, P'(i)]),
-
-    and let answer c be right with probability p_c: its likelihood is p_c where P' satisfies it and
-    1 - p_c where not. Then -ln p(P' | P, answers) / gamma is, up to a constant,
+    This is the mode of a posterior under the prior p(P' | P) ~ exp(-gamma sum_i 1[P'(i) != P(i)]
+    D[i, P'(i)]), where answer c is right with probability p_c: -ln p(P' | P, answers) / gamma is,
+    up to a constant,
 
         sum_i 1[P'(i) != P(i)] D[i, P'(i)] + sum_{c violated} w_c,
 
     with w_c = ln(p_c / (1 - p_c)) / gamma, which is what `fit` minimises with ``credibility=p``. A
-    constraint is hard as p_c goes to 1. One with p_c <= 1/2 says nothing or its opposite: it weighs
-    0.
+    constraint is hard as p_c goes to 1; one with p_c <= 1/2 weighs 0.
 
     References
     ----------
@@ -160,28 +150,16 @@ class MinimalModification(ConstrainedClusterer):
     array([0, 0, 1, 1, 1])
     """
 
-    def __init__(
-        self,
-        anchors: float = 0.2,
-        super_instances: float = 0.3,
-        *,
-        min_satisfied: float = 1.0,
-        new_clusters: int = 0,
-        new_cluster_distance: float | None = None,
-        dnk_weight: float = 0.0,
-        precision: float | None = None,
-        time_limit: float | None = 60.0,
-        n_jobs: int = 1,
-    ) -> None:
-        self.anchors = anchors
-        self.super_instances = super_instances
-        self.min_satisfied = min_satisfied
-        self.new_clusters = new_clusters
-        self.new_cluster_distance = new_cluster_distance
-        self.dnk_weight = dnk_weight
-        self.precision = precision
-        self.time_limit = time_limit
-        self.n_jobs = n_jobs
+    anchors: float = 0.2
+    super_instances: float = 0.3
+    _: KW_ONLY
+    min_satisfied: float = 1.0
+    new_clusters: int = 0
+    new_cluster_distance: float | None = None
+    dnk_weight: float = 0.0
+    precision: float | None = None
+    time_limit: float | None = 60.0
+    n_jobs: int = 1
 
     def fit(
         self,
@@ -199,18 +177,15 @@ class MinimalModification(ConstrainedClusterer):
         X : array-like of shape (n, d)
         y : ignored
         partition : array-like of shape (n,), fitted estimator, posterior or None, default None
-            The given partition: labels from 0, an estimator fitted to the same items, or a
-            posterior, of which the point estimate is taken. None is what `DPMeans` finds with its
-            defaults.
+            The given partition: labels from 0, an estimator fitted to the same items, or the point
+            estimate of a posterior. None is what `DPMeans` finds with its defaults.
         constraints : view, rules, list of them or None, default None
-            PairwiseConstraints, RelativeConstraints, LabelConstraints, SpanConstraints,
-            SpreadConstraints and ImplicationConstraints. Of a triplet, "yes" says that j is with i
-            wherever k is, "no" the same of k.
+            Of any kind. Of a triplet, "yes" says that j is with i wherever k is, "no" the same of
+            k.
         credibility : DataFrame, array-like of shape (m,) or None, default None
             Probability that each constraint is right: a table from
-            `bayesclust.constraint_credibility`, matched by the names of the views, or one number
-            for each constraint, in order. None makes all of them hard, and so are those that the
-            table does not have, and those of probability 1.
+            `bayesclust.constraint_credibility`, matched by names, or one number for each, in order.
+            Constraints without one are hard, as those of probability 1.
 
         Returns
         -------
@@ -221,12 +196,15 @@ class MinimalModification(ConstrainedClusterer):
         points, given = read_input(self, X, y, constraints, needs="statements")
         seen = start_partition(DPMeans() if partition is None else partition, points)
         stated = state_constraints(given, int(seen.max()) + 1 + settings.new_clusters)
-        weights = credibility_weights(stated.probabilities(credibility))
+        right = stated.probabilities(credibility)
+        with np.errstate(divide="ignore"):
+            weights = np.maximum(np.log(right) - np.log1p(-right), 0.0)
         weights[stated.unsure] = 0.0
         used = np.flatnonzero((weights > 0) | (stated.unsure & (self.dnk_weight > 0)))
         statements = [stated.statements[row] for row in used]
         moves = possible_moves(points, seen, named_items(statements), settings)
-        self.precision_ = self._precision(moves.typical)
+        typical = 1 / moves.typical if moves.typical > 0 else 1.0
+        self.precision_ = typical if self.precision is None else float(self.precision)
         weights /= self.precision_
         weights[stated.unsure] = float(self.dnk_weight)
         try:
@@ -268,11 +246,6 @@ class MinimalModification(ConstrainedClusterer):
         )
         return settings, seconds, check_int(self.n_jobs, "n_jobs")
 
-    def _precision(self, typical: float) -> float:
-        if self.precision is not None:
-            return float(self.precision)
-        return 1 / typical if typical > 0 else 1.0
-
     def _conflict(self, stated: Stated, rows: IntArray) -> ConflictError:
         origin = [stated.origin[row] for row in rows.tolist()]
         listed = ", ".join(
@@ -297,11 +270,9 @@ class MinimalModification(ConstrainedClusterer):
         self, seen: IntArray, found: Modification, stated: Stated, weights: FloatArray
     ) -> None:
         if not found.optimal:
-            warnings.warn(
+            warn(
                 f"time is up: the objective is {found.objective:.6g}, and none below "
-                f"{found.bound:.6g} is possible; allow a longer time_limit to close the gap.",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"{found.bound:.6g} is possible; allow a longer time_limit to close the gap."
             )
         self.labels_ = found.labels
         self.n_clusters_ = len(np.unique(found.labels))
@@ -317,16 +288,9 @@ def start_partition(partition: Any, points: FloatArray) -> IntArray:
     n = len(points)
     if isinstance(partition, BaseEstimator) and not hasattr(partition, "labels_"):
         partition = clone(partition).fit(points)
+    array = given_labels(partition, n, "partition")
     if isinstance(partition, BaseEstimator) or hasattr(partition, "children"):
-        labels = start_labels(partition, n)
-        assert labels is not None
-        return labels
-    array = plain_array(partition, "partition", "pass one label per item")
-    if array.shape != (n,):
-        raise ValueError(
-            f"partition has shape {array.shape}, but X has {n} items: pass one label per item, an "
-            "estimator fitted to these items, or its posterior_."
-        )
+        return true_labels(array, 1, "partition")
     if array.dtype.kind not in "iu":
         raise TypeError(
             f"partition must hold integers; got dtype {array.dtype}: number the clusters from 0."
@@ -429,11 +393,3 @@ def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:
         [np.empty(0, dtype=np.bool_), *(constraints.unsure for constraints in given)]
     )
     return Stated(statements, origin, are_unsure)
-
-
-def credibility_weights(probability: FloatArray) -> FloatArray:
-    """Return ln(p / (1 - p)), 0 for p of at most 1/2 and infinite for 1."""
-    with np.errstate(divide="ignore"):
-        odds = np.log(probability) - np.log1p(-probability)
-    weights: FloatArray = np.maximum(odds, 0.0)
-    return weights

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from numbers import Real
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
@@ -27,8 +26,11 @@ from bayesclust.estimators.base import (
     describe_columns_of_new,
     read_input,
     start_labels,
+    warn_unless,
 )
 from bayesclust.estimators.confidence import (
+    by_name,
+    by_source,
     check_same_items,
     confidence_by_source,
     stand_of,
@@ -56,6 +58,7 @@ COST_FORMS = (
 )
 
 
+@dataclass(eq=False, repr=False)
 class MPCKMeans(ConstrainedClusterer):
     """Metric pairwise constrained k-means: noisy constraints on pairs, and metrics learned.
 
@@ -68,8 +71,7 @@ class MPCKMeans(ConstrainedClusterer):
 
     the sums over must-links between items that are apart and cannot-links between items that are
     together, and diam the largest distance of two items under A (Bilenko et al. 2004, Eq. 6;
-    without the last term, which keeps J from falling without end). Metrics are free of the units of
-    X; only the first round, which has Euclidean distance, depends on them.
+    without the last term, which keeps J from falling without end).
 
     The paper's other methods are settings of this one:
 
@@ -82,38 +84,33 @@ class MPCKMeans(ConstrainedClusterer):
     Parameters
     ----------
     n_clusters : int, default 3
-        K. A cluster may be left without items; `n_clusters_` counts those that have some.
+        K. A cluster may be left without items.
     metric : {"diagonal", "full", "euclidean"}, default "diagonal"
-        Weights of features, or a full matrix, whose axes are any directions. "euclidean" learns
-        none: J is sum_i |x_i - m_{z_i}|^2 + sum w over the violated constraints (Eq. 1), in squared
-        units of X, and so is `cost`.
+        Weights of features, or a full matrix. "euclidean" learns none: J is sum_i |x_i -
+        m_{z_i}|^2 + sum w over the violated constraints (Eq. 1), in squared units of X, as `cost`.
     per_cluster : bool, default False
-        Whether each cluster has a metric of its own: clusters of different shapes.
+        Whether each cluster has a metric of its own.
     cost : float, (float, float), array or dict, default 1
         w, the cost of violating a constraint: a number; (of must-links, of cannot-links); one
         number per constraint, shape (m,); or a dict of these by the names of the constraints, in
         which a dict by number tells sources apart. `from_posterior` derives it.
     closure : bool or None, default None
-        Whether constraints that follow count as well, as in the paper: all items joined by
-        must-links are together, and apart from those of another such set that one cannot-link
-        separates. One wrong constraint then entails many. None does so where no constraint
-        contradicts others and less than 20 million pairs follow.
+        Whether constraints that follow count as well, as in the paper; one wrong constraint then
+        entails many. None does so where no constraint contradicts others and less than 20 million
+        pairs follow.
     strict : bool, default False
-        Whether constraints that contradict others are an error. Otherwise they are counted, and
-        some of them violated at their cost.
+        Whether constraints that contradict others are an error.
     metric_step : {"exact", "paper"}, default "exact"
-        "exact" takes the metric at which J is least given labels and centres, a convex problem, so
-        that J never rises. "paper" is Eq. 7 and 8, with what the paper does where they fail:
-        singular matrices get `conditioning` x trace on their diagonal, negative weights are
-        clipped, and J may then rise, and go round in circles.
+        "exact" takes the metric at which J is least given labels and centres, so that J never
+        rises. "paper" is Eq. 7 and 8, with what the paper does where they fail: singular matrices
+        get `conditioning` x trace on their diagonal, negative weights are clipped, and J may rise.
     conditioning : float, default 1e-3
         Of the "paper" step; weights are clipped at so much of the largest one.
     prior_items : float, default 1
         How many items' worth of the prior that each metric is C^(-1); positive for the exact step.
     growth : int, default 5
         Stages in which `cost` grows from a hundredth to its full size, each starting from the
-        labels of the one before. 1 starts at the full cost, as the paper does, and ends in far
-        worse local minima.
+        labels of the one before. 1, as in the paper, ends in far worse local minima.
     init : str, labels, fitted estimator or posterior, default "neighbourhoods"
         Centres to start from. "neighbourhoods": of the sets that must-links join, the largest
         farthest from each other, and, where these are fewer than K, of items drawn as in k-means++;
@@ -123,8 +120,7 @@ class MPCKMeans(ConstrainedClusterer):
     n_init : int, default 1
         Starts, the first as `init` has it and others drawn; the lowest J is taken.
     max_iter : int, default 300
-        Most rounds of each start, each one placing all items in random order. 0 places every item
-        at the nearest of the centres to start from, which stay as they are.
+        Most rounds of each start. 0 places every item at the nearest of the centres to start from.
     random_state : int, Generator or None, default None
 
     Attributes
@@ -133,11 +129,10 @@ class MPCKMeans(ConstrainedClusterer):
         0 to n_clusters_ - 1.
     cluster_centers_ : (n_clusters_, d) array
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
-        A: weights or a matrix, one or one per cluster. Constant columns, and directions in which no
-        items differ, have no weight. Not set by ``metric="euclidean"``.
+        A: weights or a matrix, one or one per cluster; not set by ``metric="euclidean"``.
     n_clusters_ : int
     objective_ : float
-        J; log det of the features, or directions, that have weight.
+        J, with log det of the features, or directions, in which items differ.
     objective_path_ : (n_iter_,) array
         J after each round of the last stage.
     n_iter_ : int
@@ -171,38 +166,21 @@ class MPCKMeans(ConstrainedClusterer):
     (True, True)
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 3,
-        metric: str = "diagonal",
-        per_cluster: bool = False,
-        *,
-        cost: Any = 1.0,
-        closure: bool | None = None,
-        strict: bool = False,
-        metric_step: str = "exact",
-        conditioning: float = 1e-3,
-        prior_items: float = 1.0,
-        growth: int = 5,
-        init: Any = "neighbourhoods",
-        n_init: int = 1,
-        max_iter: int = 300,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.per_cluster = per_cluster
-        self.cost = cost
-        self.closure = closure
-        self.strict = strict
-        self.metric_step = metric_step
-        self.conditioning = conditioning
-        self.prior_items = prior_items
-        self.growth = growth
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
+    n_clusters: int = 3
+    metric: str = "diagonal"
+    per_cluster: bool = False
+    _: KW_ONLY
+    cost: Any = 1.0
+    closure: bool | None = None
+    strict: bool = False
+    metric_step: str = "exact"
+    conditioning: float = 1e-3
+    prior_items: float = 1.0
+    growth: int = 5
+    init: Any = "neighbourhoods"
+    n_init: int = 1
+    max_iter: int = 300
+    random_state: int | Generator | None = None
 
     @classmethod
     def from_posterior(
@@ -238,19 +216,18 @@ class MPCKMeans(ConstrainedClusterer):
         loss : str or loss, default "vi"
             Of the point estimate; not used where an estimator has `labels_`.
         **settings
-            Other parameters of the estimator; those derived may be overruled.
+            Other parameters of the estimator, or in place of those derived.
 
         Returns
         -------
         MPCKMeans
-            Not yet fitted: `fit` it with the same constraints. It starts from the point estimate,
-            with as many clusters.
+            To be fitted with the same constraints; it starts from the point estimate.
 
         Raises
         ------
         ValueError, TypeError
-            If there are no draws, X does not fit to them, constraints are not pairwise, or the
-            point estimate leaves no scatter.
+            If there are no draws, X does not fit to them, constraints are not pairwise, or there is
+            no scatter.
 
         Examples
         --------
@@ -312,12 +289,7 @@ class MPCKMeans(ConstrainedClusterer):
             solution = place_once(problem, settings, rng)
         else:
             solution = search(problem, settings, self.n_init, rng, start)
-        if not solution.converged:
-            warnings.warn(
-                f"items still move after max_iter={self.max_iter} rounds: allow more rounds.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        warn_unless(solution.converged, "items still move", self.max_iter, "rounds")
         self._keep(problem, solution)
         self.n_violated_ = int(links.violated(self.labels_)[:n_given].sum())
         self.fit_seconds_ = perf_counter() - clock
@@ -431,8 +403,7 @@ class MPCKMeans(ConstrainedClusterer):
         Returns
         -------
         ndarray of int, shape (m,)
-            Of the training data too, labels may differ from `labels_` where constraints outweighed
-            the data.
+            They may differ from `labels_` where constraints outweighed the data.
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
@@ -491,19 +462,8 @@ def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
                 "constraints: give a dict by their names."
             )
         return np.concatenate([np.empty(0), *(_cost_within(cost, one, "cost") for one in given)])
-    names = [one.name for one in given]
-    for name in cost:
-        if name not in names:
-            there = " and ".join(map(repr, names)) or "none"
-            raise ValueError(
-                f"cost names {name!r}, but the constraints are {there}: use their names."
-            )
-    for name in names:
-        if name not in cost:
-            raise ValueError(
-                f"cost has no entry for the constraints {name!r}: give each one, 0 to ignore them."
-            )
-    parts = (_cost_within(cost[one.name], one, f"cost[{one.name!r}]") for one in given)
+    values = zip(by_name(cost, given, "cost"), given, strict=True)
+    parts = (_cost_within(value, one, f"cost[{one.name!r}]") for value, one in values)
     return np.concatenate([np.empty(0), *parts])
 
 
@@ -514,27 +474,17 @@ def _one_each(cost: Any) -> bool:
 
 def _cost_within(cost: Any, given: Constraints, what: str) -> FloatArray:
     """The cost of violating each constraint of one object."""
-    if not isinstance(cost, Mapping):
-        if _one_each(cost):
-            if len(cost) != len(given):
-                raise ValueError(
-                    f"{what} has {len(cost)} numbers, but there are {len(given)} constraints: "
-                    "give one for each."
-                )
-            return np.asarray(cost, dtype=np.float64)
-        cost = dict.fromkeys(range(given.n_sources), cost)
-    if set(cost) != set(range(given.n_sources)):
-        raise ValueError(
-            f"{what} is for the sources {sorted(cost)}, but the answers come from "
-            f"{given.n_sources} numbered from 0: give each an entry."
-        )
+    if not isinstance(cost, Mapping) and _one_each(cost):
+        if len(cost) != len(given):
+            raise ValueError(
+                f"{what} has {len(cost)} numbers, but there are {len(given)} constraints: "
+                "give one for each."
+            )
+        return np.asarray(cost, dtype=np.float64)
     found = np.empty(len(given))
-    for source, value in cost.items():
+    for source, value in by_source(cost, given, what).items():
         if np.ndim(value) > 0 and len(value) != 2:
             raise TypeError(f"{what}[{source!r}] must be a number or a pair; got {value!r}.")
         own = given.source == source
         found[own] = np.where(given.answers == 1, *np.broadcast_to(value, 2))[own]
     return found
-
-
-__all__ = ["MPCKMeans"]

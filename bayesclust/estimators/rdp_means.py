@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
 from numpy.random import Generator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
@@ -26,6 +25,7 @@ from bayesclust.estimators.base import (
     describe_columns_of_new,
     read_input,
     start_labels,
+    warn_unless,
 )
 from bayesclust.estimators.confidence import (
     check_confidence,
@@ -36,7 +36,7 @@ from bayesclust.estimators.confidence import (
 )
 from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.inference.limits.answers import Xi
-from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, means, objective
+from bayesclust.inference.limits.rdp_means import Problem, Solution, means, objective
 from bayesclust.inference.limits.search import compact, search
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -46,11 +46,20 @@ ORDERS = ("given", "random")
 class MeansClusterer(ConstrainedClusterer):
     """What the limits have in common: centres, J, and the nearest centre of new items."""
 
+    penalty: float | None
+    n_clusters: int | None
     divergence: str | Divergence | Family
     init: Any
     order: str
     n_init: int
     max_iter: int
+    random_state: int | Generator | None
+    # of `RDPMeans` alone
+    cluster_model: str = SINGLE
+    within_penalty: float | None = None
+    xi: Any = None
+    xi0: float | None = None
+    xi_rate: float = 1.0
     xi_: Any
     _problem: Problem
     _xi: Xi
@@ -58,17 +67,28 @@ class MeansClusterer(ConstrainedClusterer):
     _owner: IntArray
     """The cluster of each centre: itself, unless clusters may have several."""
 
-    def _check_search(self) -> Divergence:
-        """Refuse settings of the search that do not exist; the divergence, not bound to data."""
+    def _fit(self, X: ArrayLike, y: object, constraints: Any) -> Self:
+        """Check the settings, choose those that are not given, and search."""
+        clock = perf_counter()
         check_choice(self.order, "order", ORDERS)
         check_int(self.n_init, "n_init")
         check_int(self.max_iter, "max_iter")
-        return as_divergence(self.divergence)
+        unbound = as_divergence(self.divergence)
+        self._check_costs()
+        rng = check_random_state(self.random_state)
+        xi = check_confidence(self.xi, self.xi0, self.xi_rate)
 
-    def _search(
-        self, problem: Problem, schedule: Schedule, start: IntArray | None, rng: Generator
-    ) -> Solution:
-        """Descend to a solution, and warn if it has not converged."""
+        divergence = unbound.bind(X)
+        points, constraints = read_input(self, X, y, constraints, read=divergence.points)
+        start = start_labels(self.init, len(points))
+        several = self.cluster_model == MIXTURE
+        name, what = ("within_penalty", "component") if several else ("penalty", "cluster")
+        given = self.within_penalty if several else self.penalty
+        cost = cost_of_centre(given, self.n_clusters, points, divergence, name, what)
+        model = (several, self.penalty if several else None)
+        problem, schedule = plan(
+            points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, *model
+        )
         solution = search(
             problem,
             schedule,
@@ -78,16 +98,34 @@ class MeansClusterer(ConstrainedClusterer):
             start=start,
             shuffle=self.order == "random",
         )
-        if not solution.converged:
-            warnings.warn(
-                f"items still move after max_iter={self.max_iter} passes: allow more passes.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_unless(solution.converged, "items still move", self.max_iter, "passes")
         self.objective_path_: FloatArray = solution.path
         self.n_iter_ = len(solution.path)
         self._keep(problem, solution)
-        return solution
+        if several:
+            self.within_penalty_ = problem.penalty
+            self.components_: IntArray = solution.labels
+            self.component_centers_: FloatArray = divergence.shown(solution.centers)
+            self.component_clusters_: IntArray = solution.owner
+        self.xi_ = shown_confidence(self._xi, constraints)
+        self.fit_seconds_ = perf_counter() - clock
+        return self
+
+    def _check_costs(self) -> None:
+        """Refuse a cluster model that does not exist, and costs that it does not have."""
+        check_choice(self.cluster_model, "cluster_model", (SINGLE, MIXTURE))
+        if self.cluster_model == SINGLE:
+            if self.within_penalty is not None:
+                raise ValueError(
+                    f"within_penalty={self.within_penalty!r} is the cost of a component, and "
+                    'single clusters have none: leave it out, or set cluster_model="mixture".'
+                )
+            return
+        least = 0.0
+        if self.within_penalty is not None:
+            least = -check_positive(self.within_penalty, "within_penalty")
+        if self.penalty is not None:
+            number_between(self.penalty, "penalty", f"({least}, inf)")
 
     def _keep(self, problem: Problem, solution: Solution) -> None:
         """Set the attributes that follow from a solution."""
@@ -108,20 +146,15 @@ class MeansClusterer(ConstrainedClusterer):
         Parameters
         ----------
         labels : array-like of int, shape (n,)
-            Clusters of the items that were clustered.
         components : array-like of int, shape (n,), or None, default None
-            Only with ``cluster_model="mixture"``: components, each within one cluster. None makes
-            one of every cluster.
+            Only "mixture": components, each within one cluster. None makes one of every cluster.
 
         Returns
         -------
         float
-            `objective_` for `labels_`, and `components_` where there are such.
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If `fit` was not called.
         ValueError, TypeError
             If it is not one whole number per item, or a component lies in two clusters.
 
@@ -164,8 +197,7 @@ class MeansClusterer(ConstrainedClusterer):
         Returns
         -------
         ndarray of int, shape (m,)
-            For the training data too, labels may differ from `labels_` where constraints outweighed
-            the data.
+            They may differ from `labels_` where constraints outweighed the data.
         """
         check_is_fitted(self)
         divergence = self._problem.divergence
@@ -183,75 +215,70 @@ class MeansClusterer(ConstrainedClusterer):
         return tags
 
 
+@dataclass(eq=False, repr=False)
 class RDPMeans(MeansClusterer):
     """Relational DP-means: k-means that finds the number of clusters and weighs noisy constraints.
 
     The small-variance limit of TVClust. Coordinate descent, merges of clusters included, lowers
 
-        J = sum_i D(x_i, m_{z_i}) - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside
-        clusters}
-            - xi_t #{triplet answers that the clusters make true} + penalty K.
+        J = sum_i D(x_i, m_{z_i}) + penalty K
+            - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside clusters}
+            - xi_t #{triplet answers that the clusters make true}.
 
     Each answer counts once (the paper's Eq. 20 counts links from both ends, and so does not fall at
-    every step). Where D is "euclidean", D and J are in squared units of X: put features on one
-    scale first.
+    every step). Where D is "euclidean", put features on one scale first.
 
     Parameters
     ----------
     penalty : float or None, default None
         lambda, the cost of a cluster: an item farther than this from all centres opens one, answers
-        aside. With cluster_model="mixture" it is what a cluster costs beside its components, by
-        default a thousandth of `within_penalty`: answers then decide which components are one
-        cluster, and where they do not, fewer are better. Below zero, as by default without any
-        answers, and above -`within_penalty`, components that no answer joins are clusters.
+        aside. With cluster_model="mixture" what a cluster costs beside its components, by default a
+        thousandth of `within_penalty`, so that answers decide which components are one cluster.
+        Below zero, as by default without answers, and above -`within_penalty`, components that no
+        answer joins are clusters.
     n_clusters : int or None, default None
         A guess of the number of clusters, from which the penalty is set by furthest-first (Kulis
-        and Jordan 2012); more or fewer may be found. With neither this nor `penalty`, the penalties
-        of 1 to about sqrt(n) clusters, at most 50, are tried: the one is taken that predicts
-        held-out answers best, or, with fewer than ten answers or `xi` given, whose DP-means
-        solution has the smallest Bayesian information criterion.
+        and Jordan 2012). With neither this nor `penalty`, of the penalties of 1 to about sqrt(n)
+        clusters, at most 50, the one is taken that predicts held-out answers best, or, with fewer
+        than ten answers or `xi` given, whose DP-means solution has the smallest Bayesian
+        information criterion.
     divergence : str, Divergence or Family, default "euclidean"
         D. By name: "euclidean", squared distance; "standardized" and "mahalanobis", in units of the
         columns' variances or of the data's covariance; "kl", Kullback-Leibler between rows of
         counts made distributions with 0.3 added to each count; "poisson", "bernoulli",
-        "categorical", of columns of counts, of zeros and ones, of codes. Or a family of
-        `bayesclust.families` or its name, such as ``bc.families.Product`` for mixed columns: D is
-        what it turns into when its variance goes to zero. "standardized", "poisson", "bernoulli"
-        and "categorical" leave missing cells (NaN) out.
+        "categorical". Or a family of `bayesclust.families` or its name: D is what it turns into
+        when its variance goes to zero. "standardized", "poisson", "bernoulli" and "categorical"
+        leave missing cells (NaN) out.
     cluster_model : {"single", "mixture"}, default "single"
-        What a cluster is: one centre, or ("mixture") several, each with its items, a component: the
-        limit of ``TVClust(cluster_model="mixture")``. J has `within_penalty` times the number of
-        components besides, D is from the centre of an item's component, and answers are about
-        clusters. Components that answers leave free go to the nearest cluster.
+        What a cluster is: one centre, or several, each with its items, a component: the limit of
+        ``TVClust(cluster_model="mixture")``. J has `within_penalty` times the number of components
+        besides, and answers are about clusters. Components that answers leave free go to the
+        nearest cluster.
     within_penalty : float or None, default None
-        Only "mixture": the cost of a component; an item farther than this from all centres opens
-        one. It is guessed from `n_clusters`, there a number of components, or chosen, as `penalty`
-        is of plain clusters.
+        Only "mixture": the cost of a component, guessed from `n_clusters`, there a number of
+        components, or chosen as `penalty` is of plain clusters.
     xi : float, (float, float), dict or None, default None
         Confidence in answers, in units of D, kept fixed: a number for all; (xi1, xi2) for may-links
         and may-not-links; or a dict by the names of the constraints,
         ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells sources apart.
         Of triplets, a number is what a true answer lowers J by, and (3, 3) numbers what each answer
-        (column: yes, no, dnk) costs under each truth (row). None lets confidence in all answers
-        grow from `xi0` to where answers held out in five parts are predicted best, so that wrong
-        answers do not overrule the data; fewer than ten are too few for that. infinity, and None
-        then, lets it grow without end, as in the paper: right where answers are never wrong.
+        (column: yes, no, dnk) costs under each truth (row). None lets confidence grow from `xi0` to
+        where answers held out in five parts are predicted best; infinity, and None with fewer than
+        ten answers, without end, as in the paper: right where answers are never wrong.
     xi0 : float or None, default None
-        Where growth starts. None is a thousandth of the mean divergence of items from their overall
-        mean. The paper has 0.001, in units of its data.
+        Where growth starts: by default a thousandth of the mean divergence of items from their
+        overall mean (in the paper 0.001, in units of its data).
     xi_rate : float, default 2.0
         Growth per pass, the paper's; with 1, xi stays at `xi0`.
     init : labels of shape (n,), fitted estimator, posterior or None, default None
         The first start: labels, those of an estimator fitted to the same items, or the point
-        estimate of a posterior. None is the paper's, all items in one cluster. Where xi grows from
-        nearly nothing, the first passes may undo it.
+        estimate of a posterior. None is the paper's, all items in one cluster.
     order : {"given", "random"}, default "given"
-        In which order passes visit the items: as they come, as in the paper, or in one random
-        order.
+        Whether passes visit the items as they come, as in the paper, or in one random order.
     n_init : int, default 1
-        Starts. Those after the first are random, or disturb the best one so far, and the smallest J
-        is kept. J is lower with more, but under growing xi and many wrong answers the single start
-        often gave better partitions.
+        Starts, of which the smallest J is kept. Those after the first are random, or disturb the
+        best one so far. Under growing xi and many wrong answers a single one often gave better
+        partitions.
     max_iter : int, default 300
         Most passes in one descent.
     random_state : int, Generator or None, default None
@@ -264,8 +291,7 @@ class RDPMeans(MeansClusterer):
     n_clusters_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
         Means of the items, over the cells seen (for "kl": of their distributions, smoothed); for
-        "categorical", shares of each column's codes side by side; for products, the parts' centres
-        side by side.
+        "categorical", shares of each column's codes side by side; the same of products' parts.
     components_, component_clusters_ : ndarray of shape (n,) and (n_components,)
         Only "mixture": components, numbered by their first items, and the cluster of each.
     component_centers_ : ndarray of shape (n_components, d)
@@ -279,7 +305,7 @@ class RDPMeans(MeansClusterer):
         Only "mixture".
     xi_ : (float, float) or dict
         xi1 and xi2 of the last pass; where constraints differ, by their names: of links an array
-        (sources, 2), of triplets (sources, 3, 3), the cost of each answer under each truth.
+        (sources, 2), of triplets (sources, 3, 3).
     n_iter_ : int
     n_features_in_ : int
 
@@ -287,8 +313,7 @@ class RDPMeans(MeansClusterer):
     ----------
     Khashabi, Wieting, Liu, Liang: Clustering With Side Information, section 4: Eq. 19 is the
     update, Eq. 20 the objective, Algorithm 1 the passes. Kulis and Jordan (2012): Revisiting
-    k-means. Banerjee, Merugu, Dhillon and Ghosh (2005): Clustering with Bregman divergences, whose
-    Theorem 4 gives the divergence of a family.
+    k-means. Banerjee et al. (2005): Clustering with Bregman divergences, Theorem 4.
 
     Examples
     --------
@@ -305,36 +330,20 @@ class RDPMeans(MeansClusterer):
     array([0, 0, 0, 0, 1])
     """
 
-    def __init__(
-        self,
-        penalty: float | None = None,
-        n_clusters: int | None = None,
-        divergence: str | Divergence | Family = "euclidean",
-        *,
-        cluster_model: str = SINGLE,
-        within_penalty: float | None = None,
-        xi: float | tuple[float, float] | dict[str, Any] | None = None,
-        xi0: float | None = None,
-        xi_rate: float = 2.0,
-        init: Any = None,
-        order: str = "given",
-        n_init: int = 1,
-        max_iter: int = 300,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.n_clusters = n_clusters
-        self.divergence = divergence
-        self.cluster_model = cluster_model
-        self.within_penalty = within_penalty
-        self.xi = xi
-        self.xi0 = xi0
-        self.xi_rate = xi_rate
-        self.init = init
-        self.order = order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
+    penalty: float | None = None
+    n_clusters: int | None = None
+    divergence: str | Divergence | Family = "euclidean"
+    _: KW_ONLY
+    cluster_model: str = SINGLE
+    within_penalty: float | None = None
+    xi: float | tuple[float, float] | dict[str, Any] | None = None
+    xi0: float | None = None
+    xi_rate: float = 2.0
+    init: Any = None
+    order: str = "given"
+    n_init: int = 1
+    max_iter: int = 300
+    random_state: int | Generator | None = None
 
     @classmethod
     def from_posterior(
@@ -361,42 +370,37 @@ class RDPMeans(MeansClusterer):
         p and q the posterior means of a source, G the gamma function and T the mean D from the mean
         of all. gamma is what the scatter within clusters says of exp(-gamma D), exactly so for
         spherical Gaussians. The penalty is what two halves of a cluster cost the sampler, on
-        average over the items: the first terms come from the Chinese restaurant process, the last
+        average over the items: the first terms come from the Chinese restaurant process (under a
+        Pitman-Yor process ln G(m) is ln G(m - s) - ln G(1 - s), and alpha is t + s K), the last
         from one more centre under a base measure as wide as the data (Laplace's approximation).
-        About n ln 2 of it is the number of ways in which items fall in halves, which J does not
-        know, as it goes away with gamma: at the cost of a single item that leaves, about ln n - ln
-        alpha, J would split what the sampler holds together.
+        At the cost of a single item that leaves, about ln n - ln alpha, J would split what the
+        sampler holds together.
 
-        Under a Pitman-Yor process ln G(m) is ln G(m - s) - ln G(1 - s), and alpha is t + s K.
-
-        Where p + q <= 1, or eps >= 2/3, answers tell the sampler nothing or their opposite. The
-        limit then leaves the source aside, xi = 0, with a warning: under negative xi may-links
-        would act as may-not-links, which is for the user to decide, by correcting such answers.
+        A source with p + q <= 1, or eps >= 2/3, is left aside, xi = 0, with a warning: its answers
+        tell the sampler nothing or their opposite.
 
         Parameters
         ----------
         posterior : fitted estimator or its posterior_
-            Of a fit to X, with or without constraints.
+            Of a fit to X.
         X : array-like of shape (n, d)
-            The same data.
         divergence : str, Divergence, Family or None, default None
             None takes the divergence of the posterior's family; of full Gaussians, the squared
             Mahalanobis distance of the covariance pooled within the clusters of the point estimate.
         loss : str or loss, default "vi"
             Of the point estimate; not used where an estimator has `labels_`.
         **settings
-            Other parameters of the estimator; those derived may be overruled.
+            Other parameters of the estimator, or in place of those derived.
 
         Returns
         -------
         RDPMeans
-            Not yet fitted: `fit` it with the same constraints. It starts from the point estimate.
+            To be fitted with the same constraints; it starts from the point estimate.
 
         Raises
         ------
         ValueError, TypeError
-            If there are no draws, X does not fit to them, or the point estimate leaves no scatter
-            within clusters.
+            If there are no draws, X does not fit to them, or there is no scatter within clusters.
 
         Examples
         --------
@@ -427,50 +431,10 @@ class RDPMeans(MeansClusterer):
         -------
         self
         """
-        clock = perf_counter()
-        unbound = self._check_search()
-        self._check_costs()
-        rng = check_random_state(self.random_state)
-        xi = check_confidence(self.xi, self.xi0, self.xi_rate)
-
-        divergence = unbound.bind(X)
-        points, constraints = read_input(self, X, y, constraints, read=divergence.points)
-        start = start_labels(self.init, len(points))
-        several = self.cluster_model == MIXTURE
-        name, what = ("within_penalty", "component") if several else ("penalty", "cluster")
-        given = self.within_penalty if several else self.penalty
-        cost = cost_of_centre(given, self.n_clusters, points, divergence, name, what)
-        model = (several, self.penalty if several else None)
-        problem, schedule = plan(
-            points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, *model
-        )
-        solution = self._search(problem, schedule, start, rng)
-        if several:
-            self.within_penalty_ = problem.penalty
-            self.components_: IntArray = solution.labels
-            self.component_centers_: FloatArray = divergence.shown(solution.centers)
-            self.component_clusters_: IntArray = solution.owner
-        self.xi_ = shown_confidence(self._xi, constraints)
-        self.fit_seconds_ = perf_counter() - clock
-        return self
-
-    def _check_costs(self) -> None:
-        """Refuse a cluster model that does not exist, and costs that it does not have."""
-        check_choice(self.cluster_model, "cluster_model", (SINGLE, MIXTURE))
-        if self.cluster_model == SINGLE:
-            if self.within_penalty is not None:
-                raise ValueError(
-                    f"within_penalty={self.within_penalty!r} is the cost of a component, and "
-                    'single clusters have none: leave it out, or set cluster_model="mixture".'
-                )
-            return
-        least = 0.0
-        if self.within_penalty is not None:
-            least = -check_positive(self.within_penalty, "within_penalty")
-        if self.penalty is not None:
-            number_between(self.penalty, "penalty", f"({least}, inf)")
+        return self._fit(X, y, constraints)
 
 
+@dataclass(eq=False, repr=False)
 class DPMeans(MeansClusterer):
     """DP-means: k-means that finds the number of clusters (Kulis and Jordan 2012).
 
@@ -482,9 +446,7 @@ class DPMeans(MeansClusterer):
     penalty : float or None, default None
         lambda, the cost of a cluster: an item farther than this from all centres opens one.
     n_clusters : int or None, default None
-        A guess of the number of clusters, from which the penalty is set by furthest-first. With
-        neither this nor `penalty`, of the penalties of 1 to about sqrt(n) clusters, at most 50, the
-        one is taken whose solution has the smallest Bayesian information criterion.
+        A guess of the number of clusters, from which the penalty is set, as in `RDPMeans`.
     divergence, init, order, n_init, max_iter, random_state
         As in `RDPMeans`. With one start in the given order nothing is random.
 
@@ -500,26 +462,15 @@ class DPMeans(MeansClusterer):
     array([0, 0, 1, 1, 0])
     """
 
-    def __init__(
-        self,
-        penalty: float | None = None,
-        n_clusters: int | None = None,
-        divergence: str | Divergence | Family = "euclidean",
-        *,
-        init: Any = None,
-        order: str = "given",
-        n_init: int = 1,
-        max_iter: int = 300,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.n_clusters = n_clusters
-        self.divergence = divergence
-        self.init = init
-        self.order = order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
+    penalty: float | None = None
+    n_clusters: int | None = None
+    divergence: str | Divergence | Family = "euclidean"
+    _: KW_ONLY
+    init: Any = None
+    order: str = "given"
+    n_init: int = 1
+    max_iter: int = 300
+    random_state: int | Generator | None = None
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: None = None) -> Self:
         """Cluster items.
@@ -535,17 +486,6 @@ class DPMeans(MeansClusterer):
         -------
         self
         """
-        clock = perf_counter()
-        unbound = self._check_search()
-        rng = check_random_state(self.random_state)
         if constraints is not None:
             raise TypeError("DPMeans takes no constraints: use RDPMeans.")
-        divergence = unbound.bind(X)
-        points, _ = read_input(self, X, y, None, read=divergence.points)
-        start = start_labels(self.init, len(points))
-        cost = cost_of_centre(self.penalty, self.n_clusters, points, divergence)
-        problem, schedule = plan(points, divergence, [], cost, None, None, 1.0, rng)
-        self._search(problem, schedule, start, rng)
-        self.xi_ = schedule.xi
-        self.fit_seconds_ = perf_counter() - clock
-        return self
+        return self._fit(X, y, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
@@ -18,13 +19,13 @@ from bayesclust.estimators.confidence import (
 )
 from bayesclust.estimators.rdp_means import MeansClusterer
 from bayesclust.families.squared_distance import SquaredEuclidean
-from bayesclust.inference.limits.answers import Xi, largest, times
-from bayesclust.inference.limits.rdp_means import Problem, Schedule
+from bayesclust.inference.limits.answers import largest, times
 from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve
 from bayesclust.inference.limits.tuning import LARGEST_SHARE, MOST_CLUSTERS, first_xi
 from bayesclust.typing import ArrayLike, FloatArray
 
 
+@dataclass(eq=False, repr=False)
 class SpectralRDPMeans(MeansClusterer):
     r"""RDP-means relaxed to an eigenvalue problem.
 
@@ -40,21 +41,16 @@ class SpectralRDPMeans(MeansClusterer):
     L / 2) P has eigenvalues above the penalty, P centring and L holding xi1 at may-links and -xi2
     at may-not-links. The eigenvectors are rounded to a partition by k-means, begun at items that a
     pivoted QR decomposition picks; then clusters whose union lowers RDP-means' own J are merged.
-    ``RDPMeans(penalty=..., xi=..., init=fitted)`` goes on from there, by J.
-
-    The bound is on J~, not on J, in which links weigh more; and without links there are no more
-    than d + 1 clusters, since XX' has no more than d eigenvalues: where more are wanted `RDPMeans`
-    is better alone.
+    ``RDPMeans(init=fitted)`` goes on from there. Without links there are no more than d + 1
+    clusters, since XX' has no more than d eigenvalues.
 
     Parameters
     ----------
     penalty, n_clusters, xi, xi0, xi_rate
-        As in `RDPMeans`, and chosen in the same way; `n_clusters` is a guess from which the penalty
-        is set. Where confidence grows there, here it has its last value; where it would grow
-        without end, 64 mean squared distances of items from their overall mean.
+        As in `RDPMeans`. Where confidence grows there, here it has its last value; where it would
+        grow without end, 64 mean squared distances of items from their overall mean.
     max_clusters : int, default 50
-        Most clusters before merging, hence most eigenvectors. Strong links have very many
-        eigenvalues above the penalty.
+        Most clusters before merging, hence most eigenvectors.
     random_state : int, Generator or None, default None
         Decides how answers are held out to choose `xi`; all else is deterministic.
 
@@ -68,13 +64,10 @@ class SpectralRDPMeans(MeansClusterer):
     eigenvalues_ : ndarray of shape (r,)
         Those above the penalty, falling, at most max_clusters - 1.
     bound_ : float
-        No partition has a smaller J~. The optimum of the relaxed problem; where more than
-        max_clusters - 1 eigenvalues lie above the penalty and n exceeds 500, less than that by as
-        much as the others could add.
-    relaxed_objective_ : float
-        J~ of `labels_`, to compare with `bound_`.
-    objective_ : float
-        J of `labels_`, to compare with that of `RDPMeans`.
+        No partition has a smaller J~: the optimum of the relaxed problem, less what eigenvalues
+        beyond max_clusters - 1 could add.
+    relaxed_objective_, objective_ : float
+        J~ and J of `labels_`.
     penalty_ : float
     xi_ : (float, float) or dict
         As in `RDPMeans`.
@@ -99,24 +92,14 @@ class SpectralRDPMeans(MeansClusterer):
 
     divergence = "euclidean"
 
-    def __init__(
-        self,
-        penalty: float | None = None,
-        n_clusters: int | None = None,
-        *,
-        xi: Any = None,
-        xi0: float | None = None,
-        xi_rate: float = 2.0,
-        max_clusters: int = MOST_CLUSTERS,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.penalty = penalty
-        self.n_clusters = n_clusters
-        self.xi = xi
-        self.xi0 = xi0
-        self.xi_rate = xi_rate
-        self.max_clusters = max_clusters
-        self.random_state = random_state
+    penalty: float | None = None
+    n_clusters: int | None = None
+    _: KW_ONLY
+    xi: Any = None
+    xi0: float | None = None
+    xi_rate: float = 2.0
+    max_clusters: int = MOST_CLUSTERS
+    random_state: int | Generator | None = None
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
         """Cluster items under side information.
@@ -133,7 +116,7 @@ class SpectralRDPMeans(MeansClusterer):
         self
         """
         clock = perf_counter()
-        most = check_int(self.max_clusters, "max_clusters") - 1
+        number = check_int(self.max_clusters, "max_clusters") - 1
         asked = check_confidence(self.xi, self.xi0, self.xi_rate)
         rng = check_random_state(self.random_state)
         squared = SquaredEuclidean()
@@ -144,13 +127,18 @@ class SpectralRDPMeans(MeansClusterer):
         problem, schedule = plan(
             points, squared, constraints, cost, asked, self.xi0, self.xi_rate, rng
         )
-        xi = last_xi(schedule, problem)
+        xi = schedule.xi
+        if schedule.rate > 1:
+            most = schedule.most
+            if not math.isfinite(most):
+                most = LARGEST_SHARE * first_xi(problem, share=1.0)
+            xi = times(xi, max(most / largest(xi), 1.0))
         check_memory(
-            32 * len(points) * min(most, len(points)),
-            f"{most:,} eigenvectors of {len(points):,} items, with room to find them,",
+            32 * len(points) * min(number, len(points)),
+            f"{number:,} eigenvectors of {len(points):,} items, with room to find them,",
             "lower max_clusters",
         )
-        relaxation = relax(problem, xi, most)
+        relaxation = relax(problem, xi, number)
         self._keep(problem, solve(problem, relaxation, xi))
         self.eigenvalues_: FloatArray = relaxation.eigenvalues
         self.bound_ = relaxation.bound
@@ -158,13 +146,3 @@ class SpectralRDPMeans(MeansClusterer):
         self.xi_: Any = shown_confidence(xi, constraints)
         self.fit_seconds_ = perf_counter() - clock
         return self
-
-
-def last_xi(schedule: Schedule, problem: Problem) -> Xi:
-    """The confidence at which a schedule ends."""
-    if schedule.rate == 1:
-        return schedule.xi
-    most = schedule.most
-    if not math.isfinite(most):
-        most = LARGEST_SHARE * first_xi(problem, share=1.0)
-    return times(schedule.xi, max(most / largest(schedule.xi), 1.0))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import warnings
 from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,6 +26,7 @@ from bayesclust.estimators.base import (
     AUTO,
     BLOCKED,
     ConstrainedClusterer,
+    by_mode,
     chain_starts,
     check_draws_fit_in_memory,
     check_moves,
@@ -38,6 +38,7 @@ from bayesclust.estimators.base import (
     read_input,
     run_seed,
     start_labels,
+    warn_unless,
 )
 from bayesclust.estimators.cluster_models import (
     Candidates,
@@ -52,6 +53,7 @@ from bayesclust.estimators.gamma_path import (
     limit_in_words,
     limit_problem,
     model_at,
+    or_default,
     takes_missing,
 )
 from bayesclust.families import Family, get_family
@@ -62,24 +64,17 @@ from bayesclust.inference.samplers import SAMPLERS, Sampler
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
 from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint
-from bayesclust.partition_priors import (
-    Nested,
-    PartitionPrior,
-    as_nested,
-)
+from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.losses import check_additive
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import group, stacked_partitions
+from bayesclust.posterior.tree import evenly_spread, group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 VARIATIONAL = "variational"
 MAX_DRAWS = 200
 
 
-def _has_single_clusters(estimator: Any) -> bool:
-    return not isinstance(getattr(estimator, "_problem", None), TwoLevelProblem)
-
-
+@dataclass(eq=False, repr=False)
 class TVClust(ConstrainedClusterer):
     """Dirichlet-process mixture with side information.
 
@@ -92,33 +87,29 @@ class TVClust(ConstrainedClusterer):
         parameters are integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), with
         cheap sweeps that move single items alone unless `moves` gives it more. "blocked": all items
         at once, on all devices, for very many items (Walker's slices). "variational", or a
-        `VariationalSettings`: mean field (Blei and Jordan 2006), much faster; it finds one mode,
-        and understates what else is possible. Or a function like
-        `inference.samplers.collapsed_chain`.
+        `VariationalSettings`: mean field (Blei and Jordan 2006), much faster, but of one mode. Or a
+        function like `inference.samplers.collapsed_chain`.
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
-        `describe_columns` tells), or an object of `bayesclust.families`. How wide its base
-        measure is gets learned, in units of the data, unless fixed there: shifts of columns
-        change no Gaussian fit, and changes of unit none but those of "gaussian_spherical".
+        `describe_columns` tells), or an object of `bayesclust.families`. The width of its base
+        measure is learned, in units of the data, unless fixed there.
     cluster_model : {"single", "mixture", "auto"} or AtGamma, default "single"
         What a cluster is: one component of the family, or ("mixture", for "collapsed") a mixture of
-        them, which constraints group: where classes are no ellipses, single components split, and
-        constraints that hold a class together are taken for noise. "auto" tries models and powers
-        in short runs, beside "gaussian" also "mixed" where many items share a value, and
+        them, which constraints group: for classes that are no ellipses. "auto" tries models and
+        powers in short runs, beside "gaussian" also "mixed" where many items share a value, and
         "gaussian_tied" and "gaussian_diagonal" for more than 20 columns, and takes the simplest
         whose prediction of each constraint from the others is within one standard error of the
         best. An `estimators.AtGamma` is the model on the way to its small-variance limit, for
         "collapsed" and "gibbs".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
-        (Miller and Dunson 2019), so that wrong tails and shapes do not outweigh the constraints,
-        and uncertainty is wider. None is 1, or what "auto" finds.
+        (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1,
+        or what "auto" finds.
     partition_prior : PartitionPrior, Nested, str or None, default None
-        Prior over partitions, of `bayesclust.partition_priors`: `DirichletProcess`, `PitmanYor`,
-        `MixtureOfFiniteMixtures`, `KnownK`, or your own; "dirichlet_process",
-        "pitman_yor" and "finite_mixtures" have their defaults. None is the Dirichlet process with a
+        Prior over partitions, of `bayesclust.partition_priors`, by value or by name:
+        "dirichlet_process", "pitman_yor", "finite_mixtures". None is the Dirichlet process with a
         Gamma(1, 1) prior of its concentration. For mixtures `Nested` gives the prior of the
         components within a cluster too. "blocked" and "variational" need sticks: they take all but
         `MixtureOfFiniteMixtures`.
@@ -131,14 +122,13 @@ class TVClust(ConstrainedClusterer):
     thinning : int, default 1
         Sweeps from one draw to the next.
     loss : str or loss, default "vi"
-        Loss whose posterior expectation `labels_` minimises: "vi", "binder" or a value from
-        `bayesclust.losses`.
+        Loss whose posterior expectation `labels_` minimises.
     moves : Moves or None, default None
         What a sweep consists of; None chooses by the number of items.
     n_jobs : int or None, default None
         Threads; None takes one per chain, at most one per processor. It does not change the draws.
     progress : bool, default True
-        Show a progress bar in terminals and notebooks.
+        Show a progress bar.
     random_state : int, Generator or None, default None
         The same integer gives the same draws.
 
@@ -165,8 +155,7 @@ class TVClust(ConstrainedClusterer):
         clusters of `labels_`, which are the items' most probable components (`loss` is not used).
     bound_ : float
         Only "variational": lower bound on the log evidence of data and constraints, in the user's
-        units. Learned hyper-parameters of the base measure are point values, and their log prior is
-        part of it.
+        units, and the log prior of learned hyper-parameters, which are point values.
     bound_path_ : ndarray
         Only "variational": the bound after each sweep and accepted move; it never falls.
     converged_ : bool
@@ -174,9 +163,8 @@ class TVClust(ConstrainedClusterer):
 
     Notes
     -----
-    Predictions average over posterior draws. Every method takes `max_draws`: that many draws,
-    evenly spaced over all chains, are used. With 200 independent draws the standard error of a
-    probability is at most about 0.035; the time grows with their number.
+    Predictions average over at most `max_draws` posterior draws, evenly spaced over all chains:
+    with 200 independent ones the standard error of a probability is at most about 0.035.
 
     Warns
     -----
@@ -212,38 +200,21 @@ class TVClust(ConstrainedClusterer):
     [False, False, True]
     """
 
-    def __init__(
-        self,
-        sampler: str | Sampler | VariationalSettings = "collapsed",
-        *,
-        family: str | Family = "gaussian",
-        cluster_model: str | AtGamma = "single",
-        power: float | None = None,
-        partition_prior: PartitionPrior | Nested | str | None = None,
-        num_chains: int = 4,
-        num_warmup: int = 500,
-        num_samples: int = 1000,
-        thinning: int = 1,
-        loss: Any = "vi",
-        moves: Moves | None = None,
-        n_jobs: int | None = None,
-        progress: bool = True,
-        random_state: int | Generator | None = None,
-    ) -> None:
-        self.sampler = sampler
-        self.family = family
-        self.cluster_model = cluster_model
-        self.power = power
-        self.partition_prior = partition_prior
-        self.num_chains = num_chains
-        self.num_warmup = num_warmup
-        self.num_samples = num_samples
-        self.thinning = thinning
-        self.loss = loss
-        self.moves = moves
-        self.n_jobs = n_jobs
-        self.progress = progress
-        self.random_state = random_state
+    sampler: str | Sampler | VariationalSettings = "collapsed"
+    _: KW_ONLY
+    family: str | Family = "gaussian"
+    cluster_model: str | AtGamma = "single"
+    power: float | None = None
+    partition_prior: PartitionPrior | Nested | str | None = None
+    num_chains: int = 4
+    num_warmup: int = 500
+    num_samples: int = 1000
+    thinning: int = 1
+    loss: Any = "vi"
+    moves: Moves | None = None
+    n_jobs: int | None = None
+    progress: bool = True
+    random_state: int | Generator | None = None
 
     def fit(
         self,
@@ -269,11 +240,10 @@ class TVClust(ConstrainedClusterer):
             estimate of a posterior. None: dispersed ones, by k-means++ into 3, 6, 12 and 24
             clusters.
         checkpoint : str, path or None, default None
-            A zarr directory to which draws go as they come. After a kill or an interrupt the same
-            call resumes there, bitwise identical to a run never stopped, with a larger
-            `num_samples` to the longer run. With ``random_state=None`` the drawn seed is kept there
-            too; a Generator must be in the state of the first call. `xarray.open_datatree` reads
-            it, also during the run.
+            A zarr directory to which draws go as they come, readable by `xarray.open_datatree`.
+            After a kill or an interrupt the same call resumes there, bitwise identical to a run
+            never stopped, with a larger `num_samples` to the longer run. A Generator as
+            `random_state` must be in the state of the first call.
 
         Returns
         -------
@@ -333,13 +303,12 @@ class TVClust(ConstrainedClusterer):
         X : array-like of shape (m, d)
             New items, with the columns of the data that were clustered and in their units.
         max_draws : int, default 200
-            Posterior draws to average over, at most.
 
         Returns
         -------
         ndarray of int, shape (m,)
-            Clusters as in `labels_`. For the data that were clustered too, they may differ from
-            `labels_` where constraints outweighed the data: new items have no constraints.
+            Clusters as in `labels_`, from which they may differ where constraints outweighed the
+            data.
         """
         labels: IntArray = self.predict_proba(X, max_draws=max_draws).argmax(axis=1)
         return labels
@@ -349,7 +318,7 @@ class TVClust(ConstrainedClusterer):
 
         In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x |
         items of k), and a cluster of a draw stands for those of `labels_` in proportion to its
-        members. That x may belong to none of them is left to `predict_novelty`.
+        members.
 
         Parameters
         ----------
@@ -406,27 +375,24 @@ class TVClust(ConstrainedClusterer):
         Returns
         -------
         ndarray of shape (m,)
-            In nats and in the units of the data: per unit of every column that the family models
-            (columns that were constant are left out), or the log probability of counts, their
-            multinomial coefficient included.
+            In nats and in the units of the data, without constant columns; the log probability of
+            counts includes their multinomial coefficient.
         """
         prediction, rows = self._prediction(X, max_draws)
         return prediction.log_density(rows)
 
-    @available_if(_has_single_clusters)
+    @available_if(lambda self: not isinstance(getattr(self, "_problem", 0), TwoLevelProblem))
     def log_joint(self, labels: ArrayLike) -> float:
         """Return log p(labels, data, constraints | base measure) of any partition of the items.
 
         Cluster parameters, those of the partition prior and the noise of every source are
         integrated out; learned hyper-parameters of the base measure stay at their posterior
-        geometric means. So differences are those of log posterior probability under that base
-        measure. A draw's own `log_joint` in `sample_stats` is the density of everything drawn with
-        it. Fits with ``cluster_model="mixture"`` have no such method.
+        geometric means. Differences are log posterior odds under that base measure. Fits with
+        ``cluster_model="mixture"`` have no such method.
 
         Parameters
         ----------
         labels : array-like of int, shape (n,)
-            One label for each item that was clustered.
 
         Returns
         -------
@@ -435,8 +401,6 @@ class TVClust(ConstrainedClusterer):
 
         Raises
         ------
-        sklearn.exceptions.NotFittedError
-            If `fit` was not called.
         ValueError, TypeError
             If it is not one whole number per item.
         """
@@ -507,7 +471,7 @@ class TVClust(ConstrainedClusterer):
         """Validate the data; the model and the data, chosen or scaled to gamma where asked for."""
         model = self.cluster_model
         if isinstance(model, AtGamma):
-            limit = model.unfitted_limit(seed)
+            limit = or_default(model.limit, seed)
             missing = takes_missing(limit)
         else:
             missing = get_family(self.family).takes_missing
@@ -557,20 +521,10 @@ class TVClust(ConstrainedClusterer):
             "lower n_init or truncation of VariationalSettings",
         )
         fit = fit_variational(problem, settings, rng, start)
-        if not fit.converged:
-            warnings.warn(
-                f"the bound still rises after max_iter={settings.max_iter} sweeps: "
-                "allow more sweeps.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        r = fit.state.r
-        mode = r.argmax(axis=1)
-        used = np.unique(mode)
-        rest = np.setdiff1d(np.arange(r.shape[1]), used)
-        self.responsibilities_ = r[:, np.append(used, rest)]
-        self.labels_ = np.searchsorted(used, mode)
-        self.n_clusters_ = len(used)
+        warn_unless(fit.converged, "the bound still rises", settings.max_iter, "sweeps")
+        self.labels_, order = by_mode(fit.state.r)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.responsibilities_ = fit.state.r[:, order]
         self.bound_ = fit.state.bound
         self.bound_path_ = fit.path
         self.converged_ = fit.converged
@@ -588,7 +542,7 @@ class TVClust(ConstrainedClusterer):
         rows = family.transform(X)
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])
-        chosen = np.linspace(0, len(every) - 1, min(number, len(every))).round().astype(np.int64)
+        chosen = evenly_spread(number, len(every))
         z = stacked_partitions(every[chosen]).astype(np.int64)
         hyper = np.empty((len(chosen), len(family.hyper_priors)))
         for j, own in enumerate(family.hyper_priors):

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.checks import check_items
-from bayesclust.plots._style import (
-    FEW,
-    MARKERS,
-    PALETTE,
-    bare,
-    counted,
-    dot_size,
-    legend_beside,
-)
+from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, counted, dot_size, legend_beside
 from bayesclust.posterior.tree import Labels, feature_names, group
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 

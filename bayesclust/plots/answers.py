@@ -72,31 +72,28 @@ NAMED = 40
 def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Show the posterior probability that each answer is right.
 
-    One dot an answer, one row for each word that a source answered, for each constraints object.
-    Across its row a dot's height means nothing: dots are spread so as not to hide each other.
-    Answers in the shaded half are more likely wrong than right.
+    One dot an answer, one row for each word that a source answered; within a row height means
+    nothing. Answers in the shaded half are more likely wrong than right.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints.
     flipped : (m,) array of bool, optional
-        Which answers are wrong in truth, in the order of `bayesclust.constraint_credibility`: the
-        `flipped` of simulated constraints, one object after another. They are marked by crosses.
+        Which answers are wrong in truth, marked by crosses: the `flipped` of simulated constraints,
+        one object after another.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure, as high as the number of rows asks for.
+        By default a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With one collection of dots a row, from top to bottom, and one of crosses behind it where
-        `flipped` is given.
+        With one collection of dots a row, and after it one of crosses if `flipped` is given.
 
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no draws or no constraints, or flipped is not one truth value an
-        answer.
+        If there are no draws or no constraints, or flipped is not one truth value an answer.
 
     Examples
     --------
@@ -211,22 +208,20 @@ def credibility_ranking(
 ) -> Axes:
     """Show the answers in order of the posterior probability that they are right, the least first.
 
-    Few answers, or the first `max_listed` of them, are listed by name, one below the other, with
-    whiskers of two Monte Carlo standard errors; where the noise was kept, a hollow diamond stands
-    at the leave-one-out credibility, given the data and all other answers. Many answers make a
-    curve over their rank.
+    Up to 60 answers, or the first `max_listed`, are listed by name with whiskers of two Monte Carlo
+    standard errors and, where the noise was kept, a hollow diamond at the leave-one-out
+    credibility; more make a curve over their rank.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints.
     flipped : (m,) array of bool, optional
-        Which answers are wrong in truth, as for `credibility`. They are marked by crosses.
+        Which answers are wrong in truth, as for `credibility`.
     max_listed : int, optional
-        List this many of the least credible answers. By default all, up to 60; more are drawn as a
-        curve.
+        List this many of the least credible answers.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure, as high as the list asks for.
+        By default a new figure.
 
     Returns
     -------
@@ -258,7 +253,11 @@ def credibility_ranking(
     if is_list:
         _draw_list(ax, rows, _answer_names(posterior, rows))
     else:
-        _draw_curve(ax, at, rows["credibility"].to_numpy())
+        ax.axhspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
+        ax.plot(at, rows["credibility"], color=BLUE, linewidth=1.8, label="given all answers")
+        ax.set(xlim=(1, len(at)), ylim=(-0.02, 1.02), yticks=np.linspace(0, 1, 6))
+        ax.set_xlabel("rank of the answer, the least credible first")
+        ax.set_ylabel("posterior probability that it is right\n(shaded: probably wrong)")
     if wrong is not None and wrong[order].any():
         places = np.array([rows["credibility"].to_numpy(), at])[:, wrong[order]]
         size = (8, 1.6) if is_list else (5, 1.0)
@@ -310,15 +309,6 @@ def _draw_list(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     ax.tick_params("y", labelsize="small")
     ax.grid(axis="y", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-
-
-def _draw_curve(ax: Axes, rank: IntArray, value: FloatArray) -> None:
-    """The credibility of the answers over their rank."""
-    ax.axhspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
-    ax.plot(rank, value, color=BLUE, linewidth=1.8, label="given all answers")
-    ax.set(xlim=(1, len(rank)), ylim=(-0.02, 1.02), yticks=np.linspace(0, 1, 6))
-    ax.set_xlabel("rank of the answer, the least credible first")
-    ax.set_ylabel("posterior probability that it is right\n(shaded: probably wrong)")
 
 
 def constraint_graph(
@@ -433,31 +423,25 @@ def reliability(
 ) -> NDArray[np.object_]:
     """Show the posterior of the noise of each source: mean and central 90% interval.
 
-    One panel for each constraints object and one row for each source. Of pairs, p is the
-    probability that two items of one cluster are answered "same", and q that two items of different
-    clusters are answered "different"; of triplets, the probability that an answer is wrong or,
-    where a confusion matrix is learned, its diagonal: that each truth is answered correctly. Beside
-    the rows stands how many answers a source gave and how many of them are wrong, on average over
-    the posterior.
+    One panel for each constraints object, with a row for each source: p and q of pairs; of triplets
+    the error rate, or the diagonal of a confusion matrix. Beside a row stands how many answers the
+    source gave and how many of them are wrong, on posterior average.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints whose noise was kept.
     axes : sequence of matplotlib.axes.Axes, optional
-        Where to draw, one for each constraints object; by default a new figure, as high as the
-        number of sources asks for.
+        One for each constraints object; by default a new figure.
 
     Returns
     -------
     array of matplotlib.axes.Axes
-        One for each constraints object.
 
     Raises
     ------
     ValueError, TypeError
-        If there are no draws, no constraints or no noise parameters, or axes are not one for each
-        constraints object.
+        If there are no draws, no constraints or no noise parameters, or too few or many axes.
 
     Examples
     --------

@@ -75,20 +75,18 @@ def traces(
 ) -> NDArray[np.object_]:
     """Show the draws of scalar quantities in order, by chain, and their distribution beside.
 
-    Chains that explore the same posterior overlap in both columns. A chain that stays at a level of
-    its own has not found what the others have. No default depends on how the clusters are numbered:
-    traces of such would mean nothing.
+    Chains that explore the same posterior overlap in both columns; one that stays at a level of its
+    own has not found what the others have.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         With draws in the groups posterior and sample_stats.
     var_names : str or sequence of str, optional
-        Variables of these groups, one row for each of their components. By default those that there
-        are of log_joint, n_clusters, concentration and the noise parameters; of a confusion matrix,
-        its diagonal.
+        Variables of these groups, one row for each component. By default log_joint, n_clusters,
+        concentration and noise parameters (of a confusion matrix its diagonal), as there are.
     axes : (rows, 2) array of matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure with a legend of the chains.
+        By default a new figure with a legend of the chains.
 
     Returns
     -------
@@ -272,21 +270,18 @@ def ranks(
 ) -> NDArray[np.object_]:
     """Show for each chain how the ranks of its draws are spread among the draws of all chains.
 
-    Chains that explore the same posterior have flat lines (Vehtari et al. 2021, section 4). A line
-    that is high at one end belongs to a chain that stays at small or large values; one that is high
-    at both ends to a chain that varies more than others. The band holds 99% of the heights that
-    independent draws would have, each bin by itself; draws that depend on each other scatter more.
-    Draws of equal value are ranked at random.
+    Chains that explore the same posterior have flat lines (Vehtari et al. 2021, section 4): one
+    that is high at one end stays at small or large values, one that is high at both ends varies
+    more than others. The band holds 99% of the heights that independent draws would have, bin by
+    bin. Equal draws are ranked at random.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
     names : str or sequence of str, optional
-        Functionals that `bayesclust.diagnose` follows, such as "entropy" or "together[0, 5]". By
-        default those that there are of log_joint, n_clusters, entropy, largest_cluster,
-        rand_to_reference and concentration.
+        Functionals that `bayesclust.diagnose` follows, such as "entropy" or "together[0, 5]".
     axes : sequence of matplotlib.axes.Axes, optional
-        Where to draw, one for each functional; by default a new figure of up to three columns.
+        One for each functional; by default a new figure.
 
     Returns
     -------
@@ -296,7 +291,7 @@ def ranks(
     Raises
     ------
     ValueError, TypeError
-        If there are no draws or no such functional, or axes are too few or too many.
+        If there are no draws or no such functional, or too few or many axes.
 
     References
     ----------

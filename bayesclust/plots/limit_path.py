@@ -46,21 +46,19 @@ def limit_path(
 ) -> NDArray[np.object_]:
     """Show how the posterior approaches RDP-means as gamma grows.
 
-    Lines are posterior means and bands the intervals kept in `path`, over gamma on a logarithmic
-    scale. The panels: the variation of information and the adjusted Rand index to the partition of
-    RDP-means; the number of clusters and the entropy of their sizes, with those of RDP-means as
-    dashed lines; the objective J of the draws, and minus the log joint over gamma, which tends to
-    it; and the variation of information between two draws of one chain and of two chains: the
-    uncertainty of the posterior, and, where the second stays above the first, chains in different
-    local modes. Where the partition of RDP-means has not the least J known, the partition that has
-    it is drawn too.
+    Lines are posterior means and bands the intervals in `path`. The panels: variation of
+    information and adjusted Rand index to the partition of RDP-means; number of clusters and
+    entropy of their sizes, dashed those of RDP-means; J of the draws, and minus the log joint over
+    gamma, which tends to it; the variation of information between two draws of one chain and of two
+    (where the second stays above the first, chains are in different local modes). If the partition
+    of RDP-means has not the least J known, the one that has it is drawn too.
 
     Parameters
     ----------
     path : xarray.Dataset
         From `bayesclust.limit_path`.
     axes : sequence of 6 matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure of three rows and two columns.
+        By default a new figure.
 
     Returns
     -------
@@ -99,7 +97,14 @@ def limit_path(
             _levels(ax, path, name, has_better)
         ax.set_title(title, loc="left")
     _show_ranges(panels, path)
-    _between_draws(panels[5], path)
+    ax = panels[5]
+    ax.plot(path["gamma"], path["vi_within"], color=BLUE, label="of one chain", **MARKED)
+    if np.isfinite(path["vi_between"]).any():
+        look = MARKED | {"color": VERMILION, "linestyle": DASHES[1]}
+        ax.plot(path["gamma"], path["vi_between"], label="of two chains", **look)
+    ax.set_ylim(bottom=0)
+    ax.set_title("Variation of information between two draws", loc="left")
+    ax.set_ylabel("bits")
     for ax in panels:
         _gamma_axis(ax, path)
         if len(ax.get_legend_handles_labels()[0]) > 1:
@@ -157,16 +162,6 @@ def _show_ranges(panels: NDArray[np.object_], path: xr.Dataset) -> None:
     room = 0.08 * (np.ptp(shown) or abs(shown.max()) or 1.0)
     panels[4].set_ylim(shown.min() - 3 * room, shown.max() + room)
     panels[4].set_ylabel(UNITS.get(path.attrs["divergence"], "nats"))
-
-
-def _between_draws(ax: Axes, path: xr.Dataset) -> None:
-    ax.plot(path["gamma"], path["vi_within"], color=BLUE, label="of one chain", **MARKED)
-    if np.isfinite(path["vi_between"]).any():
-        look = MARKED | {"color": VERMILION, "linestyle": DASHES[1]}
-        ax.plot(path["gamma"], path["vi_between"], label="of two chains", **look)
-    ax.set_ylim(bottom=0)
-    ax.set_title("Variation of information between two draws", loc="left")
-    ax.set_ylabel("bits")
 
 
 def _gamma_axis(ax: Axes, path: xr.Dataset) -> None:

@@ -56,42 +56,37 @@ def partitions(
     loss: str | Loss = "vi",
     axes: Sequence[Axes] | NDArray[np.object_] | None = None,
 ) -> NDArray[np.object_]:
-    """Show a partition in the plane, and the extreme members of the credible ball around it.
+    """Show a partition in the plane, and the bounds of the credible ball around it.
 
-    The ball holds a given share of the posterior (Wade and Ghahramani 2018). Of the partitions in
-    it, the upper vertical bound has the fewest clusters, the lower one the most, and the horizontal
-    bound is farthest from the centre. Clusters have the colour of the cluster of the centre with
-    which they share most items, and items that are in the same cluster there as in the centre are
-    faint.
+    Of the partitions in the ball (`bayesclust.credible_ball`), the upper bound has the fewest
+    clusters, the lower one the most, and the horizontal one is farthest from the centre. A cluster
+    has the colour of that of the centre with which it shares most items; items that are in it there
+    too are faint.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition; chains are pooled.
     X : (n, d) array, optional
-        Data that place the items; by default those kept by the posterior. Two columns are drawn as
-        they are; of more, the first two principal components of the standardized columns.
+        Data that place the items; by default those of the posterior. Two columns are drawn as they
+        are; of more, the first two principal components of the standardized columns.
     labels : (n,) array of int, optional
-        The centre. By default the point estimate under the loss.
+        The centre; by default the point estimate under the loss.
     level : float in (0, 1), default 0.95
-        Share of the posterior that the ball holds.
+        Share of the posterior in the ball.
     loss : "vi", "binder" or Loss, default "vi"
-        The distance.
     axes : sequence of 4 matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure of two rows and two columns.
+        By default a new figure.
 
     Returns
     -------
     (4,) array of matplotlib.axes.Axes
-        Centre, upper vertical bound, horizontal bound, lower vertical bound. Where several
-        partitions are equally extreme, the first one is drawn, and the title says how many there
-        are.
+        Centre, upper, horizontal and lower bound; of equally extreme partitions the first.
 
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions or there are no data, or something does not fit
-        together.
+        If there are no partitions or no data, or these do not fit together.
 
     Examples
     --------
@@ -141,32 +136,30 @@ def entropy(
 ) -> Axes:
     """Show in the plane how uncertain the co-clustering of each item is.
 
-    The colour of an item is the mean over all other items j of the entropy, in bits, of whether the
-    two are together (`bayesclust.posterior.item_entropy`); the least sure items lie on top. Behind
-    them, regions have the colour of the mean over the items near by, weighted by a Gaussian
-    kernel whose width follows Scott's rule.
+    The colour of an item is its `bayesclust.posterior.item_entropy`, in bits; the least sure items
+    lie on top. Regions have the mean colour of the items near by, by a Gaussian kernel whose width
+    follows Scott's rule.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition; chains are pooled.
     X : (n, d) array, optional
-        Data that place the items, as for `partitions`; by default those kept by the posterior.
+        Data that place the items, as for `partitions`.
     regions : bool, default True
         Whether to colour the regions.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure.
+        By default a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        The last of its collections are the items, in order of entropy; its ``child_axes`` hold the
-        colour bar.
+        Its last collection are the items, in order of entropy; ``child_axes`` hold the colour bar.
 
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, or there are no data or those of other items.
+        If there are no partitions or no data, or these do not fit together.
 
     Examples
     --------
@@ -220,19 +213,18 @@ def _regions(ax: Axes, at: FloatArray, bits: FloatArray, look: dict[str, Any]) -
 def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Show the posterior probability of each number of clusters.
 
-    Bars pool the chains; marks on them are the shares of the single chains, which should lie close
-    together. A line shows the number of clusters of the point estimate: often fewer than in most
-    draws, which have small clusters that come and go.
+    Bars pool the chains; marks are the shares of two to seven single chains, which should lie close
+    together. A line shows the point estimate, often with fewer clusters than most draws, in which
+    small ones come and go.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
-        Posterior draws of the partition. Marks are drawn where there are two to seven chains.
+        Posterior draws of the partition.
     labels : (n,) array of int, optional
-        The partition whose clusters are counted for the line. By default the point estimate under
-        the VI loss.
+        The partition of the line; by default the point estimate under the VI loss.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure.
+        By default a new figure.
 
     Returns
     -------
@@ -242,7 +234,7 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, or labels are not one integer an item.
+        If there are no partitions, or labels are not one integer an item.
 
     Examples
     --------

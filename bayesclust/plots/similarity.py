@@ -55,28 +55,25 @@ def similarity(
 ) -> Axes:
     """Show the co-clustering probability of each two items, and partitions beside it.
 
-    Items are ordered by a partition: clusters that are often one stand side by side, and within a
-    cluster the surest items come first. Frames mark the clusters. The strip above shows the entropy
-    of each item: the mean over all other items j of the entropy, in bits, of whether the item is
-    with j. Of more than 600 items, neighbours share a row, which shows their mean; no n x n matrix
-    is formed.
+    Items are ordered by a partition, whose clusters are framed: clusters that are often one stand
+    side by side, and within a cluster the surest items come first. The strip above shows the
+    `item_entropy` of each item. Of more than 600 items, rows are means of neighbours, and no n x n
+    matrix is formed.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition; chains are pooled.
     labels : (n,) array of int, optional
-        The partition that orders the items and is marked. By default the point estimate under the
-        VI loss.
+        The partition; by default the point estimate under the VI loss.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default on a new figure.
+        By default a new figure.
     order : {"clusters", "dendrogram"}, default "clusters"
-        "dendrogram" orders up to 5000 items by average linkage of their similarities instead, and
-        draws the dendrogram at the left (heights are 1 minus the mean similarity) and the partition
-        as a strip at the right.
+        "dendrogram" orders up to 5000 items by average linkage instead, and draws the dendrogram at
+        the left (heights are 1 minus the mean similarity) and the partition at the right.
     partitions : mapping of (n,) arrays of int, optional
-        More partitions by name, each a strip of colours at the right. A cluster has the colour of
-        the cluster of `labels` that it shares most items with.
+        More partitions by name, as strips at the right, in the colours of the clusters of `labels`
+        that they share most items with.
 
     Returns
     -------
@@ -87,8 +84,8 @@ def similarity(
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, labels or partitions are not one integer per item, the
-        order is unknown, or there are too many items for a dendrogram.
+        If there are no partitions, labels or partitions are not one integer per item, or there are
+        too many items for a dendrogram.
 
     Examples
     --------
@@ -262,26 +259,23 @@ def agreement(
     Parameters
     ----------
     matrix : (m, m) pandas.DataFrame of float
-        From `bayesclust.agreement`, or another table of agreements or distances; rows and columns
-        have the same names. NaN cells stay empty.
+        From `bayesclust.agreement`, or another such table; NaN cells stay empty.
     title : str, optional
-        By default the name of the columns, which `bayesclust.agreement` gives, or "Agreement".
+        By default the name of the columns, or "Agreement".
     unit : str, optional
         For the colour bar; by default what stands in brackets in the name of the columns.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure, as large as the names ask for.
+        By default a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With one image, and a number in each cell where there are up to 16 partitions.
+        With one image, and numbers in the cells of up to 16 partitions.
 
     Raises
     ------
-    TypeError
-        If it is no DataFrame of numbers.
-    ValueError
-        If it is empty, or rows and columns have different names.
+    ValueError, TypeError
+        If it is no DataFrame of numbers, empty, or its rows and columns have different names.
 
     Examples
     --------

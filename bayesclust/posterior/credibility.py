@@ -38,9 +38,8 @@ TINY = float(np.finfo(np.float64).tiny)
 def constraint_credibility(posterior: Any) -> pd.DataFrame:
     """Return, for every constraint, the posterior probability that it is right.
 
-    A constraint is right where the partition agrees with it: a may-link whose items are together, a
-    may-not-link whose items are apart, a triplet that its items' pattern implies. Averaged over
-    draws, that is P(it is right | data, all constraints), under the noise of its source.
+    A constraint is right where the partition agrees with it; the average over draws is P(it is
+    right | data, all constraints), under the noise of its source.
 
     Parameters
     ----------
@@ -50,22 +49,23 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a constraint, in the order given: view, the items i, j and, for triplets, k (missing
-        for pairs), answer (in words), source, credibility, mcse (its Monte Carlo standard error, by
-        batch means within chains) and likely (the answer with the highest posterior probability).
-        Where the noise was kept, credibility_loo (leave-one-out: by the data and all other
-        constraints; much less than credibility where nothing but the constraint supports it) and
-        elpd_loo (its log probability given all the rest, in nats). Where the partition's prior is
-        a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor: posterior odds
-        that it is right, over the prior odds of any items under that process (TVClust Eq. 2; half a
-        draw is added on both sides, so that it stays finite). Of an estimator, cluster_i, cluster_j
-        and, for triplets, cluster_k by its `labels_`.
+        One row a constraint, in the order given:
+
+        - view, the items i, j and, for triplets, k, answer (in words), source;
+        - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
+          likely (the answer of highest posterior probability);
+        - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
+          constraints) and elpd_loo (its log probability given all the rest, in nats);
+        - under a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor:
+          posterior odds that it is right over the prior odds of any items (TVClust Eq. 2; half a
+          draw is added on both sides, so that it stays finite);
+        - of an estimator, cluster_i, cluster_j and, for triplets, cluster_k by its `labels_`.
 
     Notes
     -----
     Leaving a constraint out weights the draws by 1 / p(answer | partition, noise) (Gelfand 1996).
-    Where a few draws take all the weight, the two columns are uncertain; ``arviz.loo`` on
-    `constraint_log_likelihood` shows it by its k-hat.
+    Where few draws take all the weight, as the k-hat of ``arviz.loo`` on
+    `constraint_log_likelihood` shows, the two columns are uncertain.
 
     Examples
     --------
@@ -183,9 +183,8 @@ def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> 
 def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     """Return the posterior with a group `log_likelihood` of its constraints, for ``arviz.loo``.
 
-    Constraints are independent given the partition and the noise, so each is a datum of its own:
-    ``arviz.loo(tree, var_name="links")`` estimates how well they would have been predicted from the
-    data and all the others, and ``arviz.compare`` ranks fits by it.
+    Given the partition and the noise each constraint is a datum of its own: ``arviz.loo(tree,
+    var_name="links")`` estimates how well the others and the data predict them.
 
     Parameters
     ----------
@@ -195,8 +194,7 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     Returns
     -------
     xarray.DataTree
-        A copy with the group log_likelihood: one variable (chain, draw, <name>_answer_id), in nats,
-        for each kind of constraint, by its name.
+        A copy with the group: by the constraints' names (chain, draw, <name>_answer_id), in nats.
 
     Examples
     --------
@@ -236,8 +234,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row for each noise parameter of each source: view, source, parameter (p: "same" of a
-        pair that is; q: "different" of a pair that is; noise: wrong about a triplet;
+        One row for each noise parameter of each source: view, source, parameter (p, q, noise or
         confusion[truth, answer]), mean, sd, lower and upper (ends of the central 90% interval),
         answers (how many the source gave) and wrong (how many of them are, on posterior average).
 
@@ -277,11 +274,9 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
 def view_conflict(posterior: Any) -> pd.DataFrame:
     """Return how well the constraints of each source are predicted by the data and all the others.
 
-    Every answer is left out in turn, by weighting the draws with 1 / p(answer | partition, noise)
-    (Gelfand 1996), and the probabilities that the others give to all possible answers are averaged
-    over the draws (Rao-Blackwell). Two numbers result for each source: whether its answers are
-    predicted worse than the posterior itself expects, and whether anything is gained by taking them
-    to be about this partition at all.
+    Every answer is left out in turn, as in `constraint_credibility`. Two numbers result for each
+    source: whether its answers are predicted worse than the posterior itself expects, and whether
+    anything is gained by taking them to be about this partition at all.
 
     Parameters
     ----------
@@ -295,18 +290,15 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
 
         - answers: how many; elpd_loo: mean log probability of an answer given all the rest, in
           nats; expected: its mean if the rest were right about the probabilities;
-        - z_score: (elpd_loo - expected) in standard deviations; far below 0 where answers
-          contradict the rest;
-        - gain_over_marginal: elpd_loo less that of a source whose answers have nothing to do with
-          the items, only with how often it gives each, in nats; up to 0 where they carry no
-          information;
+        - z_score: (elpd_loo - expected) in standard deviations;
+        - gain_over_marginal: elpd_loo less that of a source whose answers depend only on how often
+          it gives each, in nats;
         - finding: "agrees", "conflicts with the rest" (z_score below -3) or "is uninformative"
           (gain_over_marginal of at most 0).
 
     See Also
     --------
-    bayesclust.leave_view_out : refits without each view, and so sees what this does not: many
-        answers that agree with each other, but not with the data, predict each other well.
+    bayesclust.leave_view_out : refits, and so sees answers that agree with each other alone.
     bayesclust.constraint_ppc : how the answers differ from those that the noise model generates.
 
     Examples
@@ -344,6 +336,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
             times = np.bincount(answers, minlength=view.n_answers)
             log_marginal = np.log(times[answers] / (len(answers) - 1 + view.n_answers))
             gain = float((elpd[own] - log_marginal).mean())
+            finding = "agrees" if gain > 0 else "is uninformative"
             row = {
                 "view": view.name,
                 "source": source,
@@ -352,10 +345,8 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
                 "expected": float(expected[own].mean()),
                 "z_score": z_score,
                 "gain_over_marginal": gain,
-                "finding": "agrees" if gain > 0 else "is uninformative",
+                "finding": "conflicts with the rest" if z_score < SURPRISING else finding,
             }
-            if z_score < SURPRISING:
-                row["finding"] = "conflicts with the rest"
             rows.append(row)
     return pd.DataFrame(rows)
 

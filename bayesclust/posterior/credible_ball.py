@@ -76,11 +76,9 @@ def credible_ball(
 ) -> CredibleBall:
     """Return the smallest ball around a partition that holds a given share of the posterior.
 
-    The ball of level 1 - alpha is B = {c : d(c, labels) <= r} with the smallest r for which P(B |
-    data) >= 1 - alpha (Wade and Ghahramani 2018, section 4), d being the loss. Its extreme members
-    show what the uncertainty is about: vertical bounds, with the fewest and with the most clusters,
-    and horizontal ones, farthest from the centre. They are looked for among the draws, and where
-    several are equally extreme all are given.
+    The ball is B = {c : d(c, labels) <= r} with the smallest r for which P(B | data) >= level (Wade
+    and Ghahramani 2018, section 4), d being the loss. Its bounds show what the uncertainty is
+    about; they are looked for among the draws, and of equally extreme ones all are given.
 
     Parameters
     ----------
@@ -91,8 +89,7 @@ def credible_ball(
     level : float in (0, 1), default 0.95
         Share of the posterior that the ball holds.
     loss : str or Loss, default "vi"
-        The distance, by name or as a value of `bayesclust.losses`: a metric, so not 1 - ARI, and
-        with equal costs (a = 1).
+        The distance: a metric, so not 1 - ARI, and with equal costs (a = 1).
 
     Returns
     -------

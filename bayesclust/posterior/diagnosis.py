@@ -14,7 +14,7 @@ import numpy as np
 
 from bayesclust.checks import check_int, check_random_state, number_between, some_of
 from bayesclust.constraints.sampling import random_pairs
-from bayesclust.posterior.losses import VI, Binder, expected_losses
+from bayesclust.posterior.losses import VI, Binder, expected_losses, size_entropy
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
     Labels,
@@ -76,10 +76,9 @@ class Diagnosis:
     verdict : str
         The reason in one or two sentences, and what to do.
     table : pandas.DataFrame
-        One row per functional: mean, sd, rhat, ess (bulk) and state, one of "converged", "constant"
-        (the same value in all draws: R-hat is undefined), "slow" (R-hat or effective sample size
-        fall short), "frozen" (each chain keeps a value of its own) and "unknown" (too few draws or
-        chains to tell).
+        One row per functional: mean, sd, rhat, ess (bulk) and state: "converged", "constant" (in
+        all draws), "slow" (R-hat or effective sample size fall short), "frozen" (each chain keeps a
+        value of its own) or "unknown" (too few draws or chains).
     distances : pandas.DataFrame
         Mean variation of information, in bits, between draws of each two chains; within chains on
         the diagonal.
@@ -116,16 +115,13 @@ def diagnose(
 ) -> Diagnosis:
     """Return whether the chains of a run agree and have moved enough, in words.
 
-    Labels have no meaning across draws, so nothing is computed from them directly. Followed are the
-    number of clusters, the entropy of their sizes, the largest of them, the Rand index to a
+    Followed by rank-normalised split R-hat and bulk effective sample size (Vehtari et al. 2021) are
+    the number of clusters, the entropy of their sizes, the largest of them, the Rand index to a
     reference partition, whether random pairs are together, the log joint, and all continuous
-    parameters: rank-normalised split R-hat and bulk effective sample size (Vehtari et al. 2021).
-    Partitions are also compared as wholes, by the variation of information between and within
-    chains, and chains by how many nats their log joints are apart: chains stuck in different modes
-    can agree in all single numbers.
-
-    However well chains agree, the fit may violate pairwise constraints that agree with each other,
-    or more of them than the noise's prior expects: then `conflict` says so, and what to do.
+    parameters. As chains in different modes can agree in all of these, partitions are also compared
+    as wholes, by the variation of information between and within chains, and chains by how many
+    nats their log joints are apart. `conflict` says where the fit violates pairwise constraints
+    that agree with each other, or more of them than the noise's prior expects.
 
     Parameters
     ----------
@@ -134,12 +130,10 @@ def diagnose(
     n_pairs : int, default 20
         Random pairs of items that are followed, half of them from within clusters.
     max_rhat : float, default 1.05
-        Largest R-hat that passes. With some thirty functionals, 1.01 would be missed by chance in
-        good runs; the verdict tells where 1.01 and an effective sample size of 400 are reached
-        throughout.
+        Largest R-hat that passes; the verdict tells where 1.01 and an effective sample size of 400
+        are reached throughout.
     min_ess : float, default 100
-        Least effective sample size that passes, enough for posterior means; tail probabilities need
-        more.
+        Least effective sample size that passes, enough for posterior means.
     seed : int, default 0
         Of the choice of pairs.
 
@@ -343,10 +337,9 @@ def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
     else:
         reference = stacked[int(np.argmax(log_joint))].astype(np.int64)
     sizes = [partition_sizes(chain) for chain in z]
-    potential = VI().potential
     values: dict[str, Labels] = {
         "n_clusters": z.max(axis=2).astype(np.int64) + 1,
-        "entropy": np.log2(n) - np.array([potential(s).sum(axis=1) / n for s in sizes]),
+        "entropy": np.array([size_entropy(s) for s in sizes]),
         "largest_cluster": np.array([s.max(axis=1) for s in sizes]),
     }
     rand = 1 - expected_losses(Binder(), stacked, reference[None]) * n / max(n - 1, 1)

@@ -20,12 +20,10 @@ class PosteriorDistance:
     Parameters
     ----------
     wasserstein : float
-        Mean loss between draws of the two when they are matched as well as they can be. It is above
-        0 even for draws of one and the same posterior: compare it with `self_distance`.
+        Mean loss between draws of the two under their best matching.
     self_distance : float
-        The same between the first and the second half of the draws (of the chains, where there are
-        several) of one posterior, the larger of the two. Where wasserstein is not above it, the
-        posteriors cannot be distinguished.
+        The same between the two halves of the draws (or chains) of one posterior, the larger of the
+        two. Where wasserstein is not above it, the posteriors cannot be distinguished.
     between : float
         Mean loss between a draw of the first and a draw of the second.
     within : (float, float)
@@ -43,9 +41,8 @@ class PosteriorDistance:
     def half_energy_distance(self) -> float:
         """Between less the mean of within: half the energy distance (Székely and Rizzo 2013).
 
-        With Binder's loss it estimates ||P - Q||^2 / n^2, P and Q the similarity matrices, and so
-        is 0 in expectation only where these are equal. Variation of information is not of negative
-        type: for some posteriors that differ it is less.
+        With Binder's loss it estimates ||P - Q||^2 / n^2, P and Q the similarity matrices. Under
+        the variation of information it can be negative.
         """
         return self.between - sum(self.within) / 2
 
@@ -63,8 +60,7 @@ def posterior_distance(
 ) -> PosteriorDistance:
     """Return how far two posteriors over partitions of the same items are apart.
 
-    For a sampler against another, with and without some answers, one prior against another. The
-    main number is the Wasserstein distance with a loss between partitions as ground metric
+    The main number is the Wasserstein distance with a loss between partitions as ground metric
     (Balocchi and Wade 2025, arXiv 2506.16295): the least mean loss at which draws of one can be
     turned into draws of the other.
 
@@ -75,8 +71,7 @@ def posterior_distance(
     loss : str or Loss, default "vi"
         The distance between two partitions, a metric.
     num_draws : int, default 200
-        Draws of each that take part, evenly spread, fewer where there are fewer. Time grows with
-        its square times n.
+        Draws of each that take part, evenly spread, at most. Time grows with its square times n.
 
     Returns
     -------
@@ -98,8 +93,7 @@ def posterior_distance(
     if one.shape[1] != other.shape[1]:
         raise ValueError(
             f"the first posterior is about {one.shape[1]} items and the second about "
-            f"{other.shape[1]}: "
-            "compare posteriors over the same items."
+            f"{other.shape[1]}: compare posteriors over the same items."
         )
     fewest = min(len(one), len(other))
     if fewest < 4:

@@ -1,15 +1,12 @@
 """Losses between partitions: the cost of an estimate when the truth is another partition.
 
-Every loss here is a function of three sums of one potential f of sizes: over the clusters S of the
+Every loss is a function of three sums of one potential f of sizes: over the clusters S of the
 truth, over the clusters T of the estimate, and over their intersections,
 
     A = sum_S f(|S|),   B = sum_T f(|T|),   C = sum_S sum_T f(|S n T|).
 
-The additive losses of Dahl, Johnson and Müller (2022) are L = (a A + (2 - a) B - 2 C) / scale(n);
-`bayesclust.point_estimate` searches for the partition that makes their expectation least. The
-others are ratios, corrected for chance or normalized: scores, to compare partitions by. A new loss
-is a class with a `potential` and a `scale`, or `of_sums`, and to be called by name a line in
-`LOSSES`.
+The additive losses of Dahl, Johnson and Müller (2022) are L = (a A + (2 - a) B - 2 C) / scale(n),
+whose expectation `bayesclust.point_estimate` minimizes; the others are scores, ratios of such sums.
 """
 
 from __future__ import annotations
@@ -123,8 +120,17 @@ class AdditiveLoss(Loss):
         return np.asarray((self.a * A + (2 - self.a) * B - 2 * C) / self.scale(n))
 
 
+class _Entropic(Loss):
+    """A loss of entropies: f(x) = x log2 x, so that n H(truth) = f(n) - A, and so on."""
+
+    @override
+    def potential(self, counts: ArrayLike) -> FloatArray:
+        x = np.asarray(counts, dtype=np.float64)
+        return np.asarray(x * np.log2(np.maximum(x, 1.0)))
+
+
 @dataclass(frozen=True)
-class VI(AdditiveLoss):
+class VI(_Entropic, AdditiveLoss):
     """Variation of information, in bits, or its weighted form (Dahl, Johnson and Müller 2022).
 
     f(x) = x log2 x and scale(n) = n: (2 - a) H(truth | estimate) + a H(estimate | truth) with
@@ -143,12 +149,8 @@ class VI(AdditiveLoss):
     1.5
     """
 
-    def potential(self, counts: ArrayLike) -> FloatArray:
-        """Return x log2 x, with 0 at 0."""
-        return _x_log2_x(counts)
-
+    @override
     def scale(self, n: int) -> float:
-        """Return n."""
         return float(n)
 
 
@@ -173,13 +175,12 @@ class Binder(AdditiveLoss):
     0.5
     """
 
+    @override
     def potential(self, counts: ArrayLike) -> FloatArray:
-        """Return x^2."""
-        x = np.asarray(counts, dtype=np.float64)
-        return np.asarray(x * x)
+        return np.asarray(np.square(counts, dtype=np.float64))
 
+    @override
     def scale(self, n: int) -> float:
-        """Return n^2."""
         return float(n) * n
 
 
@@ -199,8 +200,8 @@ class OneMinusARI(Loss):
 
     is_metric = False
 
+    @override
     def potential(self, counts: ArrayLike) -> FloatArray:
-        """Return x (x - 1) / 2."""
         x = np.asarray(counts, dtype=np.float64)
         return np.asarray(x * (x - 1) / 2)
 
@@ -209,17 +210,6 @@ class OneMinusARI(Loss):
         mean = (A + B) / 2
         by_chance = A * B / max(n * (n - 1) / 2, 1)
         return _ratio(mean - C, mean - by_chance, mean)
-
-
-@dataclass(frozen=True)
-class _Entropic(Loss):
-    """A function of entropies: f(x) = x log2 x, so that n H(truth) = f(n) - A, and so on."""
-
-    is_metric = True
-
-    def potential(self, counts: ArrayLike) -> FloatArray:
-        """Return x log2 x, with 0 at 0."""
-        return _x_log2_x(counts)
 
 
 @dataclass(frozen=True)
@@ -233,6 +223,8 @@ class NVI(_Entropic):
     >>> NVI().loss([0, 0, 1, 1], [0, 1, 2, 3])
     0.5
     """
+
+    is_metric = True
 
     @override
     def of_sums(self, A: FloatArray, B: FloatArray, C: FloatArray, n: int) -> FloatArray:
@@ -252,6 +244,8 @@ class ID(_Entropic):
     1.0
     """
 
+    is_metric = True
+
     @override
     def of_sums(self, A: FloatArray, B: FloatArray, C: FloatArray, n: int) -> FloatArray:
         larger = np.maximum(A, B)
@@ -270,6 +264,8 @@ class NID(_Entropic):
     0.5
     """
 
+    is_metric = True
+
     @override
     def of_sums(self, A: FloatArray, B: FloatArray, C: FloatArray, n: int) -> FloatArray:
         larger = np.maximum(A, B)
@@ -287,20 +283,15 @@ LOSSES: dict[str, type[Loss]] = {
 
 
 def as_loss(loss: Any) -> Loss:
-    """Return a loss given by name or as a value.
+    """Return a loss given by its name in `LOSSES` or as a value.
 
     Parameters
     ----------
-    loss : {"vi", "binder", "omari", "nvi", "id", "nid"} or Loss
+    loss : str or Loss
 
     Returns
     -------
     Loss
-
-    Examples
-    --------
-    >>> as_loss("vi")
-    VI(a=1.0)
     """
     if isinstance(loss, Loss):
         return loss
@@ -354,11 +345,9 @@ def expected_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
     """
     candidates, partitions = _partitions(loss, estimates, draws)
     step = max(CELLS // len(partitions), 1)
-    means = [
-        _losses(loss, candidates[at : at + step], partitions).mean(axis=1)
-        for at in range(0, len(candidates), step)
-    ]
-    return np.concatenate(means)
+    begins = range(0, len(candidates), step)
+    parts = (_losses(loss, candidates[at : at + step], partitions) for at in begins)
+    return np.concatenate([part.mean(axis=1) for part in parts])
 
 
 def pairwise_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> FloatArray:
@@ -384,9 +373,11 @@ def pairwise_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
     return _losses(loss, *_partitions(loss, estimates, draws))
 
 
-def _x_log2_x(counts: ArrayLike) -> FloatArray:
-    x = np.asarray(counts, dtype=np.float64)
-    return np.asarray(x * np.log2(np.maximum(x, 1.0)))
+def size_entropy(sizes: Labels) -> FloatArray:
+    """Return the entropy of cluster sizes (..., K), in bits; what is negative is rounding."""
+    n = sizes.sum(axis=-1)
+    bits: FloatArray = np.log2(n) - VI().potential(sizes).sum(axis=-1) / n
+    return np.maximum(bits, 0.0)
 
 
 def _ratio(above: FloatArray, below: FloatArray, size: FloatArray) -> FloatArray:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int
-from bayesclust.posterior.tree import Labels, chain_partitions, partition_sizes
-from bayesclust.typing import FloatArray, IntArray, NDArray
+from bayesclust.posterior.tree import chain_partitions, partition_sizes
+from bayesclust.typing import FloatArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,9 +26,9 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     posterior : DataTree, estimator or array of int of shape (draws, n) or (chain, draw, n)
         Posterior draws of the partition. An array (draws, n) is taken as one chain.
     min_size : int, default 1
-        Count clusters of at least so many items. Under a Dirichlet process the number of all
-        clusters does not estimate how many groups there are (Miller and Harrison 2013): it keeps
-        opening small ones as data grow.
+        Count clusters of at least so many items. A Dirichlet process keeps opening small ones as
+        data grow, so that all of them do not tell how many groups there are (Miller and Harrison
+        2013).
 
     Returns
     -------
@@ -50,22 +50,20 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     """
     import pandas as pd
 
-    numbers = _count_clusters(chain_partitions(posterior), check_int(min_size, "min_size"))
+    least = check_int(min_size, "min_size")
+    sizes = map(partition_sizes, chain_partitions(posterior))
+    numbers = np.stack([(one >= least).sum(axis=-1) for one in sizes])
     values = np.arange(numbers.min(), numbers.max() + 1)
     found = numbers[:, :, None] == values
     by_chain = found.mean(axis=1)
+    means = [found[c, first:last].mean(axis=0) for c, first, last in batches(*found.shape[:2])]
     columns = {
         "probability": found.mean(axis=(0, 1)),
-        "mcse": batch_error(found),
+        "mcse": error_of_means(means),
         "lowest": by_chain.min(axis=0),
         "highest": by_chain.max(axis=0),
     }
     return pd.DataFrame(columns, index=pd.Index(values, name="n_clusters"))
-
-
-def _count_clusters(z: Labels, min_size: int) -> IntArray:
-    """Count the clusters of at least `min_size` items, (chain, draw)."""
-    return np.stack([(partition_sizes(chain) >= min_size).sum(axis=-1) for chain in z])
 
 
 def batches(chains: int, draws: int) -> Iterator[tuple[int, int, int]]:
@@ -81,9 +79,3 @@ def error_of_means(means: list[FloatArray]) -> FloatArray:
     if len(means) < 2:
         return np.full(np.shape(means[0]), np.nan)
     return np.asarray(np.std(means, axis=0, ddof=1) / np.sqrt(len(means)))
-
-
-def batch_error(values: NDArray[Any]) -> FloatArray:
-    """Return the Monte Carlo standard error (...) of the mean over draws (chain, draw, ...)."""
-    stretches = batches(*values.shape[:2])
-    return error_of_means([values[c, first:last].mean(axis=0) for c, first, last in stretches])

@@ -51,19 +51,17 @@ def point_estimate(
     The search is SALSO (Dahl, Johnson and Müller 2022): items are allocated one by one in random
     order, each where it costs least; then visited again until none would move ("sweetening"); then
     clusters are destroyed and their items allocated again, where that lowers the loss ("zealous
-    updates"). Several runs, half of them from a draw of the posterior; the best one gets zealous
-    updates for as long as they help. No n x n matrix is formed: a pass over the items takes
-    O(n K draws) time, and memory is 4 n draws bytes plus 12 K bytes for every cluster of every
-    draw.
+    updates"). Half of the runs start from a draw of the posterior; the best one gets zealous
+    updates for as long as they help. A pass over the items takes O(n K draws) time, and memory is
+    4 n draws bytes plus 12 K bytes for every cluster of every draw.
 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
-        Posterior draws of the partition: what a sampler returned, a fitted estimator, or labels.
+        Posterior draws of the partition.
     loss : "vi", "binder" or AdditiveLoss, default "vi"
-        Variation of information, Binder's loss, or a value such as ``losses.VI(a=0.5)``. VI is the
-        default since Binder's loss tends to leave small spurious clusters (Wade and Ghahramani
-        2018).
+        Or a value such as ``losses.VI(a=0.5)``. Binder's loss tends to leave small spurious
+        clusters (Wade and Ghahramani 2018).
     n_runs : int, default 16
         Independent searches; 16 is the default of the R package salso.
     max_clusters : int, default 0
@@ -82,8 +80,7 @@ def point_estimate(
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no partitions, the loss is unknown or cannot be searched for, or a
-        count is not positive.
+        If there are no partitions, the loss cannot be searched for, or a count is not positive.
 
     Examples
     --------

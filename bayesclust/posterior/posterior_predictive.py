@@ -32,50 +32,44 @@ PAIR = 2
 def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> pd.DataFrame:
     """Compare the constraints with answers that the fitted noise model generates.
 
-    For each of some draws of partition and noise, all questions are answered again as the model
-    says, and statistics of how good the answers are get computed for the observed and the generated
-    ones (Gelman, Meng and Stern 1996). The model holds that a source errs independently and equally
-    often everywhere; each check is a way in which that fails:
+    For some draws of partition and noise, all questions are answered again as the model says, and
+    statistics of the observed and the generated answers are compared (Gelman, Meng and Stern 1996).
+    The model holds that a source errs independently and equally often everywhere; each check is a
+    way in which that fails:
 
     - share of an answer, in words: sources that say "same", or "dnk", too often;
-    - wrong answers, by the partition of the draw: informative where the noise is known or its prior
-      strong;
+    - wrong answers: informative where the noise is known or its prior strong;
     - contradictions, of pairs: answers "different" between items that a chain of answers "same" of
-      the same source joins; where answers are many, a single wrong "same" contradicts everything
-      between two clusters, and then look at
-    - broken triangles, of pairs: items i, j, k of which i and j, and j and k, are reported the
-      same, but i and k not;
-    - disagreements, of questions asked more than once: pairs of answers that differ. Fewer than
-      expected mean that errors are shared, which makes sources look more reliable than they are;
-    - wrong answers by item: pairs of wrong answers about the same item; some items are hard, or out
-      of place;
-    - wrong answers by cluster: squared surplus of wrong answers over what is expected, summed over
-      the combinations of clusters that questions are about. Large where a source divides the items
-      in another way than the partition.
+      the same source joins, of which one wrong "same" makes many where answers are dense;
+    - broken triangles, of pairs: i and j, and j and k, are reported the same, but i and k not;
+    - disagreements: pairs of different answers to one question. Fewer than expected mean that
+      errors are shared, which makes sources look more reliable than they are;
+    - wrong answers by item: pairs of wrong answers about the same item, which is hard or out of
+      place;
+    - wrong answers by cluster: squared surplus of wrong answers over what is expected, by the
+      clusters that questions are about: a source divides the items in another way.
 
     Parameters
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints that kept the noise.
     num_draws : int, default 200
-        Draws that are replicated, evenly spread; p-values are multiples of about half their
-        inverse.
+        Draws that are replicated, evenly spread.
     seed : int, Generator or None, default 0
 
     Returns
     -------
     pandas.DataFrame
-        One row per view, source and check: view, source (missing for what concerns all sources of a
-        view together), check, observed (mean over draws, where it depends on the partition),
-        expected, lower and upper (mean and central 90% of the replicates), p (probability that a
-        replicate has more than was observed, ties counted half) and finding: "as expected", or
-        "more" or "less than the noise model expects" where p is within 0.025 of an end.
+        One row per view, source (missing for all sources of a view together) and check: observed
+        (mean over draws), expected, lower and upper (mean and central 90% of the replicates), p
+        (probability that a replicate has more than was observed, ties counted half) and finding:
+        "as expected", or "more" or "less than the noise model expects" where p is within 0.025 of
+        an end.
 
     Notes
     -----
-    The model has seen the answers it is checked against, so p-values crowd around 1/2 where it is
-    right: extreme ones are rarer than they say. What the noise can absorb, by a low p or q, is not
-    found here: `source_reliability` shows it.
+    The model has seen the answers, so extreme p-values are rarer than they say. What the noise can
+    absorb, by a low p or q, is not found here: `source_reliability` shows it.
 
     Examples
     --------

@@ -72,15 +72,13 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition; chains are pooled.
     n_neighbors : int, default 20
-        Other items kept for each item, those of highest similarity; of equals the first ones. Items
-        that never share a cluster with it are left out.
+        Other items kept for each item, of equals the first ones; none that never is with it.
 
     Returns
     -------
     scipy.sparse.csr_array of shape (n, n)
-        Posterior probabilities of sharing a cluster; row i holds the most similar other items of
-        item i, and is not symmetric. O(n^2 draws) time on all processors, O(n n_neighbors) memory
-        beside the draws.
+        Posterior probabilities of sharing a cluster: in row i those of the items most similar to i.
+        O(n^2 draws) time on all processors, O(n n_neighbors) memory beside the draws.
 
     Examples
     --------

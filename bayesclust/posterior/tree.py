@@ -29,14 +29,13 @@ def canonical(z: ArrayLike, what: str = "labels") -> Labels:
     Parameters
     ----------
     z : (..., n) array of int
-        Labels; any integers.
     what : str, default "labels"
-        What the sentences call them.
+        What errors call them.
 
     Returns
     -------
     (..., n) array of int16
-        Equal rows for equal partitions, whatever the labels were. int32 from 32768 items on.
+        Equal rows for equal partitions. int32 from 32768 items on.
 
     Examples
     --------
@@ -99,11 +98,11 @@ def as_labels(z: ArrayLike, what: str, n_items: int | None = None) -> Labels:
 
 def as_partitions(draws: ArrayLike, what: str = "draws") -> Labels:
     """Return partitions (draws, n) in canonical form."""
-    array = plain_array(draws, what, "pass one row of labels per draw")
+    row_each = "pass one row of labels per draw"
+    array = plain_array(draws, what, row_each)
     if array.ndim != 2 or array.size == 0:
         raise ValueError(
-            f"{what} must have shape (draws, n), both at least 1; got {array.shape}: pass one row "
-            "of labels per draw."
+            f"{what} must have shape (draws, n), both at least 1; got {array.shape}: {row_each}."
         )
     return canonical(array, what)
 
@@ -130,12 +129,12 @@ def to_datatree(
     Parameters
     ----------
     posterior : mapping of arrays of shape (chain, draw, ...)
-        With "z" (chain, draw, n), which is made canonical: labels 0, 1, ... in order of first
-        appearance. "n_clusters" is counted where it is missing.
+        With "z" (chain, draw, n), which is made canonical. "n_clusters" is counted where it is
+        missing.
     sample_stats : mapping of arrays of shape (chain, draw), optional
-        Statistics of the sampler, such as log_joint.
+        Such as log_joint.
     X : array of shape (n, d), optional
-        Data, for the group observed_data.
+        For the group observed_data.
     constraints : iterable of Constraints
         For the group constant_data.
     dims : mapping, optional
@@ -261,11 +260,6 @@ def chain_partitions(posterior: Any) -> Labels:
             rows = posterior.reshape(-1, posterior.shape[-1])
         partitions = as_partitions(rows)
         return partitions.reshape(chains, -1, partitions.shape[1])
-    return canonical(_drawn(posterior).values, "z")
-
-
-def _drawn(posterior: Any) -> xr.DataArray:
-    """The variable z of a tree with its dimensions in order, chain and draw first."""
     draws = group(posterior, "posterior")
     if (
         "z" not in draws
@@ -277,7 +271,7 @@ def _drawn(posterior: Any) -> xr.DataArray:
             "the group posterior has no variable z (chain, draw, item): pass the posterior_ of a "
             "sampler's fit."
         )
-    return draws["z"].transpose("chain", "draw", ...)
+    return canonical(draws["z"].transpose("chain", "draw", ...).values, "z")
 
 
 def evenly_spread(number: int, available: int) -> IntArray:
@@ -364,9 +358,8 @@ def with_names(
 ) -> xr.DataTree:
     """Return a copy of a posterior with names of its items, features and sources as coordinates.
 
-    They are ``item``, ``feature`` and ``<name>_source`` in the groups that have these dimensions:
-    ArviZ shows them, and netCDF files keep them. `sources` maps names of constraints to one name a
-    source.
+    They are ``item``, ``feature`` and ``<name>_source`` in the groups that have these dimensions.
+    `sources` maps names of constraints to one name a source.
     """
     import xarray as xr
 

@@ -179,7 +179,7 @@ fit(cost=[1.0, 2.0, 3.0, 4.0])
 fit(cost=[1.0, np.inf, 1.0])
     ValueError: cost[1] must lie in [0, inf); got inf.
 fit(cost={'others': 1.0})
-    ValueError: cost names 'others', but the constraints are 'links': use their names.
+    ValueError: cost names the constraints 'others', but there are 'links': use these names.
 fit(cost={'links': {0: 1.0, 1: 1.0}})
     ValueError: cost['links'] is for the sources [0, 1], but the answers come from 1 numbered
     from 0: give each an entry.

@@ -30,14 +30,11 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.factor_graph import stack_padded
 from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic, log_softmax
 from bayesclust.inference.limits.tuning import FEWEST_ANSWERS, FOLDS, rows_of
-from bayesclust.inference.variational.answers import (
-    SoftAnswers,
-    pattern_probabilities,
-    stack_padded,
-)
+from bayesclust.inference.variational.answers import SoftAnswers, pattern_probabilities
 from bayesclust.inference.variational.mean_field import softmax
 from bayesclust.models.dcrc import unnamed
 from bayesclust.typing import BoolArray, Counts, FloatArray, IntArray

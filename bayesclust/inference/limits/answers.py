@@ -1,20 +1,16 @@
 """Answers of any kind as a graph that passes walk, each source with a confidence of its own.
 
 With gamma, the noise of an answer goes to zero as the clusters' variance does: in general p(answer
-a | truth t) ~ exp(-gamma c[t, a]), with c[t, t] = 0 for the right answer. The part of -(1 / gamma)
-log p(answers | z) that depends on z is then a sum over the answers of a *cost* that depends on the
-equality pattern of their items alone:
+a | truth t) ~ exp(-gamma c[t, a]), with c[t, t] = 0 for the right answer. Up to constants, -(1 /
+gamma) log p(answers | z) is then a sum over the answers of a *cost* that depends on the equality
+pattern of their items alone:
 
 - a link, ln(p / (1 - q)) = gamma xi1 and ln(q / (1 - p)) = gamma xi2: -xi1 for a may-link and +xi2
-  for a may-not-link whose items are together, 0 apart. Left out: +xi1 for every may-link, since -(1
-  / gamma) ln(1 - q) -> xi1 (and -(1 / gamma) ln q -> 0 for a may-not-link).
-- a triplet answer, wrong with probability eps, two wrong answers equally likely, ln((1 - eps) /
-  (eps / 2)) = gamma xi, that is eps = 2 / (2 + exp(gamma xi)): -xi where z makes the answer true, 0
-  elsewhere. Left out: +xi for every answer, since -(1 / gamma) ln(eps / 2) = (1 / gamma) ln(2 +
-  exp(gamma xi)) -> xi.
+  for a may-not-link whose items are together, 0 apart;
+- a triplet answer, wrong with probability eps = 2 / (2 + exp(gamma xi)), two wrong answers equally
+  likely: -xi where z makes the answer true, 0 elsewhere;
 - a triplet answer under a full confusion matrix, C[t, a] proportional to exp(-gamma c[t, a]): c[t,
-  a], t being what z makes the truth. Nothing is left out where every row of c has least entry 0, as
-  the limit of a distribution has.
+  a], t being what z makes the truth.
 
 Links under one confidence (xi1, xi2) are a `LinkGraph`; all else is a factor graph (`Sites`) with a
 table of costs, one row per source and answer and one column per pattern.
@@ -32,7 +28,7 @@ from numba.extending import intrinsic, overload
 
 from bayesclust._numba import generic, implements, kernel
 from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.factor_graph import Sites, add_site_logits, compile_sites
+from bayesclust.constraints.factor_graph import Sites, add_site_logits, compile_sites, stack_padded
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 
 Xi = tuple[float, float] | FloatArray
@@ -174,7 +170,7 @@ def times(xi: Xi, factor: float) -> Xi:
 
 def largest(xi: Xi) -> float:
     """The largest confidence, 0 without any."""
-    return float(np.abs(np.asarray(xi)).max(initial=0.0))
+    return float(np.abs(xi).max(initial=0.0)) if isinstance(xi, np.ndarray) else max(xi)
 
 
 def smallest(xi: Xi) -> float:
@@ -190,7 +186,7 @@ def cost_table(
 ) -> FloatArray:
     """The confidence in all sources, by name of the constraints, as one table (codes, 5)."""
     tables = [one.costs(confidence[one.name]).reshape(-1, N_PATTERNS) for one in constraints]
-    return np.concatenate([np.zeros((0, N_PATTERNS)), *tables])
+    return stack_padded(tables)
 
 
 def pose(constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:

@@ -9,10 +9,10 @@ limit's own terms:
     log kappa = mean over the items of log m(x_i) - log max_mu p(x_i | mu),
 
 m being the marginal of one item under the base measure, which stays as it is. A cluster of its own
-then costs an item lambda: on average over the items at every gamma, and each of them in the limit.
-(ERRATUM: TVClust's text before Eq. 18 has exp(lambda gamma); Eq. 18 needs exp(-gamma lambda). Its
-kappa is that of a Laplace approximation; this one is exact.) With the Chinese restaurant process
-written as alpha^(K - 1) prod_k Gamma(n_k) / prod_{0 < j < n} (alpha + j),
+then costs an item lambda, on average over the items. (ERRATUM: TVClust's text before Eq. 18 has
+exp(lambda gamma); Eq. 18 needs exp(-gamma lambda). Its kappa is that of a Laplace approximation;
+this one is exact.) With the Chinese restaurant process written as
+alpha^(K - 1) prod_k Gamma(n_k) / prod_{0 < j < n} (alpha + j),
 
     J(z) = -(log p(z, x, answers) - c) / gamma + O(1 / gamma),
     c    = sum_i log max_mu p(x_i | mu) - log alpha - log Gamma(n) + log p(answers | apart)
@@ -22,14 +22,11 @@ where J counts each link once, and apart is the partition of single items, under
 nothing in J. Triplets have p(answer a | truth t) ~ exp(-gamma cost[t, a]). `PathModel.energy` is
 the right-hand side without the remainder.
 
-What the limit of a sweep is depends on the sampler. With cluster means drawn (Neal 2000, Algorithm
-2; the paper's sampler) an item compares D(x_i, mean of k), the item itself having had its share in
-the mean: that is the pass of RDP-means. With the means integrated out (Algorithm 3) it compares
-the values of J, every mean at its best: the distance from the mean without the item counts n_k /
-(n_k + 1)-fold. Every fixed point of the second is one of the first, and not the other way round.
+With cluster means drawn (Neal 2000, Algorithm 2; the paper's sampler) a sweep tends to the pass of
+RDP-means. With the means integrated out (Algorithm 3) an item compares values of J, every mean at
+its best. Every fixed point of the second is one of the first, and not the other way round.
 
-Where clusters are mixtures there are two concentrations; how they follow from the two penalties,
-and J, is derived in `bayesclust.inference.limits.rdp_means`. c stays as it is, with that alpha.
+The two concentrations of mixtures are derived in `bayesclust.inference.limits.rdp_means`.
 """
 
 from __future__ import annotations

@@ -25,35 +25,30 @@ with them (TVClust Lemma 3, Eq. 16 to 18; `bayesclust.inference.limits.path_mode
 
 kappa being the factor by which the base measure disfavours a component, against the best centre.
 The prior times kappa^M is then kappa exp(-gamma [(K - 1) lambda + (M - 1) lambda_within]) times
-factors that neither vanish nor grow with gamma (the last product with alpha to 0; else it adds a
-constant). So, up to constants, -(1 / gamma) log p tends to
+factors that neither vanish nor grow with gamma. So, up to constants, -(1 / gamma) log p tends to
 
     J = sum_i D(x_i, m_{c_i}) + sum_answers cost[code, pattern of the clusters] + lambda K +
     lambda_within M.
 
-This has two penalties as the limit of the hierarchical Dirichlet process has (Kulis and Jordan
-2012, section 4), there of clusters that groups of data share, here of components that clusters own.
-With M = K it is the J above, at the penalty lambda + lambda_within (their section 3). An item
-compares (Eq. 19 on two levels), over components k, clusters g, and a component of its own,
+With M = K it is the J above, at the penalty lambda + lambda_within. An item compares (Eq. 19 on two
+levels), over components k, clusters g, and a component of its own,
 
     D(x_i, m_k) + answers in the cluster of k,
     lambda_within + answers in g,
     lambda_within + lambda,
 
-and components change clusters as items without data: given the components, J depends on their
-owners through the answers and K alone, and an answer whose items lie in two components, or three,
-is an answer about those. lambda may be negative, above -lambda_within: the sampler's default prior
-makes components of which no answer says that they are together clusters of their own.
+and components change clusters as items without data: an answer whose items lie in two components,
+or three, is an answer about those. lambda may be negative, above -lambda_within: components of
+which no answer says that they are together are then clusters of their own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.constraints.factor_graph import Sites
+from bayesclust.constraints.factor_graph import sites_of
 from bayesclust.families import Divergence
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import Graph, LinkGraph, Xi, largest, smallest, times
@@ -70,9 +65,8 @@ from bayesclust.typing import FloatArray, IntArray, NDArray
 
 CEILING = 1e6
 CLUSTER_SHARE = 1e-3
-"""lambda over lambda_within, if nothing is said: as small a share as that of the mean divergence
-where confidence in answers starts to grow, so that answers decide which components are one cluster,
-and where they do not, fewer are better. Without answers it is negative, and none are joined."""
+"""lambda over lambda_within, if nothing is said: so small that answers decide which components are
+one cluster. Without answers it is negative, and none are joined."""
 # of a triplet with two items in one component: those two, the third, and the pattern in which it is
 # elsewhere
 TWO_IN_ONE = ((0, 1, 2, 1), (0, 2, 1, 2), (1, 2, 0, 3))
@@ -273,19 +267,24 @@ def descend(
     """Alternate passes over items, means, and passes over components, until nothing moves.
 
     Algorithm 1. With fixed xi, J falls at every step and the end is a local minimum. With growing
-    xi, J falls between increases, and passes end when nothing moves and no item's answers would be
-    served better in another cluster, so that larger xi would change nothing. (TVClust waits for 20
-    passes without a change; where divergences are large that is before xi has come to weigh
-    anything.) By default every centre starts as a cluster.
+    xi, passes end when nothing moves and no item's answers would be served better in another
+    cluster, so that larger xi would change nothing. (TVClust waits for 20 passes without a change:
+    where divergences are large, before xi weighs anything.) By default every centre is a cluster.
     """
     labels, centers = means(problem.points, labels)
     if not problem.several:
         owner = None
     elif owner is None:
         owner = np.arange(len(centers))
-
-    def turn(xi: Xi) -> tuple[float, IntArray]:
-        nonlocal labels, centers, owner
+    xi, rate, most = schedule
+    if rate > 1:
+        # far above all divergences and the penalty answers decide alone, and more would only round
+        # the divergences off
+        most = min(most, CEILING * (problem.penalty + spread(problem).max()))
+    else:
+        most = largest(xi)
+    path: list[float] = []
+    while True:
         state = new_state(problem, labels, centers, owner)
         state, tally = visit(problem, state, xi, smallest(xi) / 2)
         if tally[MOVED]:
@@ -298,38 +297,16 @@ def descend(
             before = owner
             owner = descend(above, owner, Schedule(costs)).labels
             tally[MOVED] += int((before != owner).sum())
-        return objective(problem, labels, centers, xi, owner), tally
-
-    path, xi, converged = _follow(problem, schedule, max_iter, turn)
-    if owner is None:
-        owner = np.arange(len(centers))
-    return Solution(labels, centers, owner, path[-1], path, xi, converged)
-
-
-def _follow(
-    problem: Problem,
-    schedule: Schedule,
-    max_iter: int,
-    turn: Callable[[Xi], tuple[float, IntArray]],
-) -> tuple[FloatArray, Xi, bool]:
-    """Take turns until nothing moves and no growth of xi would move anything."""
-    xi, rate, most = schedule
-    if rate > 1:
-        # far above all divergences and the penalty answers decide alone, and more would only round
-        # the divergences off
-        most = min(most, CEILING * (problem.penalty + spread(problem).max()))
-    else:
-        most = largest(xi)
-    path: list[float] = []
-    while True:
-        value, tally = turn(xi)
-        path.append(value)
+        path.append(objective(problem, labels, centers, xi, owner))
         grows = largest(xi) < most
         converged = not tally[MOVED] and not (grows and tally[RESTLESS])
         if converged or len(path) == max_iter:
-            return np.array(path), xi, converged
+            break
         if grows:
             xi = times(xi, min(rate, most / largest(xi)))
+    if owner is None:
+        owner = np.arange(len(centers))
+    return Solution(labels, centers, owner, path[-1], np.array(path), xi, converged)
 
 
 def spread(problem: Problem) -> FloatArray:
@@ -363,7 +340,9 @@ def pose_components(
     three = ~pair & (first != second) & (first != third) & (second != third)
     costs = np.zeros((len(keys), rows.shape[1]))
     costs[:, 0] = np.bincount(place, weights=weight[apart_now], minlength=len(keys))
-    graph = _every_answer_a_source(np.concatenate([pairs, named[three]]).astype(np.int64), count)
+    members = np.concatenate([pairs, named[three]]).astype(np.int64)
+    # every answer is a source of its own
+    graph = sites_of(members, np.arange(len(members)), count)
     above = Problem.of(np.zeros((count, 0)), SquaredEuclidean(), graph, problem.per_cluster)
     return above, np.concatenate([costs, rows[three]])
 
@@ -377,11 +356,3 @@ def _factors(graph: Graph, xi: Any) -> tuple[IntArray, FloatArray]:
         rows[:, 0] = np.where(graph.same, -xi[0], xi[1])
         return member, rows
     return graph.member, xi[graph.code]
-
-
-def _every_answer_a_source(member: IntArray, count: int) -> Sites:
-    factor, column = np.nonzero(member >= 0)
-    item = member[factor, column]
-    order = np.argsort(item, kind="stable")
-    start = np.searchsorted(item[order], np.arange(count + 1)).astype(np.int64)
-    return Sites(start, factor[order].astype(np.int64), member, np.arange(len(member)))

@@ -12,9 +12,8 @@ centres, making one component of a and b, where b is, changes J by
     n_a D(m_a, m) + n_b D(m_b, m) - lambda_within + answers(a in the cluster of b) - answers(a where
     it is),
 
-where a's cost includes lambda if it is alone in its cluster. J does not say where a component
-belongs that answers leave free: such ties go to the nearest cluster, at the same J; that is no part
-of the limit.
+where a's cost includes lambda if it is alone in its cluster. Components that answers leave free go
+to the nearest cluster, at the same J; that is no part of the limit.
 """
 
 from __future__ import annotations
@@ -38,6 +37,8 @@ from bayesclust.typing import FloatArray, IntArray
 
 MOST_TO_MERGE = 2000
 """The table of all pairs of clusters is made up to this many clusters."""
+CELLS = 2**16
+"""Coordinates of merged clusters that are in memory at a time."""
 ROUNDING = 1e-9
 """Changes of J by less than this share of the penalty are rounding."""
 MOST_TO_REFINE = 1000
@@ -74,9 +75,8 @@ def merge(
     # either
     additive = is_additive(problem.graph)
     rounding = ROUNDING * abs(problem.penalty)
-    change = np.full((count, count), np.inf)
-    for a in range(1, count):
-        change[a, :a] = change[:a, a] = merge_with(problem, centers, sizes, a)[:a] + links[a, :a]
+    change = merge_table(problem, centers, sizes) + links
+    np.fill_diagonal(change, np.inf)
     while True:
         best = int(np.argmin(change))
         if apart is not None:
@@ -97,20 +97,30 @@ def merge(
         else:
             links = problem.graph.between(into[labels], count, xi)
         gone = np.isin(np.arange(count), into, invert=True)
-        row = merge_with(problem, centers, sizes, a) + links[a]
+        row = merge_with(problem, centers, sizes, slice(a, a + 1))[0] + links[a]
         row[gone | (np.arange(count) == a)] = np.inf
         change[a] = change[:, a] = row
         change[b] = change[:, b] = np.inf
 
 
-def merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: int) -> FloatArray:
-    """How a merge of centre a with each other one changes J, answers left out, (K,)."""
-    both = (sizes + sizes[a])[:, None]
-    middle = (sizes[:, None] * centers + sizes[a] * centers[a]) / both
-    own = problem.divergence.paired(np.broadcast_to(centers[a], centers.shape), middle)
-    theirs = problem.divergence.paired(centers, middle)
-    change: FloatArray = sizes[a] * own + sizes * theirs - problem.penalty
-    return change
+def merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: slice) -> FloatArray:
+    """How merges of the centres a with each one change J, answers left out, (A, K)."""
+    weighted = sizes[:, None] * centers
+    both = sizes[a, None] + sizes
+    middle = (weighted[a, None] + weighted) / both[:, :, None]
+    middle = middle.reshape(both.size, centers.shape[1])
+    own = problem.divergence.paired(np.repeat(centers[a], len(centers), axis=0), middle)
+    theirs = problem.divergence.paired(np.tile(centers, (len(both), 1)), middle)
+    change: FloatArray = sizes[a, None] * own.reshape(both.shape)
+    return change + sizes * theirs.reshape(both.shape) - problem.penalty
+
+
+def merge_table(problem: Problem, centers: FloatArray, sizes: FloatArray) -> FloatArray:
+    """How a merge of every two centres changes J, answers left out, (K, K)."""
+    step = 1 + CELLS // (centers.size + 1)
+    begins = range(0, len(centers), step)
+    rows = [merge_with(problem, centers, sizes, slice(a, a + step)) for a in begins]
+    return np.concatenate(rows)
 
 
 class Walls(NamedTuple):
@@ -164,8 +174,7 @@ def join(problem: Problem, solution: Solution, xi: Xi) -> Grouped:
     sizes = np.bincount(labels).astype(np.float64)
     costs = options(*pose_components(problem, xi, labels, count), owner)
     change = costs[:, owner] - costs[np.arange(count), owner][:, None]
-    for a in range(count):
-        change[a] += merge_with(problem, centers, sizes, a)
+    change += merge_table(problem, centers, sizes)
     np.fill_diagonal(change, np.inf)
     a, b = divmod(int(np.argmin(change)), count)
     if not change[a, b] < -ROUNDING * problem.penalty:
@@ -177,9 +186,8 @@ def join(problem: Problem, solution: Solution, xi: Xi) -> Grouped:
 def refine(problem: Problem, solution: Solution, xi: Xi, max_iter: int = 300) -> Grouped:
     """Move single items where J falls most, all means at their best before and after.
 
-    A pass compares D(x, m_k), and m_k is drawn towards the items of the cluster, so that it misses
-    moves that lower J. Here an item is taken out, as a cluster of its own, and merged to where J
-    falls most, as `merge` has it.
+    A pass misses moves that lower J, as m_k is drawn towards the items of the cluster. Here an item
+    is taken out, as a cluster of its own, and merged to where J falls most.
     """
     labels = solution.labels.copy()
     clusters = solution.clusters.copy() if problem.several else labels
@@ -236,7 +244,7 @@ def _choices(
     """
     last = len(centers) - 1
     sizes = np.bincount(labels).astype(np.float64)
-    joined = merge_with(problem, centers, sizes, last)[:last]
+    joined = merge_with(problem, centers, sizes, slice(last, last + 1))[0, :last]
     if not problem.several:
         joined += answer_costs(problem.graph, xi, labels, item, last + 1)[:last]
         return np.append(joined, 0.0)
@@ -251,9 +259,8 @@ def _choices(
 def free_components(problem: Problem, solution: Solution, xi: Xi) -> IntArray:
     """Bring components that could be in several clusters at the same J to the nearest; the owners.
 
-    Two components are as near as the boundary between them is to an item: the least, over the items
-    of either, of D from the other's centre less D from their own. It is nearly 0 where the data run
-    on from one to the other.
+    Two components are as near as an item is to their boundary: the least, over the items of either,
+    of D from the other's centre less D from their own.
     """
     labels, owner, count = solution.labels, solution.owner, len(solution.centers)
     least = ROUNDING * problem.penalty
@@ -355,12 +362,11 @@ def search(
 
     The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of
     the others visit the items in random order from the partition by the nearest of up to twice as
-    many random items as the first solution has clusters. Where xi grows, the ends of all these are
-    brought to the largest final xi, for J compares only at one xi. The remaining starts are the
-    best solution so far, disturbed at that xi: a few random items are dealt anew to its clusters
-    and to new ones, and passes in random order follow. With more than one start, and up to a
-    thousand items, every end is refined. In random problems of up to ten items, twenty starts find
-    the best of all partitions in more than 95 of 100.
+    many random items as the first solution has clusters. The ends of all these are brought to the
+    largest final xi, for J compares only at one xi. The remaining starts are the best solution so
+    far, disturbed at that xi: a few random items are dealt to its clusters and to new ones, and
+    passes in random order follow. With several starts of up to a thousand items every end is
+    refined.
     """
     n = len(problem.points)
     first = np.zeros(n, dtype=np.int64) if start is None else start
@@ -383,7 +389,9 @@ def search(
         for _ in range(others - len(ends) + 1):
             end = _disturbed(problem, best.labels, final, max_iter, rng)
             best = _better(best, _improved(problem, end, final, max_iter, finely))
-    return _numbered(best)
+    rank, labels = by_first_items(best.labels)
+    owner = by_first_items(best.owner[rank])[1]
+    return best._replace(labels=labels, centers=best.centers[rank], owner=owner)
 
 
 def _improved(problem: Problem, end: Solution, xi: Xi, max_iter: int, finely: bool) -> Solution:
@@ -437,13 +445,6 @@ def _disturbed(
     start = labels.copy()
     start[few] = rng.integers(0, count + max(1, len(few) // 2), len(few))
     return _in_order(problem, start, Schedule(xi), max_iter, rng.permutation(n))
-
-
-def _numbered(solution: Solution) -> Solution:
-    """Number centres and clusters by their first items."""
-    rank, labels = by_first_items(solution.labels)
-    owner = by_first_items(solution.owner[rank])[1]
-    return solution._replace(labels=labels, centers=solution.centers[rank], owner=owner)
 
 
 def by_first_items(labels: IntArray) -> tuple[IntArray, IntArray]:

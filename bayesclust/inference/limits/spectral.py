@@ -10,10 +10,10 @@ tr(XX') - tr(Y'XX'Y), and tr(Y'LY) / 2 = sum_k z_k'Lz_k / (2 n_k), so that
           n_k + lambda K.
 
 This is RDP-means' J with the links of each cluster divided by its size: Theorem 5, which takes the
-trace for the links of Eq. 20, drops the 1 / n_k. The 1/2 is there because J counts each link once,
-Eq. 20 from both ends. The relaxation lets Y be any matrix with orthonormal columns whose span holds
-the vector of ones, as that of every partition does (Zha et al. 2001). The ones are then one
-direction of Y, and what is left are the leading eigenvectors of
+trace for the links of Eq. 20, drops the 1 / n_k, and J counts each link once, Eq. 20 from both
+ends. The relaxation lets Y be any matrix with orthonormal columns whose span holds the vector of
+ones, as that of every partition does (Zha et al. 2001). What is left are the leading eigenvectors
+of
 
     M = P (XX' + L / 2) P,   P = I - 11' / n,
 
@@ -22,9 +22,8 @@ those with eigenvalue mu above lambda, at the optimum
     bound = sum_i |x_i - m|^2 - 1'L1 / (2 n) + lambda - sum_{mu > lambda} (mu - lambda)  <=  J~(z)
     for all z,
 
-m the mean of all items. Without that one condition (Eq. 21 uncentred) the bound is lower, changes
-when the data are shifted, and the relaxed number of clusters can be zero; here it is 1 plus the
-number of eigenvalues above lambda. M is never formed: a product with it costs O(n d + links).
+m the mean of all items. (Uncentred, as in Eq. 21, the bound is lower, and changes when the data are
+shifted.) M is never formed: a product with it costs O(n d + links).
 """
 
 from __future__ import annotations
@@ -145,10 +144,7 @@ def round_off(relaxation: Relaxation) -> IntArray:
 
     On the part of M above lambda, V diag(mu) V', J~ is the objective of k-means on the rows of V
     diag(mu)^(1/2), so Lloyd's algorithm on them lowers J~ itself, less what was relaxed away. It
-    starts at the items that QR with column pivoting picks from the rows of (1 / sqrt(n), V), K rows
-    as independent as can be found one by one, which needs neither luck nor restarts. (To assign
-    items by the pivots alone, Damle, Minden and Ying 2019, is meant for rows in nearly orthogonal
-    directions, which those of overlapping clusters are not.)
+    starts at the items that QR with column pivoting picks from the rows of (1 / sqrt(n), V).
     """
     values, vectors = relaxation.eigenvalues, relaxation.vectors
     n, r = vectors.shape
@@ -175,8 +171,7 @@ def relaxed_objective(problem: Problem, labels: IntArray, xi: Xi) -> float:
 def solve(problem: Problem, relaxation: Relaxation, xi: Xi) -> Solution:
     """Round off, and merge the clusters whose union lowers J.
 
-    The relaxed problem has more clusters than the best partition: a fraction of a cluster can save
-    what none can. Merges are by J itself, in which links count in full.
+    The relaxed problem has more clusters than the best partition. Merges are by J itself.
     """
     labels, centers = means(problem.points, round_off(relaxation))
     merged = merge(problem, labels, centers, xi)

@@ -47,9 +47,8 @@ def furthest_first(
 def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
     """The penalties that 1 to k wanted clusters suggest, the distances of `furthest_first`.
 
-    Kulis and Jordan (2012), section 3.2; TVClust section 5. The number of clusters found may differ
-    from the one asked for: the penalty is the largest divergence from its centre at which an item
-    without answers stays. Where fewer than k points differ, it is as good as zero but not zero.
+    Kulis and Jordan (2012), section 3.2; TVClust section 5. Where fewer than k points differ, a
+    penalty is as good as zero but not zero.
     """
     distances = furthest_first(points, divergence, k)[1]
     return np.maximum(distances, 1e-9 * distances[0] if distances[0] > 0 else 1.0)
@@ -67,9 +66,9 @@ def candidates(points: FloatArray, divergence: Divergence) -> FloatArray:
 def information_criterion(points: FloatArray, divergence: Divergence, solution: Solution) -> float:
     """-log p(points, labels) + log(n) / 2 for each free coordinate of a centre.
 
-    The likelihood is that of the exponential family whose limit the divergence is, with the
-    dispersion at its best, in the saddlepoint approximation (exact for spherical Gaussians): -(n f
-    / 2) log(sum of D) + sum_k n_k log(n_k / n), f the number of free coordinates.
+    The likelihood is that of the family whose limit the divergence is, with the dispersion at its
+    best, in the saddlepoint approximation (exact for spherical Gaussians): -(n f / 2) log(sum of D)
+    + sum_k n_k log(n_k / n), f the number of free coordinates.
     """
     n = len(points)
     f = divergence.n_free(points)
@@ -116,9 +115,9 @@ def held_out_log_prob(
 ) -> FloatArray:
     """How well answers are predicted by partitions that were found without them, at each xi.
 
-    Answers fall at random in five parts. Parts are held out one after the other, all five or as
-    many as hold a thousand answers: a solution for the other four is followed through growing xi,
-    and at each the part's log probability given the partition is taken, noise integrated out.
+    Answers fall at random in five parts, all or as many of which as hold a thousand answers are
+    held out in turn: a solution for the other four is followed through growing xi, and at each the
+    part's log probability given the partition is taken, noise integrated out.
     """
     parts = [rng.permutation(len(one)) % FOLDS for one in constraints]
     total = np.zeros(len(xis))
@@ -151,9 +150,8 @@ def choose(
 ) -> tuple[Problem, Schedule]:
     """The penalty, of those falling, and the schedule of xi that predict answers held out best.
 
-    Of equals the largest. xi starts at `xi0`, by default at a thousandth of the mean divergence
-    from the overall mean, and grows to where it predicts best: without end, as in TVClust, if that
-    is the largest tried. `unit` is a confidence of 1 in each answer.
+    Of equals the largest. xi starts at `xi0` and grows to where it predicts best: without end, as
+    in TVClust, if that is the largest tried. `unit` is a confidence of 1 in each answer.
     """
     start = first_xi(problem) if xi0 is None else xi0
     endless = Schedule(times(unit, start), rate)

@@ -16,13 +16,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.factor_graph import compile_sites, greedy_coloring, stack_tables
+from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.factor_graph import (
+    compile_sites,
+    greedy_coloring,
+    stack_padded,
+    stack_tables,
+    table_parts,
+)
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 # rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its
@@ -101,13 +106,11 @@ class SoftAnswers:
     def counts(self, r: FloatArray) -> list[Counts]:
         """Expected counts of each one's answers by code and pattern, given r (n, K)."""
         found = []
-        for one in self.constraints:
-            number = one.n_sources * one.n_answers
-            patterns = pattern_probabilities(one, r)
-            found.append(
-                np.stack([np.bincount(one.codes, p, minlength=number) for p in patterns], axis=1)
-            )
-        return list(found)
+        for one, (codes, _) in zip(self.constraints, table_parts(self.constraints), strict=True):
+            shares = pattern_probabilities(one, r)
+            number = codes.stop - codes.start
+            found.append(np.stack([np.bincount(one.codes, p, number) for p in shares], axis=1))
+        return found
 
     def _steps(self, color: IntArray, n_items: int) -> list[ColorStep]:
         target, other, cell = self._half_edges()
@@ -185,10 +188,3 @@ def pattern_probabilities(one: Constraints, r: FloatArray) -> FloatArray:
         np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart]), 0.0
     )
     return found
-
-
-def stack_padded(tables: Sequence[Any]) -> FloatArray:
-    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros."""
-    width = ((0, 0), (0, N_PATTERNS))
-    padded = [np.pad(table, width)[:, :N_PATTERNS] for table in tables]
-    return np.concatenate([np.zeros((0, N_PATTERNS)), *padded])

@@ -115,9 +115,8 @@ def super_instances(
     """Return, for each of the named items, the items that move with it, in increasing order.
 
     Clusters are cut by complete linkage into groups, `share` of their items in number, but never
-    with two named items in one group: between these the distance counts as endless, and there are
-    at least as many groups as named items. Clusters of more than `DENSE` items are first halved
-    along their widest feature until they are small enough.
+    with two named items in one group. Clusters of more than `DENSE` items are first halved along
+    their widest feature until they are small enough.
     """
     group_of: dict[int, IntArray] = {}
     is_named = np.zeros(len(X), dtype=np.bool_)

@@ -319,11 +319,9 @@ def descend(
 ) -> Solution:
     """Lower J from labels (n,) or centres (K, r) until nothing moves.
 
-    By the exact step J falls at every step of every round, and the end is a point at which neither
-    an item nor the centres nor the metrics can lower it alone. By the paper's step it may rise
-    where the farthest pair changes or a metric is conditioned. From centres, items have no place
-    before the first round, in which links to items not yet placed do not count. Every round visits
-    the items in a new random order.
+    By the exact step J falls at every step of every round; by the paper's step it may rise where
+    the farthest pair changes or a metric is conditioned. From centres, links to items not yet
+    placed do not count in the first round. Every round visits the items in a new random order.
     """
     far = FarPairs(problem.points)
     metrics = first_metrics(problem, far)
@@ -411,9 +409,7 @@ def _in_stages(
 ) -> Solution:
     """Lower J in stages, in which the weights of links grow from a hundredth to what they are.
 
-    At full weights the links of the first items placed hold all that follow: places are taken in
-    the first round that no single item leaves again. While links weigh little, items gather around
-    centres that fit them.
+    At full weights the links of the first items placed hold all that follow.
     """
     stages = settings.stages if len(problem.links.must) else 1
     for share in np.geomspace(FIRST_SHARE, 1.0, stages)[:-1] if stages > 1 else ():

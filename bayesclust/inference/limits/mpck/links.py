@@ -77,7 +77,9 @@ def closure(links: WeightedLinks) -> WeightedLinks:
     within = entailment.pairs_within(component)
     entailed = np.sort(np.concatenate([within, entailment.pairs_between(component, apart)]), axis=1)
     kind = np.arange(len(entailed)) < len(within)
-    given = np.isin(_key(entailed, kind, n), _key(np.sort(pairs, axis=1), must, n))
+    one_number = np.array([2 * n, 2])
+    known = np.sort(pairs, axis=1) @ one_number + must
+    given = np.isin(entailed @ one_number + kind, known)
     entailed = entailed[~given]
     kind = kind[~given]
     mean = [
@@ -89,11 +91,6 @@ def closure(links: WeightedLinks) -> WeightedLinks:
         np.concatenate([weight, np.where(kind, mean[1], mean[0])]),
         n,
     )
-
-
-def _key(pairs: IntArray, must: BoolArray, n: int) -> IntArray:
-    """One number for each pair and kind."""
-    return (pairs[:, 0] * n + pairs[:, 1]) * 2 + must
 
 
 def neighbourhoods(points: FloatArray, links: WeightedLinks) -> tuple[FloatArray, IntArray]:

@@ -258,71 +258,31 @@ FORMS: dict[str, Diagonal] = {"diagonal": Diagonal(), "full": Full()}
 
 
 @kernel
-def squared_gap(points: Any, i: int, j: int) -> Any:
-    """Squared distance of two points."""
-    total = 0.0
-    for f in range(points.shape[1]):
-        total += (points[i, f] - points[j, f]) ** 2
-    return total
-
-
-@kernel
-def crossing(points: Any, middle: Any) -> Any:
-    """Two points far apart: from the mean to the farthest point, on to the farthest, ..."""
-    n, best, i, j = len(points), -1.0, 0, 0
-    for p in range(n):
-        far = 0.0
-        for f in range(points.shape[1]):
-            far += (points[p, f] - middle[f]) ** 2
-        if far > best:
-            best, i = far, p
-    best, j = -1.0, i
-    while True:
-        next_one, far = j, best
-        for p in range(n):
-            gap = squared_gap(points, i, p)
-            if gap > far:
-                far, next_one = gap, p
-        if far <= best:
-            return i, j
-        best, j = far, next_one
-        i, j = j, i
-
-
-@kernel
-def improve_pair(points: Any, radius: Any, i: int, j: int) -> Any:
-    """The farthest pair, at least as far as (i, j), and its squared distance.
+def farthest_in_order(points: Any, radius: Any) -> Any:
+    """The farthest pair, and its squared distance.
 
     Points come in falling order of their distance `radius` from some centre: no pair is farther
     than the sum of the two, so that most pairs are not looked at.
     """
-    best = squared_gap(points, i, j)
+    i, j, best = 0, 0, 0.0
     for p in range(1, len(points)):
         for q in range(p):
             if (radius[p] + radius[q]) ** 2 <= best * (1.0 - 1e-12):
                 break
-            gap = squared_gap(points, p, q)
+            gap = 0.0
+            for f in range(points.shape[1]):
+                gap += (points[p, f] - points[q, f]) ** 2
             if gap > best:
                 best, i, j = gap, p, q
     return i, j, best
 
 
 def farthest_pair(points: FloatArray) -> tuple[int, int, float]:
-    """The two points that are farthest apart, exactly, and their squared distance.
-
-    Only points so far from the mean that they can be one of the pair are compared: few of them
-    as a rule, all where points lie on a sphere.
-    """
-    middle = points.mean(axis=0)
-    i, j = crossing(points, middle)
-    radius = np.sqrt(np.square(points - middle).sum(axis=1))
-    least = (1 - 1e-12) * np.sqrt(squared_gap(points, i, j)) - radius.max()
-    kept = np.flatnonzero(radius >= least)
-    kept = kept[np.argsort(-radius[kept], kind="stable")]
-    place = np.zeros(len(points), dtype=np.int64)
-    place[kept] = np.arange(len(kept))
-    p, q, best = improve_pair(points[kept], radius[kept], place[i], place[j])
-    first, second = np.sort(kept[[p, q]]).tolist()
+    """The two points that are farthest apart, exactly, and their squared distance."""
+    radius = np.sqrt(np.square(points - points.mean(axis=0)).sum(axis=1))
+    order = np.argsort(-radius, kind="stable")
+    p, q, best = farthest_in_order(points[order], radius[order])
+    first, second = np.sort(order[[p, q]]).tolist()
     return first, second, float(best)
 
 
