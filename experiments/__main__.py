@@ -18,7 +18,7 @@ PAPERS = {
     "mpck": "Bilenko, Basu and Mooney: answers about pairs, and metrics",
     "iac": "incremental constrained clustering: the least modification that answers require",
     "active": "which query strategy teaches a clustering most",
-    "cluster_models": "classes that are no ellipses: one Gaussian or several to a cluster",
+    "defaults": "twenty sets: TVClust not told the number of clusters beside methods told it",
 }
 KEPT = """Each fit is one line of DIR/cells.csv; after a kill the same command continues there.
 tables.csv, tables.md and the figures are made of what is done. All of it takes hours: choose parts,

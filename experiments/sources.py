@@ -65,6 +65,16 @@ def load_tenth(name: str) -> Dataset:
     return replace(data, X=data.X[kept], y=data.y[kept])
 
 
+@cache
+def load_at_most(name: str, most: int) -> Dataset:
+    """The same, of larger sets a fixed draw of so many items."""
+    data = load(name)
+    if len(data.y) <= most:
+        return data
+    kept = np.sort(np.random.default_rng(SEED).choice(len(data.y), most, replace=False))
+    return replace(data, X=data.X[kept], y=data.y[kept])
+
+
 def _from_archive(path: Path) -> Dataset:
     with np.load(path, allow_pickle=False) as file:
         if not {"X", "y"} <= set(file):

@@ -30,6 +30,11 @@ PARAMETERS = {
     MEANS: ("n_clusters", "cluster_model", "penalty", "divergence", "xi", "n_init"),
 }
 """Parameters of the estimators that are options, described by their docstrings."""
+OWNERS = {
+    name: [model for model, own in PARAMETERS.items() if name in own]
+    for name in dict.fromkeys(name for own in PARAMETERS.values() for name in own)
+}
+"""The models that have each of them."""
 
 ABOUT = """Cluster the rows of a table with noisy answers about pairs and triplets of them, and
 write the posterior.
@@ -100,25 +105,16 @@ def option_of(parameter: str) -> str:
 def _add_models(parser: argparse.ArgumentParser) -> None:
     """Add the parameters of the estimators as options, in a group for each set of models."""
     estimators = _estimators()
-    owners: dict[str, list[str]] = {}
-    for model, parameters in PARAMETERS.items():
-        for name in parameters:
-            if name in inspect.signature(estimators[model]).parameters:
-                owners.setdefault(name, []).append(model)
     groups = {
-        tuple(models): parser.add_argument_group(f"options of {' and '.join(models)}")
-        for models in owners.values()
+        models: parser.add_argument_group(f"options of {' and '.join(models)}")
+        for models in dict.fromkeys(map(tuple, OWNERS.values()))
     }
-    for name, models in owners.items():
+    for name, models in OWNERS.items():
         texts = [_described(estimators[model], name) for model in models]
         if len(models) > 1:
             texts = [f"{model}: {text}" for model, text in zip(models, texts, strict=True)]
-        look: dict[str, Any] = {
-            "type": _value,
-            "metavar": "VALUE",
-            "help": "; ".join(texts).replace("%", "%%"),
-        }
-        groups[tuple(models)].add_argument(option_of(name), dest=name, **look)
+        group, text = groups[tuple(models)], "; ".join(texts).replace("%", "%%")
+        group.add_argument(option_of(name), dest=name, type=_value, metavar="VALUE", help=text)
     own = groups[(TVCLUST,)]
     noise = "learn one error rate for triplets (default), or how each truth is answered"
     own.add_argument("--triplet-noise", choices=("rate", "confusion"), help=noise)
@@ -188,18 +184,16 @@ def given_parameters(settings: argparse.Namespace) -> dict[str, Any]:
     """The parameters of the estimator that were set; options of another model are refused."""
     model = settings.model
     chosen = {}
-    names = dict.fromkeys(name for own in PARAMETERS.values() for name in own)
-    for name in (*names, "triplet_noise", "checkpoint"):
+    for name in (*OWNERS, "triplet_noise", "checkpoint"):
         if (value := getattr(settings, name, None)) is None:
             continue
-        owners = [own for own, parameters in PARAMETERS.items() if name in parameters]
-        owners = owners or [TVCLUST]
+        owners = OWNERS.get(name, [TVCLUST])
         if model not in owners:
             raise ValueError(
                 f"{option_of(name)} is an option of {' and '.join(owners)}, not of {model}: "
                 "leave it out."
             )
-        if name in names:
+        if name in OWNERS:
             chosen[name] = value
     sampling = [name for name in SAMPLING if name in chosen]
     if model == DCRC and sampling and chosen.get("inference") != "gibbs":

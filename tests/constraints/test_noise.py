@@ -19,85 +19,51 @@ def counts_of(noise, n_sources, rng, high=5):
     return rng.integers(high, size=(n_sources * noise.n_answers, len(noise.truth)))
 
 
-@pytest.mark.parametrize(
-    "noise",
-    [
-        LinkNoise(p=0.9, q=0.7),
-        UniformNoise(eps=0.2),
-        ConfusionNoise(matrix=[[0.8, 0.1, 0.1], [0, 0.9, 0.1], [0, 0, 1]]),
-    ],
-    ids=repr,
-)
-def test_known_noise_plugs_in(noise, rng):
-    counts = counts_of(noise, 2, rng)
-    params = noise.initial(2)
-    assert noise.free == ()
-    assert noise.log_marginal(counts) == pytest.approx((counts * noise.log_table(params)).sum())
-    assert noise.log_prior(params) == 0
-    drawn = noise.draw(counts, params, rng)
-    for name in noise.parameters:
-        np.testing.assert_array_equal(drawn[name], params[name])
+def by_rates(folded, params):
+    """Log posterior of p and q, each a Beta, from answers of each truth: different, same."""
+    right = np.diagonal(folded, axis1=-2, axis2=-1)
+    wrong = folded.sum(axis=-1) - right
+    log_p = stats.beta(4 + right[:, 1], 1 + wrong[:, 1]).logpdf(params["p"])
+    return (log_p + stats.beta(4 + right[:, 0], 1 + wrong[:, 0]).logpdf(params["q"])).sum()
 
 
-def test_one_of_two_link_parameters_may_be_known(rng):
-    noise = LinkNoise(q=0.7)
-    counts = counts_of(noise, 3, rng)
-    drawn = noise.draw(counts, noise.initial(3), rng)
-    assert noise.free == ("p",)
-    np.testing.assert_array_equal(drawn["q"], [0.7] * 3)
-    assert len(set(drawn["p"])) == 3
-    assert noise.log_prior(drawn) == pytest.approx(stats.beta(4, 1).logpdf(drawn["p"]).sum())
-    # many are drawn as an array, the same numbers
-    tables = np.tile(counts, (9, 1, 1))
-    one, many = (
-        noise.draw(given, noise.initial(3), np.random.default_rng(1))["p"]
-        for given in (counts, tables)
-    )
-    np.testing.assert_array_equal(one, many[0])
+def by_one_rate(folded, params):
+    right = np.trace(folded, axis1=-2, axis2=-1)
+    wrong = folded.sum(axis=(-2, -1)) - right
+    return stats.beta(1 + wrong, 9 + right).logpdf(params["noise"]).sum()
 
 
-def draws(noise, counts, n_sources, rng, times=4000):
-    initial = noise.initial(n_sources)
-    tables = np.broadcast_to(counts, (times, *counts.shape))
-    return noise.draw(tables, initial, rng)
+def by_rows(folded, params):
+    weights = (np.array(WEIGHTS) + folded).reshape(-1, 3)
+    rows = zip(weights, params["confusion"].reshape(-1, 3), strict=True)
+    return sum(stats.dirichlet.logpdf(row, weight) for weight, row in rows)
 
 
-@pytest.mark.parametrize(
-    "noise", [LinkNoise(), UniformNoise(), ConfusionNoise(prior=WEIGHTS)], ids=repr
-)
-def test_evidence_is_likelihood_times_prior_over_posterior(noise, rng):
+CONJUGATE = [
+    (LinkNoise(), by_rates),
+    (UniformNoise(), by_one_rate),
+    (ConfusionNoise(prior=WEIGHTS), by_rows),
+]
+
+
+@pytest.mark.parametrize(("noise", "log_posterior"), CONJUGATE)
+def test_evidence_is_likelihood_times_prior_over_posterior(noise, log_posterior, rng):
     """Bayes' theorem at any value of the parameters ties the three densities together."""
     counts = counts_of(noise, 2, rng)
     params = noise.sample_prior(2, rng)
-    folded = noise.fold(counts)
-    right = np.diagonal(folded, axis1=-2, axis2=-1)
-    if isinstance(noise, LinkNoise):
-        wrong = folded.sum(axis=-1) - right
-        log_posterior = stats.beta(4 + right[:, 1], 1 + wrong[:, 1]).logpdf(params["p"]).sum()
-        log_posterior += stats.beta(4 + right[:, 0], 1 + wrong[:, 0]).logpdf(params["q"]).sum()
-    elif isinstance(noise, UniformNoise):
-        wrong = folded.sum(axis=(-2, -1)) - right.sum(axis=-1)
-        log_posterior = stats.beta(1 + wrong, 9 + right.sum(axis=-1)).logpdf(params["noise"]).sum()
-    else:
-        rows = zip(
-            (np.array(WEIGHTS) + folded).reshape(-1, 3),
-            params["confusion"].reshape(-1, 3),
-            strict=True,
-        )
-        log_posterior = sum(stats.dirichlet.logpdf(row, weights) for weights, row in rows)
     log_joint = (counts * noise.log_table(params)).sum() + noise.log_prior(params)
-    assert noise.log_marginal(counts) == pytest.approx(log_joint - log_posterior)
+    expected = log_joint - log_posterior(noise.fold(counts), params)
+    assert noise.log_marginal(counts) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    "noise", [LinkNoise(), UniformNoise(), ConfusionNoise(prior=WEIGHTS)], ids=repr
-)
+@pytest.mark.parametrize("noise", [noise for noise, _ in CONJUGATE])
 def test_the_next_answer_is_as_the_mean_confusion_matrix_says(noise, rng):
     counts = np.stack([counts_of(noise, 2, rng) for _ in range(2)])
     predicted = noise.predictive(counts)
     assert predicted.sum(axis=-1) == pytest.approx(np.ones(predicted.shape[:-1]))
     for row, table in zip(counts, predicted, strict=True):
-        sample = noise.confusion(draws(noise, row, 2, rng))
+        many = np.broadcast_to(row, (4000, *row.shape))
+        sample = noise.confusion(noise.draw(many, noise.initial(2), rng))
         error = sample.std(axis=0) / np.sqrt(len(sample))
         assert (np.abs(sample.mean(axis=0) - table) < 4.5 * error).all()
 

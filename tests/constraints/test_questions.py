@@ -74,11 +74,6 @@ def test_ordered_draws_cover_the_expected_share_of_pairs():
     assert share == pytest.approx(1 - (1 - size / n**2) ** 2, abs=0.01)
 
 
-def test_ordered_draws_are_distinct_pairs():
-    pairs = random_ordered_pairs(9, 81, np.random.default_rng(0))
-    assert sorted(map(tuple, pairs.tolist())) == list(combinations(range(9), 2))
-
-
 def test_a_fraction_is_rounded_and_never_nothing():
     assert [how_many(10, share, None, "pairs") for share in (1, 1.0, 0.26, 0.01)] == [10, 10, 3, 1]
 

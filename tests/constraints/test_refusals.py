@@ -34,26 +34,15 @@ NAMES = {**vars(constraints), **globals(), "sparse": sparse}
 ROWS = """
 pairs([0, 1])
     ValueError: pairs must have shape (m, 2); got (2,): pass one row of 2 item indices per answer.
-pairs([(0, 1, 2)])
-    ValueError: pairs must have shape (m, 2); got (1, 3): pass one row of 2 item indices per
-    answer.
-triplets([(0, 1)])
-    ValueError: triplets must have shape (m, 3); got (1, 2): pass one row of 3 item indices per
-    answer.
 pairs([(0.0, 1.0)])
     TypeError: pairs must hold integers; got dtype float64: pass item indices 0 to n_items - 1.
 pairs([(True, False)])
     TypeError: pairs must hold integers; got dtype bool: pass item indices 0 to n_items - 1.
-triplets([('a', 'b', 'c')])
-    TypeError: triplets must hold integers; got dtype <U1: pass item indices 0 to n_items - 1.
 pairs([(0, 1), (2,)], [True, True])
     ValueError: pairs has rows of different lengths: pass one row of 2 item indices per answer.
 pairs([(0, 1), (2, 4)], [True, True])
     ValueError: pairs[1] names item 4, but with n_items=4 items are numbered 0 to 3: correct the
     index or n_items.
-triplets([(0, -1, 2)])
-    ValueError: triplets[0] names item -1, but with n_items=4 items are numbered 0 to 3: correct
-    the index or n_items.
 pairs([(0, 1), (2, 2)], [1, 1])
     ValueError: pairs[1] links item 2 to itself: remove this row.
 triplets([(3, 1, 3)])
@@ -62,43 +51,22 @@ triplets([(3, 1, 3)])
 pairs([(0, 1), (1, 2)], [True])
     ValueError: same must have shape (2,), one answer for each row of pairs; got (1,): pass as many
     answers as rows.
-triplets([(0, 1, 2)], ['yes', 'no'])
-    ValueError: answers must have shape (1,), one answer for each row of triplets; got (2,): pass
-    as many answers as rows.
 triplets([(0, 1, 2)], ['maybe'])
     ValueError: answers[0] is 'maybe', which is not in the vocabulary: answers are "yes" (0) or
     "no" (1) or "dnk" (2).
-triplets([(0, 1, 2), (1, 2, 3)], ['yes', None])
-    ValueError: answers[1] is None, which is not in the vocabulary: answers are "yes" (0) or "no"
-    (1) or "dnk" (2).
-triplets([(0, 1, 2)], [3])
-    ValueError: answers[0] is 3, which is not in the vocabulary: answers are "yes" (0) or "no" (1)
-    or "dnk" (2).
 pairs([(0, 1)], [-1])
     ValueError: same[0] is -1, which is not in the vocabulary: answers are "different" (0) or
     "same" (1).
 pairs([(0, 1)], [0.5])
     TypeError: same must hold words or integer codes; got dtype float64: answers are "different"
     (0) or "same" (1).
-triplets([(0, 1, 2)], [True])
-    TypeError: answers must hold words or integer codes; got dtype bool: answers are "yes" (0) or
-    "no" (1) or "dnk" (2).
-links.with_answers([True])
-    ValueError: same must have shape (2,), one answer for each row of pairs; got (1,): pass as many
-    answers as rows.
 pairs([(0, 1)], n_items=0)
     ValueError: n_items must be an integer of at least 1; got 0.
-pairs([(0, 1)], n_items=4.0)
-    TypeError: n_items must be an integer of at least 1; got 4.0 of type float.
-pairs([(0, 1)], n_items=True)
-    TypeError: n_items must be an integer of at least 1; got True of type bool.
 pairs([(0, 1)], source=[0, 1])
     ValueError: source must have shape (1,), one number for each row of pairs; got (2,): pass as
     many numbers as rows.
 pairs([(0, 1)], source=[-1])
     ValueError: source[0] is -1: number the sources 0, 1, 2, ...
-pairs([(0, 1)], source=['ann'])
-    TypeError: source must hold integers; got dtype <U3: number the sources 0, 1, 2, ...
 pairs([(0, 1), (1, 2)], [1, 1], source=[0, 2])
     ValueError: source skips number 1 (the largest is 2): number the sources 0, 1, 2, ... without
     gaps.
@@ -113,15 +81,11 @@ PairwiseConstraints.from_lists([(0, 1)], [(2, 2)], n_items=3)
     ValueError: cannot_link[0] links item 2 to itself: remove this row.
 matrix([[1, 0]])
     ValueError: E must have shape (n, n); got (1, 2): pass one row and one column per item.
-matrix(sparse.csr_array((2, 3)))
-    ValueError: E must have shape (n, n); got (2, 3): pass one row and one column per item.
 matrix([[1, 0], [1, 1]])
     ValueError: E[0, 1] and E[1, 0] contradict each other: make E symmetric, or pass both answers
     to PairwiseConstraints(pairs, same, n_items).
 matrix([[nan, 2], [nan, nan]])
     ValueError: E[0, 1] is 2: entries are 1 (same), 0 (different) or NaN (not asked).
-matrix(sparse.csr_array(([-1.0], ([1], [0])), shape=(2, 2)))
-    ValueError: E[1, 0] is -1: entries are 1 (same), 0 (different) or NaN (not asked).
 matrix(sparse.coo_array(([1.0, 1.0], ([0, 0], [1, 1])), shape=(2, 2)))
     ValueError: E[0, 1] is 2: entries are 1 (same), 0 (different) or NaN (not asked).
 matrix([[0, 1], [1, 1]])
@@ -136,29 +100,19 @@ sampled(RelativeConstraints, size=2, fraction=0.5)
     TypeError: pass fraction or size to say how many triplets to draw; got both.
 sampled(PairwiseConstraints, fraction=0)
     ValueError: fraction must lie in (0, 1]; got 0.
-sampled(PairwiseConstraints, fraction=1.5)
-    ValueError: fraction must lie in (0, 1]; got 1.5.
-sampled(PairwiseConstraints, fraction='3%')
-    TypeError: fraction must be a number in (0, 1]; got '3%' of type str.
 sampled(PairwiseConstraints, size=11)
     ValueError: size is 11, but there are only 10 pairs: draw fewer.
 sampled(PairwiseConstraints, size=26, ordered=True)
     ValueError: size is 26, but there are only 25 ordered pairs: draw fewer.
-sampled(RelativeConstraints, size=31)
-    ValueError: size is 31, but there are only 30 triplets: draw fewer.
 sampled(RelativeConstraints, size=0)
     ValueError: size must be an integer of at least 1; got 0.
 sampled(PairwiseConstraints, size=2, error_rate=1.1)
     ValueError: error_rate must lie in [0, 1]; got 1.1.
-sampled(PairwiseConstraints, size=2, error_rate=nan)
-    ValueError: error_rate must lie in [0, 1]; got nan.
 sampled(PairwiseConstraints, size=2, error_rate='often')
     TypeError: error_rate must be a number in [0, 1], or one per source; got 'often'.
 sampled(PairwiseConstraints, size=2, error_rate=[0.1, 0.2])
     ValueError: error_rate must be one number or one per source (1); got shape (2,): set n_sources
     to the number of rates.
-sampled(RelativeConstraints, size=2, error_rate=-0.1)
-    ValueError: error_rate must lie in [0, 1]; got -0.1.
 sampled(RelativeConstraints, size=2, confusion=np.eye(2))
     ValueError: confusion must have shape (3, 3); got (2, 2): pass one row of probabilities per
     true answer.
@@ -173,28 +127,16 @@ sampled(RelativeConstraints, [0, 1], size=1)
     ValueError: labels must name at least 3 items; got 2.
 sampled(PairwiseConstraints, [0, 1, nan], size=1)
     ValueError: labels[2] is nan: pass a label for every item.
-sampled(PairwiseConstraints, ['a', None, 'b'], size=1)
-    ValueError: labels[1] is None: pass a label for every item.
 sampled(PairwiseConstraints, np.array([1, 'a'], dtype=object), size=1)
     TypeError: labels must be of one kind that can be sorted: pass numbers or words, not a mix.
 LinkNoise(p=1.0)
     ValueError: p must lie in (0, 1); got 1.0.
-LinkNoise(q=0)
-    ValueError: q must lie in (0, 1); got 0.
 LinkNoise(p=(0, 1))
     ValueError: both numbers of the Beta prior p must be positive and finite; got (0, 1).
 LinkNoise(q=(1, 2, 3))
     TypeError: q must be a Beta prior (a, b) or a known number in (0, 1); got (1, 2, 3).
-LinkNoise(p='0.9')
-    TypeError: p must be a Beta prior (a, b) or a known number in (0, 1); got '0.9'.
-LinkNoise(p=True)
-    TypeError: p must be a number in (0, 1); got True of type bool.
 UniformNoise(eps=1.0)
     ValueError: eps must lie in [0, 1); got 1.0.
-UniformNoise(eps=-0.1)
-    ValueError: eps must lie in [0, 1); got -0.1.
-UniformNoise(eps=(1, -9))
-    ValueError: both numbers of the Beta prior eps must be positive and finite; got (1, -9).
 ConfusionNoise(prior=[1, 2, 3])
     ValueError: prior must have shape (3, 3); got (3,): pass one row of Dirichlet weights per true
     answer.
@@ -214,8 +156,6 @@ links.restrict([True, False])
     ValueError: a mask of items must have shape (4,); got (2,): pass one value per item.
 links.restrict([False] * 4)
     ValueError: items is empty: keep at least one item.
-links.restrict([])
-    ValueError: items is empty: keep at least one item.
 links.restrict([0.5])
     TypeError: items must be a list of indices or a mask; got shape (1,), dtype float64.
 PairwiseConstraints([(0, 1), (1, 2), (2, 0)], [1, 1, 0], n_items=3).closure()
@@ -228,8 +168,6 @@ to_dataset([links, links])
     ValueError: two constraints are named "links": give each a name of its own, name="...".
 """
 RULES = """
-rule('label', 3)
-    TypeError: rows[0] must be (item, cluster); got 3.
 rule('label', (0, 1, 2))
     TypeError: rows[0] must be (item, cluster); got (0, 1, 2).
 rule('label', (4, 1))
@@ -239,8 +177,6 @@ rule('label', (0, -1))
     ValueError: rows[0] names cluster -1: clusters are numbered from 0.
 rule('label', (0, 1.5))
     TypeError: rows[0] has 1.5 where the number of a cluster is wanted: pass an integer.
-rule('label', (True, 1))
-    TypeError: rows[0] has True where the number of an item is wanted: pass an integer.
 rule('span', ([], [1]))
     ValueError: rows[0] has no items: name at least one, or leave the row out.
 rule('span', ([0], []))
@@ -249,12 +185,8 @@ rule('span', (0, [1]))
     TypeError: rows[0] has 0 where a list of items is wanted.
 rule('span', ([0, 0], [1]))
     ValueError: rows[0] names item 0 more than once: name each once.
-rule('span', ([0], [1, 1]))
-    ValueError: rows[0] names cluster 1 more than once: name each once.
 rule('spread', ([0, 1], 0))
     ValueError: rows[0] allows 0 clusters: allow at least 1.
-rule('spread', ([0, 1], '1'))
-    TypeError: rows[0] has '1' where the number of clusters is wanted: pass an integer.
 rule('implication', ([], [(0, 1, True)]))
     ValueError: rows[0] has no links: name at least one, or leave the row out.
 rule('implication', ([(1, 1, True)], [(0, 1, True)]))

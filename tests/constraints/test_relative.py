@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from bayesclust.constraints import ConfusionNoise, PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints import ConfusionNoise, RelativeConstraints
 from tests.exactness.exact import partitions
 
 CONFUSION = np.array([[0.7, 0.1, 0.2], [0.05, 0.8, 0.15], [0.02, 0.03, 0.95]])
@@ -111,15 +111,3 @@ def test_what_others_entail_contradicts_dnk(chain, triplet, question, word):
     both = RelativeConstraints(chain, ["yes", "yes"], 5)
     fitting = z[(both.truths(z) == both.answers).all(axis=1)]
     assert (RelativeConstraints([question], ["dnk"], 5).truths(fitting) == mine).all()
-
-
-def test_both_kinds_agree_on_the_labels_of_items(rng):
-    labels = rng.integers(3, size=12)
-    triplets = RelativeConstraints.sample(labels, size=100, error_rate=0.0, seed=0)
-    yes = triplets.items[triplets.answers == 0]
-    links = PairwiseConstraints(
-        np.concatenate([yes[:, :2], yes[:, [0, 2]]]), np.repeat([1, 0], len(yes)), triplets.n_items
-    )
-    assert len(yes) > 5
-    assert len(links.conflicts()) == 0
-    np.testing.assert_array_equal(links.truths(labels), links.answers)

@@ -22,12 +22,19 @@ LEAST_DRAWS = 20
 TINY = 1e-300
 
 
+@cache
 def partitions(n: int) -> NDArray[np.int64]:
     """All partitions of n items as restricted growth strings, shape (Bell(n), n)."""
     rows = [[0]]
     for _ in range(n - 1):
         rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
     return np.array(rows, dtype=np.int64)
+
+
+@cache
+def nested_partitions(n: int) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """All pairs of components and clusters of n items, components within clusters."""
+    return [(c, owner[c]) for c in partitions(n) for owner in partitions(int(c.max()) + 1)]
 
 
 def log_prior_marginal(sizes: NDArray[np.integer], prior: PartitionPrior) -> float:

@@ -43,38 +43,3 @@ def test_confusion_of_people_is_learned(weights):
     errors, covered = zip(*(learned(weights, seed) for seed in range(RUNS)), strict=True)
     assert np.mean(errors) <= LARGEST, errors
     assert np.mean(covered) >= LEAST_COVER, np.mean(covered, axis=0)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("weights", ["mode", "sample"])
-def test_one_error_rate_is_learned(weights):
-    means, covered = [], []
-    for seed in range(10):
-        data = bc.datasets.make_mixture(600, 3, 4, separation=12.0, seed=seed)
-        triplets = bc.RelativeConstraints.sample(data.y, size=400, error_rate=0.1, seed=100 + seed)
-        est = bc.DCRC(4, noise="learn", weights=weights, random_state=seed, **CHAINS).fit(
-            data.X, constraints=triplets
-        )
-        means.append(1 - est.confusion_["triplets"][0, 0, 0])
-        upper, lower = 1 - est.confusion_intervals_["triplets"][:, 0, 0, 0]
-        covered.append(lower <= 0.1 <= upper)
-    assert np.median(np.abs(np.array(means) - 0.1)) <= 0.03, means
-    assert np.mean(covered) >= 0.7, means
-
-
-@pytest.mark.slow
-def test_drawn_weights_lose_no_accuracy():
-    scores = {"mode": [], "sample": []}
-    for name, fraction, seed in [
-        (n, f, s) for n in ("iris", "balance") for f in (0.15, 0.3) for s in range(3)
-    ]:
-        data = bc.datasets.load(name)
-        triplets = bc.RelativeConstraints.sample(
-            data.y, size=round(fraction * len(data.y)), error_rate=0.0, seed=seed
-        )
-        for weights, found in scores.items():
-            est = bc.DCRC(3, weights=weights, random_state=seed, **CHAINS).fit(
-                data.X, constraints=triplets
-            )
-            found.append(bc.metrics.pairwise_f(est.labels_, data.y))
-    assert np.mean(scores["sample"]) > np.mean(scores["mode"]), scores

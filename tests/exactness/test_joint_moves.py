@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, factor_graph
-from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.families import FullGaussian
 from bayesclust.inference import parameters
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.moves import split_merge
-from bayesclust.inference.parameters import IntegratedNoise, Tally
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.partition_priors import DirichletProcess
-from tests.exactness.cases import known_views, links, problem
+from tests.exactness.cases import links, problem
 from tests.exactness.test_enumeration import assert_exact, compared
 from tests.exactness.test_two_level import compared as compared_on_two_levels
 from tests.exactness.test_two_level import small
@@ -64,53 +62,6 @@ def test_forgotten_gain_of_integrating_out_is_noticed(always, monkeypatch):
     )
     monkeypatch.setattr(parameters, "stack_dirichlets", lambda views: forgetful)
     assert not compared(noisy(), ALONE, 4000, 2).agrees
-
-
-def integrated(views):
-    return IntegratedNoise(views, Tally(views, compile_sites(views, 6)).shape)
-
-
-def test_gain_is_the_difference_of_log_marginals():
-    """log p(s | split) - log p(s | split, phi') less the same of the merge."""
-    rng = np.random.default_rng(1)
-    views = (
-        *noisy().constraints,
-        links(6, rng, LinkNoise(p=0.8)),
-        links(6, rng, LinkNoise(p=0.8, q=0.7)),
-    )
-    sites = compile_sites(views, 6)
-    for _ in range(20):
-        together = rng.integers(3, size=6)
-        items = np.flatnonzero(together == together[0])
-        split = together.copy()
-        split[items] = rng.integers(3, 5, size=len(items))
-        drawn = integrated(views).draw(1, rng)
-        expected, rows = 0.0, 0
-        for each in views:
-            counts = each.counts(split), each.counts(together)
-            own = drawn.table[0, rows : rows + len(counts[0]), : counts[0].shape[1]]
-            rows += len(counts[0])
-            if each.noise.free:
-                change = [each.noise.log_marginal(one) for one in counts]
-                expected += change[0] - change[1] - (own * (counts[0] - counts[1])).sum()
-        z = split.copy()
-        given, integrated_out = (
-            split_merge.log_ratio_of_constraints(
-                sites, drawn.table[0], drawn.rows, how, z, items, 5
-            )
-            for how in (False, True)
-        )
-        found = integrated_out - given
-        assert found == pytest.approx(expected, abs=1e-9)
-        np.testing.assert_array_equal(z, split)
-
-
-def test_known_noise_is_not_drawn():
-    views = known_views(6, np.random.default_rng(0))
-    assert integrated(views)  # of one the noise is learned
-    known = [view.with_noise(LinkNoise(p=0.9, q=0.8)) for view in views[:1]]
-    assert not integrated(known)
-    assert not integrated(())
 
 
 def crossings(share, monkeypatch):

@@ -5,32 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from bayesclust.families import Categorical, DiagonalGaussian, Poisson, Product
-from bayesclust.inference.chain import Moves, TVClustProblem
+from bayesclust.inference.chain import Moves
 from bayesclust.inference.samplers import gibbs_chain
-from bayesclust.partition_priors import DirichletProcess
-from tests.exactness.cases import (
-    HOLES,
-    MIXED,
-    VARIANTS,
-    all_views,
-    bound_case,
-    count_data,
-    problem,
-    with_holes,
-)
+from tests.exactness.cases import HOLES, VARIANTS, bound_case, problem
 from tests.exactness.generative import assert_agree, assert_noticed
 from tests.exactness.test_blocked import assert_exact as assert_blocked_exact
-from tests.exactness.test_enumeration import MOVES, assert_exact
+from tests.exactness.test_enumeration import assert_exact, each_chain
 from tests.exactness.test_geweke import template, z_scores
 
-WEIGHED = [
-    "multinomial coarsened",
-    "poisson with holes coarsened",
-    "categorical with holes coarsened",
-    "hurdle coarsened",
-]
-SLOWLY_MIXING = {"categorical with holes coarsened": 20_000}
+WEIGHED = ["multinomial coarsened", "poisson with holes coarsened", "hurdle coarsened"]
 SIMULATED = ("mixed", "mixed with holes", "gaussian_diagonal with holes", "hurdle")
 
 
@@ -41,10 +24,9 @@ def simulated(name):
     return replace(base, family=bound_case(name, base.n_items, 2, rng))
 
 
-@pytest.mark.parametrize("name", [*HOLES, "mixed with holes", "hurdle", *WEIGHED])
+@pytest.mark.parametrize("name", [*HOLES, "mixed with holes", *WEIGHED])
 def test_exact_posterior(name):
-    number = SLOWLY_MIXING.get(name, 4000)
-    assert_exact(problem(name, n=6, seed=1), MOVES["default"], number, seed=1)
+    assert_exact(problem(name, n=6, seed=1), None, 4000, seed=1)
 
 
 @pytest.mark.parametrize("name", ["gaussian_spherical at gamma", "gaussian coarsened", *WEIGHED])
@@ -54,26 +36,6 @@ def test_exact_posterior_with_parameters_drawn(name):
 
 def test_exact_posterior_by_blocks():
     assert_blocked_exact(problem("mixed with holes", n=5, seed=3), 500, seed=3)
-
-
-def test_learned_hyper_parameter_of_one_part(rng):
-    blocks = (
-        rng.normal(size=6),
-        rng.integers(3, size=6),
-        count_data(6, 1, rng),
-        rng.integers(2, size=6),
-    )
-    # the parts of "mixed with holes", which is compiled already
-    parts = [
-        (DiagonalGaussian(0.5, 4.0), 0),
-        (Categorical(0.7), 1),
-        (Poisson(1.0), 2),
-        ("bernoulli", 3),
-    ]
-    family = Product(parts).bind(with_holes(np.column_stack(blocks), rng))
-    assert [family.hyper_priors[j].name for j in family.free] == ["base_strength_2"]
-    case = TVClustProblem(family, all_views(6, rng), DirichletProcess())
-    assert_exact(case, MOVES["default"], 5000, seed=3)
 
 
 def test_joint_distribution():
@@ -92,25 +54,13 @@ def test_parts_that_get_each_others_hyper_parameters_are_noticed(monkeypatch):
 
 
 @pytest.mark.slow
+@each_chain
 @pytest.mark.parametrize("name", VARIANTS)
-def test_exact_posterior_with_parameters_drawn_at_length(name):
-    assert_exact(problem(name, n=6, seed=1), None, 8000, 1, gibbs_chain)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("moves", ["default", "split-merge"])
-@pytest.mark.parametrize("name", VARIANTS)
-def test_exact_posterior_at_length(name, moves):
-    assert_exact(problem(name, n=7, seed=10), MOVES[moves], 30_000, seed=10)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*HOLES, *MIXED])
-def test_one_column_at_length(name):
-    assert_exact(problem(name, n=7, d=1, seed=11), MOVES["default"], 30_000, seed=11)
+def test_exact_posterior_at_length(name, sampler):
+    assert_exact(problem(name, n=7, seed=10), None, 20_000, 10, sampler)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SIMULATED)
 def test_joint_distribution_at_length(name):
-    assert_agree(z_scores(simulated(name), 20_000, seed=5, moves=Moves()))
+    assert_agree(z_scores(simulated(name), 8000, seed=5, moves=Moves()))

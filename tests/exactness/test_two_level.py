@@ -11,12 +11,7 @@ from bayesclust.families import FAMILIES
 from bayesclust.inference.chain import Moves, PartitionPriorParameters, TwoLevelProblem
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.inference.two_level.moves import TwoLevelScan
-from bayesclust.partition_priors import (
-    DirichletProcess,
-    KnownK,
-    MixtureOfFiniteMixtures,
-    PitmanYor,
-)
+from bayesclust.partition_priors import DirichletProcess, KnownK, MixtureOfFiniteMixtures, PitmanYor
 from tests.exactness import exact
 from tests.exactness.cases import faulty, problem
 from tests.exactness.generative import assert_agree, assert_noticed
@@ -30,20 +25,6 @@ MOVES = {
 }
 ABOVE = 1000
 """Added to clusters' labels, so that both levels side by side read as one partition."""
-
-
-def two_level_partitions(n):
-    """All (components, clusters) of n items, side by side; OEIS A000258 counts them."""
-    rows = [
-        np.append(c, g[c] + ABOVE)
-        for c in exact.partitions(n)
-        for g in exact.partitions(c.max() + 1)
-    ]
-    return np.array(rows)
-
-
-def test_number_of_states():
-    assert [len(two_level_partitions(n)) for n in (1, 2, 3, 4, 5)] == [1, 3, 12, 60, 358]
 
 
 def log_within_marginal(components, clusters, prior):
@@ -69,15 +50,14 @@ def _log_within_marginal(groups, prior):
 
 def exact_posterior(case):
     """Every state and its unnormalised log posterior."""
-    states, n = two_level_partitions(case.n_items), case.n_items
-    components, clusters = states[:, :n], states[:, n:] - ABOVE
+    components, clusters = map(np.array, zip(*exact.nested_partitions(case.n_items), strict=True))
     values = exact.log_data_marginal(case.family, components)
     for row, (c, g) in enumerate(zip(components, clusters, strict=True)):
         values[row] += exact.log_prior_marginal(np.bincount(g), case.partition_prior)
         values[row] += log_within_marginal(c, g, case.within)
     for view in case.constraints:
         values += view.noise.log_marginal(view.counts(clusters))
-    return states, values
+    return np.concatenate([components, clusters + ABOVE], axis=1), values
 
 
 def compared(case, moves, number, seed, sampler=collapsed_chain):
@@ -129,20 +109,6 @@ def test_every_prior(priors):
     assert result.agrees, result
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("moves", MOVES)
-@pytest.mark.parametrize("priors", OTHER_PRIORS)
-def test_every_prior_and_move_at_length(priors, moves):
-    above, within = OTHER_PRIORS[priors]
-    result = compared(small("gaussian", 3, within, above), MOVES[moves], 30_000, 3)
-    assert result.agrees, result
-
-
-def test_finite_mixtures_within_are_refused():
-    with pytest.raises(ValueError, match="cannot be the prior of components within a cluster"):
-        small("gaussian", 3, KnownK(2))
-
-
 def test_wrong_weight_of_new_components_is_noticed():
     def scaled(factor):
         def change(state):
@@ -156,10 +122,9 @@ def test_wrong_weight_of_new_components_is_noticed():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("moves", ["default", "split-merge"])
 @pytest.mark.parametrize("name", FAMILIES)
-def test_every_family_and_move_at_length(name, moves):
-    result = compared(small(name, 6, DirichletProcess((1.0, 1.0))), MOVES[moves], 40_000, 6)
+def test_every_family_at_length(name):
+    result = compared(small(name, 6, DirichletProcess((1.0, 1.0))), Moves(), 15_000, 6)
     assert result.agrees, result
 
 
@@ -191,4 +156,4 @@ def test_miscounted_components_are_noticed():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_at_length(name):
-    assert_agree(geweke(name, 30_000, 2))
+    assert_agree(geweke(name, 8000, 2))

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from experiments import active, cluster_models, mixing, peers
+from experiments import active, defaults, mixing, peers
 
 pytestmark = pytest.mark.slow
 
 
 def fitted(method, data, sampling, amount, accuracy):
-    cell = cluster_models.Cell(3, method, data, sampling, amount, accuracy, 0)
-    return cluster_models.run(cell)
+    cell = defaults.Cell(3, method, data, sampling, amount, accuracy, 0)
+    return defaults.run(cell)
 
 
 def test_models_chosen_by_answers_are_ahead_of_rdp_means_and_learn_the_noise():

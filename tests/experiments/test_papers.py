@@ -6,7 +6,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.active import PosteriorQueries
-from experiments import active, cluster_models, figures, frame, iac, mpck, sources
+from experiments import active, figures, frame, iac, mpck, sources
 
 FOUR = ("iac-0-10", "iac-0-100", "iac-20-10", "iac-20-100")
 
@@ -143,19 +143,6 @@ def test_tables_of_iac_compare_settings_and_report_what_does_not_hold(blobs, sco
     assert len(figures.save(iac.draw(cells, entries, plan), tmp_path / "drawn")) == 4
     cells.loc[cells.index[cells.part == "runtime"][0], "violated"] = 3
     assert "WRONG: 3 constraints that must hold" in lines_of(frame.Experiment(iac), cells, plan)[1]
-
-
-def asked(method="rdp-means", sampling="unordered", amount=0.03, accuracy=0.9, trial=0):
-    return cluster_models.Cell(0, method, "iris", sampling, amount, accuracy, trial)
-
-
-def test_answers_of_cluster_models_are_those_of_the_setting():
-    y = sources.load("iris").y
-    links = cluster_models.answers(asked(), y)
-    assert len(links) == round(0.03 * 150 * 149 / 2)
-    assert (cluster_models.answers(asked("dcrc"), y).items == links.items).all()
-    assert (cluster_models.answers(asked(trial=1), y).items != links.items).any()
-    assert len(cluster_models.answers(asked(sampling="per item", amount=2.0), y)) == 300
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from typing import Any
 
 import numpy as np
@@ -63,8 +64,9 @@ class Driver:
         rows = np.array(items, dtype=np.int64).reshape(-1)
         return float(operate(self.state, operation, rows, k, other))
 
-    def clear(self, k: int) -> None:
-        self._call(CLEAR, k)
+    clear = partialmethod(_call, CLEAR)
+    derive = partialmethod(_call, DERIVE)
+    marginal = partialmethod(_call, MARGINAL)
 
     def add(self, i: int, k: int) -> None:
         self._call(ADD, k, i)
@@ -72,17 +74,11 @@ class Driver:
     def remove(self, i: int, k: int) -> None:
         self._call(REMOVE, k, i)
 
-    def derive(self, k: int) -> None:
-        self._call(DERIVE, k)
-
     def set_items(self, items: Any, k: int) -> None:
         self._call(SET, k, items)
 
     def predictive(self, i: int, k: int) -> float:
         return self._call(PREDICTIVE, k, i)
-
-    def marginal(self, k: int) -> float:
-        return self._call(MARGINAL, k)
 
     def union(self, k: int, other: int) -> float:
         return self._call(UNION, k, other=other)

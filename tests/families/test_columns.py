@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import bayesclust as bc
-from bayesclust.families import FullGaussian, dequantize
+from bayesclust.families import dequantize
 from bayesclust.families.columns import describe_column, describe_columns, recording_step
 
 
@@ -21,12 +21,6 @@ def test_step_is_found_where_no_gap_shows_it(rng):
     assert recording_step(np.cumsum([0.0, 0.2, 0.3, 0.2, 0.3, 0.3])) == pytest.approx(0.1)
     single = np.unique(np.float32(rng.integers(0, 3000, size=150) / 100 + 70).astype(np.float64))
     assert recording_step(single) == pytest.approx(0.01, rel=1e-3)
-
-
-def test_real_numbers_have_no_step(rng):
-    for n in (8, 50, 2000):
-        assert recording_step(np.sort(rng.normal(size=n))) == 0.0
-    assert recording_step(np.array([2.0])) == recording_step(np.array([])) == 0.0
 
 
 def columns(rng, n=400):
@@ -96,39 +90,6 @@ def test_values_are_uniform_within_their_steps(rng):
     x = np.arange(4.0)[:, None]
     single = np.concatenate([dequantize(x, steps=[0.5], seed=seed) - x for seed in range(400)])
     assert stats.kstest(single.ravel(), stats.uniform(-0.25, 0.5).cdf).pvalue > 0.01
-
-
-@pytest.mark.parametrize(("step", "slack"), [(0.1, 0.01), (3.0, 1.0)])
-def test_density_of_moved_values_is_a_bound(rng, step, slack):
-    """Jensen's inequality, tight where the step is small beside the spread."""
-    x = np.round(rng.normal(size=200) / step) * step
-    edges = stats.norm.cdf(np.stack([x - step / 2, x + step / 2]))
-    exact = np.log(np.diff(edges, axis=0) / step).mean()
-    drawn = [
-        stats.norm.logpdf(dequantize(x[:, None], steps=[step], seed=seed)).mean()
-        for seed in range(30)
-    ]
-    assert exact - slack < np.mean(drawn) < exact
-
-
-def cluster_variance(X, among):
-    """Posterior mean of the first column's variance in a cluster, in the data's units."""
-    bound = FullGaussian(scale=0.001).bind(X)
-    kappa0, nu0, psi0 = bound.parameters(bound.initial_hyper())
-    own = bound.X[among]
-    n, mean = len(own), own.mean(axis=0)
-    psi = psi0 + (own - mean).T @ (own - mean)
-    psi += kappa0 * n / (kappa0 + n) * np.outer(mean, mean)
-    return psi[0, 0] / (nu0 + n - len(mean) - 1) * bound.unit[0] ** 2
-
-
-def test_moved_values_make_no_cluster_narrower_than_rounding(rng):
-    step = 0.5
-    X = np.round(np.r_[rng.normal(size=(400, 2)), rng.normal(5, 1, size=(400, 2))] / step) * step
-    among = X[:, 0] == 0.0
-    assert among.sum() > 60
-    assert cluster_variance(X, among) < 0.5 * step**2 / 12
-    assert cluster_variance(dequantize(X), among) > 0.95 * step**2 / 12
 
 
 def test_values_that_are_no_measurements_stay(rng):

@@ -1,18 +1,13 @@
 """Discrete families against SciPy and plain loops; bad data, gaps, extremes."""
 
-import itertools
-import math
-
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.stats import beta, dirichlet_multinomial, gamma, nbinom
-from scipy.stats import poisson as poisson_distribution
+from scipy.stats import dirichlet_multinomial, nbinom
 
 from bayesclust.families import Bernoulli, Categorical, Multinomial, Poisson, Recoded
 from tests.exactness.cases import with_holes
 from tests.families.drive import Driver
-from tests.families.reference import DATA, binary_data, coded_data
+from tests.families.reference import DATA
 
 HYPER = {Bernoulli: "strength", Poisson: "shape", Categorical: "concentration"}
 each_family = pytest.mark.parametrize("family", HYPER)
@@ -78,56 +73,6 @@ def test_multinomial_is_a_chain_of_predictives(concentration, rng):
         seen += x
     value = family.log_marginal(family.X, np.array([concentration])) + family.log_constant
     assert value == pytest.approx(expected, rel=1e-10)
-
-
-def test_poisson_marginal_is_the_integral():
-    family = bound(Poisson, 1.7, np.array([[3.0], [0.0], [5.0]]))
-    prior = gamma(1.7, scale=(8 / 3) / 1.7).pdf
-    expected, _ = quad(
-        lambda rate: poisson_distribution(rate).pmf([3, 0, 5]).prod() * prior(rate), 0, 60
-    )
-    value = family.log_marginal(family.X, np.array([1.7])) + family.log_constant
-    assert value == pytest.approx(math.log(expected), abs=1e-8)
-
-
-def test_bernoulli_marginal_is_the_integral():
-    family = bound(Bernoulli, 1.5, np.array([[1.0], [0.0], [1.0], [1.0]]))
-    expected, _ = quad(lambda p: p**3 * (1 - p) * beta(1.5 * 4 / 6, 1.5 * 2 / 6).pdf(p), 0, 1)
-    value = family.log_marginal(family.X, np.array([1.5]))
-    assert value == pytest.approx(math.log(expected), abs=1e-7)
-
-
-def test_names_of_codes_change_nothing(rng):
-    X = coded_data(30, 2, rng)
-    assert X.max(axis=0).tolist() == [2, 3]
-    renamed = np.stack([np.array([2, 0, 1])[X[:, 0].astype(int)], 3 - X[:, 1]], axis=1)
-    ones = binary_data(30, 2, rng)
-    for family, first, second in ((Categorical, X, renamed), (Bernoulli, ones, 1 - ones)):
-        values = [
-            model.log_marginal(model.X[:7], np.array([0.6]))
-            for model in (bound(family, 0.6, data) for data in (first, second))
-        ]
-        assert values[0] == pytest.approx(values[1], rel=1e-12)
-
-
-@each_family
-def test_probabilities_of_gaps_are_sums_over_their_values(family):
-    X = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
-    gaps = X.copy()
-    gaps[0, 1] = gaps[2, 0] = np.nan
-    complete, hyper = bound(family, 1.3, X), np.array([1.3])
-    driver = Driver(complete.with_rows(gaps), hyper)
-    driver.set_items([0, 1, 2], 0)
-    driver.derive(0)
-    counts = family is Poisson  # of unbounded values, one gap is enough
-    total = 0.0
-    for first, second in itertools.product(range(400 if counts else 2), [0] if counts else [0, 1]):
-        filled = gaps.copy()
-        filled[0, 1] = first
-        filled[2, 0] = np.nan if counts else second
-        constants = complete.row_constants(filled[:3]) - complete.row_constants(gaps[:3])
-        total += math.exp(complete.log_marginal(filled[:3], hyper) + constants.sum())
-    assert driver.marginal(0) == pytest.approx(math.log(total), abs=1e-8)
 
 
 @each_family

@@ -54,16 +54,6 @@ def test_they_are_bregman_divergences_of_phi(case, rng):
         assert gap == pytest.approx(distance(x, m), abs=1e-7)
 
 
-def test_the_mean_minimises_the_sum(case, rng):
-    divergence, points, _ = case
-    middle = points.mean(axis=0)
-    least = divergence.between(points, middle[None]).sum()
-    for other in centers_of(points, rng, k=20):
-        for share in (1e-3, 0.1, 1.0):
-            moved = (1 - share) * middle + share * other
-            assert divergence.between(points, moved[None]).sum() >= least - 1e-12 * max(least, 1.0)
-
-
 def test_a_missing_cell_costs_nothing_and_counts_in_no_mean(rng):
     """The sum over columns of divergences on the items that have a value there."""
     for name in ("poisson", "bernoulli", "categorical", "standardized"):
@@ -96,16 +86,6 @@ def test_mahalanobis_is_its_formula_in_the_users_columns(rng):
             metric.between(points, points[:4]), expected, rtol=1e-6, atol=1e-8
         )
         np.testing.assert_allclose(metric.shown(points), X, rtol=1e-9)
-
-
-def test_mahalanobis_does_not_see_how_columns_are_mixed(rng):
-    X = rng.normal(size=(40, 3))
-    other = X @ rng.normal(size=(3, 3)) + 7.0
-    first, second = (Mahalanobis().bind(data).points(data) for data in (X, other))
-    squares = SquaredEuclidean()
-    np.testing.assert_allclose(
-        squares.between(first, first), squares.between(second, second), atol=1e-9
-    )
 
 
 def test_directions_without_variance_are_left_out(rng):
@@ -190,16 +170,13 @@ def test_squared_distances_do_not_cancel_far_from_the_origin():
     assert SquaredEuclidean().between(points, points[:1])[1, 0] == 9.0
 
 
-@pytest.mark.parametrize(("given", "error"), [("cosine", ValueError), (3, TypeError)])
-def test_unknown_divergences(given, error):
-    with pytest.raises(error, match=r'^divergence must be one of "mahalanobis", .*"kl"'):
-        as_divergence(given)
-
-
-def test_a_divergence_may_be_given_as_an_object():
+def test_divergences_are_found_by_name_or_given():
     mine = KullbackLeibler(smoothing=1.0)
     assert as_divergence(mine) is mine
     assert isinstance(as_divergence("kl"), Divergence)
+    for given, error in (("cosine", ValueError), (3, TypeError)):
+        with pytest.raises(error, match=r'^divergence must be one of "mahalanobis", .*"kl"'):
+            as_divergence(given)
 
 
 @pytest.mark.parametrize(
@@ -232,7 +209,5 @@ def test_a_family_without_a_known_divergence_is_refused():
         def bind(self, X):
             raise NotImplementedError
 
-    with pytest.raises(
-        TypeError, match=r"^the divergence of Mine is not known, only those of FullGaussian, "
-    ):
+    with pytest.raises(TypeError, match=r"^the divergence of Mine is not known, only those of"):
         as_divergence(Mine())

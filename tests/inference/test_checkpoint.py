@@ -1,6 +1,5 @@
 """Runs that are killed resume to the result of an undisturbed run, bit for bit."""
 
-import json
 import os
 import signal
 import subprocess
@@ -92,8 +91,7 @@ def eager(monkeypatch):
 
 @pytest.mark.usefixtures("eager")
 @pytest.mark.parametrize(
-    ("stop_at", "width"),
-    [(1, None), (6, None), (8, None), (21, None), (46, None), (4, 3), (9, 3), (46, 3)],
+    ("stop_at", "width"), [(1, None), (6, None), (8, None), (46, None), (9, 3)]
 )
 def test_a_run_that_stops_resumes(path, stop_at, width):
     stopped(path, stop_at, width)
@@ -118,13 +116,6 @@ def test_a_finished_run_is_read_and_a_longer_one_resumes(path):
     assert_same(run(walks(), path, 33), run(walks(), None, 33))
 
 
-@pytest.mark.usefixtures("eager")
-def test_a_run_resumes_from_arrays_in_several_files(path, monkeypatch):
-    monkeypatch.setattr(module, "CHUNK_DRAWS", 3)
-    stopped(path, 23)
-    assert_same(run(walks(), path), run(walks()))
-
-
 def test_xarray_opens_a_checkpoint(path):
     draws = run(walks(), path)
     tree = xr.open_datatree(path, engine="zarr", consolidated=False)
@@ -147,11 +138,8 @@ def test_other_runs_are_refused(path):
 def test_other_things_are_refused(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/a.txt").write_text("mine")
-    (tmp_path / "file").write_text("mine")
-    sentence = r"exists and is no checkpoint of bayesclust: give another path"
-    for name in ("notes", "file"):
-        with pytest.raises(ValueError, match=sentence):
-            run(walks(), tmp_path / name)
+    with pytest.raises(ValueError, match=r"exists and is no checkpoint of bayesclust: give anoth"):
+        run(walks(), tmp_path / "notes")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty/zarr.8f.partial").write_text("{")
     assert stored_fingerprint(tmp_path / "empty") is None
@@ -159,36 +147,28 @@ def test_other_things_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "file", ["posterior/z/c/1/0/0", "sample_stats/at/c/1/0", "posterior/p/zarr.json"]
+    ("file", "sentence"),
+    [
+        ("posterior/z/c/1/0/0", r"the draws in the checkpoint, '.*', cannot be read: remove the"),
+        ("state/0/zarr.json", r"state.0.zarr\.json', cannot be read: remove the checkpoint"),
+    ],
 )
-@pytest.mark.parametrize("content", [b"", b"half", None])
-def test_damaged_draws_are_named(path, file, content):
+def test_damaged_parts_are_named(path, file, sentence):
     run(walks(), path)
-    damaged = path / file
-    damaged.write_bytes(damaged.read_bytes()[:9] if content is None else content)
-    sentence = r"the draws in the checkpoint, '.*', cannot be read: remove the checkpoint"
-    with pytest.raises(ValueError, match=sentence):
-        run(walks(), path)
-
-
-def test_a_damaged_state_is_named(path):
-    run(walks(), path)
-    (path / "state/0/zarr.json").write_text("{")
-    sentence = r"state.0.zarr\.json', cannot be read: remove the checkpoint"
+    (path / file).write_text("{")
     with pytest.raises(ValueError, match=sentence):
         run(walks(), path)
 
 
 @pytest.mark.usefixtures("eager")
-@pytest.mark.parametrize("content", [b"", b"half"])
-def test_garbage_beyond_the_snapshot_is_overwritten(path, monkeypatch, content):
-    """Files that no snapshot counts, be they whole, half or anything."""
+def test_garbage_beyond_the_snapshot_is_overwritten(path, monkeypatch):
+    """Files that no snapshot counts, of draws that are in several files."""
     monkeypatch.setattr(module, "CHUNK_DRAWS", 4)
     stopped(path, 14)  # the first chain is done, the second has three draws, in its first file
     for name in ("posterior/z/c/1/1/0", "sample_stats/at/c/1/2"):
         assert not (path / name).exists()
         (path / name).parent.mkdir(parents=True, exist_ok=True)
-        (path / name).write_bytes(content)
+        (path / name).write_bytes(b"half")
     assert_same(run(walks(), path), run(walks()))
     assert_same(run(walks(), path), run(walks()))
 
@@ -251,34 +231,23 @@ def test_an_interrupted_run_returns_draws_and_resumes(path, monkeypatch):
     assert_same(done, whole)
 
 
-def test_an_interrupt_in_the_warm_up_loses_nothing(path, monkeypatch):
+def test_an_interrupt_before_any_draw_is_an_interrupt(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
-        run(interrupted_at(monkeypatch, 4), path)
-    attributes = json.loads((path / "state/0/zarr.json").read_text())["attributes"]
-    assert from_text(attributes["snapshot"])["sweeps"] == 4
-    assert_same(run(walks(), path), run(walks()))
+        run(interrupted_at(monkeypatch, 2))
 
 
 # --- snapshots as text
 
 
-@pytest.mark.parametrize(
-    "value", [0.1, 2**127 + 1, np.float64(1e-300), np.int64(3), "word", None, [1, 2.5]]
-)
-def test_snapshots_keep_every_bit(value):
-    assert from_text(to_text({"value": value})) == {"value": value}
-
-
-ARRAYS = [np.zeros((0, 2)), np.array(np.pi), np.array([[1, -2]], np.int8), np.array([np.nan, -0.0])]
-
-
-@pytest.mark.parametrize("array", ARRAYS)
-def test_snapshots_keep_arrays(array):
-    found = from_text(to_text([array]))[0]
-    assert found.dtype == array.dtype
-    assert found.shape == array.shape
-    assert found.tobytes() == array.tobytes()
-    found[...] = 0  # may be written to
+def test_snapshots_keep_every_bit():
+    for value in (0.1, 2**127 + 1, np.float64(1e-300), np.int64(3), "word", None, [1, 2.5]):
+        assert from_text(to_text({"value": value})) == {"value": value}
+    none, whole = np.zeros((0, 2)), np.array([[1, -2]], np.int8)
+    for array in (none, np.array(np.pi), whole, np.array([np.nan, -0.0])):
+        found = from_text(to_text([array]))[0]
+        assert (found.dtype, found.shape) == (array.dtype, array.shape)
+        assert found.tobytes() == array.tobytes()
+        found[...] = 0  # may be written to
 
 
 def test_snapshots_refuse_what_they_cannot_keep():

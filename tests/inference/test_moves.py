@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from bayesclust.constraints import LinkNoise, PairwiseConstraints
-from bayesclust.constraints.factor_graph import compile_sites, stack_tables
-from bayesclust.families import FAMILIES
-from bayesclust.inference.assignment import draw_index, members
+from bayesclust.inference.assignment import draw_index
 from bayesclust.inference.chain import (
     LEAST_RATE,
     WARMUP_BOOST,
@@ -18,9 +15,7 @@ from bayesclust.inference.chain import (
     MoveSchedule,
     TwoLevelProblem,
 )
-from bayesclust.inference.moves.link_blocks import Blocks, draw_bonds, move_blocks
-from bayesclust.inference.moves.parameter_scan import NONE_OPENED, prior_predictive, scan_given
-from bayesclust.inference.moves.scan import FAST_SCANS, scan, scan_full
+from bayesclust.inference.moves.scan import scan, scan_full
 from bayesclust.inference.moves.split_merge import (
     NOBODY,
     NOTED,
@@ -28,11 +23,9 @@ from bayesclust.inference.moves.split_merge import (
     Places,
     SplitMerge,
     draw_pairs,
-    log_ratio,
 )
-from bayesclust.inference.parameters import NONE_DRAWN
 from bayesclust.inference.samplers import collapsed_chain
-from bayesclust.partition_priors import DirichletProcess, KnownK
+from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import links, problem
 from tests.exactness.test_enumeration import compared
 from tests.inference.states import STARTS, chain, check_assignment, state_of
@@ -41,186 +34,6 @@ SPLITS = Moves(split_merge=4.0, link_blocks=False, single_site=False)
 
 
 # --- conditionals and ratios
-
-
-def log_probability(state, z, dropped=False):
-    """log p(z, x, s | parameters) from the reference formulas; may-links left out if `dropped`."""
-    problem, labels = state.problem, np.unique(z, return_inverse=True)[1]
-    value = problem.partition_prior.log_prob(np.bincount(labels), state.values)
-    value += problem.family.log_data(
-        [problem.family.X[labels == k] for k in range(labels.max() + 1)], state.hyper
-    )
-    for each, noise in zip(problem.constraints, state.noise, strict=True):
-        rows = each.noise.log_table(noise)[each.codes, each.patterns(labels)]
-        drop = (each.answers == 1) if dropped and each.kind == "pairwise" else False
-        value += np.where(drop, 0.0, rows).sum()
-    return float(value)
-
-
-def conditional(state, items, dropped=False):
-    """p(cluster of the items | rest), the last that of a new one, and the labels of the others."""
-    z = state.assignment.place[state.assignment.z].copy()
-    others = np.unique(np.delete(z, items))
-    values = []
-    for k in [*others, z.max() + 1]:
-        z[items] = k
-        values.append(log_probability(state, z, dropped))
-    return softmax(values), others
-
-
-def assert_frequencies(tally, expected):
-    number = tally.sum()
-    error = np.sqrt(expected * (1 - expected) / number)
-    assert (np.abs(tally / number - expected) < 4.5 * error + 3 / number).all()
-
-
-def chosen(state, items, labels, others):
-    """Position among `others` of the cluster that the items are in, -1 for a new one."""
-    z = state.assignment.z
-    mates = np.setdiff1d(np.flatnonzero(z == z[items[0]]), items)
-    return np.searchsorted(others, labels[mates[0]]) if len(mates) else -1
-
-
-@pytest.mark.parametrize("prior", [None, KnownK(9, 0.7)])
-@pytest.mark.parametrize("name", ["gaussian", "poisson"])
-def test_one_update_has_the_exact_conditional(name, prior):
-    fast = FAST_SCANS.get(type(state_of(name, n=7).clusters), scan)
-    for move in {scan, fast}:
-        for i, kind in ((2, "random"), (0, "alone")):
-            state = state_of(name, n=7, kind=kind, seed=4)
-            if prior is not None:
-                object.__setattr__(state.problem, "partition_prior", prior)
-                state.values = prior.initial()
-            expected, others = conditional(state, [i])
-            labels = state.assignment.place[state.assignment.z].copy()
-            tally, moved = np.zeros(len(expected)), np.zeros(1, np.int64)
-            for _ in range(1500):
-                state.assign(labels)
-                move(state.target, np.array([i]), 0, moved, state.rng)
-                tally[chosen(state, [i], labels, others)] += 1
-            assert_frequencies(tally, expected)
-
-
-@pytest.mark.parametrize("name", ["gaussian", "poisson", "gaussian_tied"])
-def test_block_has_the_exact_conditional(name):
-    for kind, items in (("random", [0, 3]), ("one", [1, 2, 5])):
-        state = state_of(name, n=8, seed=6, kind=kind)
-        labels = state.assignment.place[state.assignment.z].copy()
-        labels[items] = labels[items[0]]
-        labels = np.unique(labels, return_inverse=True)[1]
-        state.assign(labels)
-        if name == "gaussian_tied":  # the shared covariance is given
-            state.problem.family.set_hyper(state.clusters, state.hyper)
-        order = np.array([*items, *np.setdiff1d(np.arange(8), items)])
-        block = Blocks(order, np.array([0]), np.array([len(items)]))
-        tally, others = None, np.unique(np.delete(labels, items))
-        moved = np.zeros(1, np.int64)
-        tally = np.zeros(len(others) + 1)
-        for _ in range(1500):
-            state.assign(labels)
-            move_blocks(state.target, block, 0, moved, state.rng)
-            tally[chosen(state, items, labels, others)] += 1
-        if name != "gaussian_tied":
-            assert_frequencies(tally, conditional(state_at(state, labels), items, dropped=True)[0])
-
-
-def state_at(state, labels):
-    state.assign(labels)
-    return state
-
-
-def test_bonds_have_their_probability(rng):
-    link = PairwiseConstraints([(0, 1)], [True], 2, noise=LinkNoise(p=0.9, q=0.7))
-    sites, table = compile_sites([link], 2), stack_tables([link], [link.noise.initial(1)])
-    together, apart = np.zeros(2, int), np.arange(2)
-    roots = np.array([draw_bonds(sites, table, together, rng) for _ in range(4000)])
-    bonded = (roots[:, 0] == roots[:, 1]).mean()
-    assert bonded == pytest.approx(1 - 0.3 / 0.9, abs=4.5 * np.sqrt(2 / 9 / 4000))
-    np.testing.assert_array_equal(draw_bonds(sites, table, apart, rng), apart)
-
-
-@pytest.mark.parametrize("kind", STARTS)
-def test_scan_given_has_the_conditional_given_the_likelihoods(kind, rng):
-    n, i = 7, 3
-    state = state_of(n=n, kind=kind, seed=4, alpha=1.3)
-    start, capacity = state.assignment.z.copy(), len(state.assignment.slots)
-    density, log_alone = rng.normal(size=(1, capacity)), rng.normal(size=1)
-    others, values, rest = np.unique(np.delete(start, i)), [], start.copy()
-    for k in [*others, capacity]:
-        rest[i] = k
-        size = (np.delete(start, i) == k).sum()
-        new = np.log(1.3) + log_alone[0]
-        value = new if k == capacity else np.log(size) + density[0, k]
-        noises = zip(state.problem.constraints, state.noise, strict=True)
-        values.append(value + sum(each.log_prob(rest, noise) for each, noise in noises))
-    tally, moved = np.zeros(len(values)), np.zeros(1, np.int64)
-    for _ in range(4000):
-        state.assign(start)
-        count = np.bincount(start, minlength=capacity)
-        target = state.target._replace(state=None)
-        position, opened = scan_given(
-            target, count, density, log_alone, np.array([i]), 0, moved, rng
-        )
-        z = state.assignment.z
-        assert position == 1
-        np.testing.assert_array_equal(count, np.bincount(z, minlength=capacity))
-        assert opened in (NONE_OPENED, z[i])
-        tally[np.searchsorted(others, z[i]) if z[i] in others else -1] += 1
-    assert_frequencies(tally, softmax(values))
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-def test_prior_predictive_is_the_marginal_of_one_item(name):
-    state = state_of(name, n=9, seed=1)
-    family = state.problem.family
-    expected = [family.log_marginal(family.X[i : i + 1], state.hyper) for i in range(9)]
-    found = prior_predictive(state.clusters, 9)
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
-
-
-def test_ratio_of_a_split_is_the_difference_of_log_joints():
-    for seed in range(10):
-        state, other = (state_of(n=14, seed=seed) for _ in range(2))
-        assignment, clusters = state.assignment, state.clusters
-        a, b = assignment.slots[0], assignment.slots[1]
-        split, merged = assignment.z.copy(), assignment.slots[state.n_clusters]
-        items, together = members(assignment, a, b), split.copy()
-        together[items] = merged
-        other.assign(np.unique(together, return_inverse=True)[1])
-        slot = other.assignment.z[items[0]]
-        for name in clusters._fields:
-            array = getattr(clusters, name)
-            own = isinstance(array, np.ndarray) and array.ndim and name != "X"
-            if own and len(array) == len(clusters.count):
-                array[merged] = getattr(other.clusters, name)[slot]
-        number = state.n_clusters - 1
-        found = log_ratio(state.target, NONE_DRAWN.rows, False, items, a, b, merged, number)
-        expected = log_probability(state, split) - log_probability(state, together)
-        assert found == pytest.approx(expected, rel=1e-9, abs=1e-9)
-        np.testing.assert_array_equal(assignment.z, split)
-
-
-STATES = {2: [(0, 0), (0, 1)], 3: [(0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2)]}
-
-
-@pytest.mark.parametrize("scans", [0, 3])
-@pytest.mark.parametrize("n", STATES)
-def test_split_merge_has_detailed_balance(n, scans):
-    """Between any two partitions a chain in equilibrium flows equally often both ways."""
-    state = state_of(n=n, seed=5, views=False)
-    move = SplitMerge(MoveSchedule(Moves(restricted_scans=scans)))
-    weights = softmax([log_probability(state, np.array(z)) for z in STATES[n]])
-    number, flow = 3000, np.zeros((len(weights), len(weights)))
-    for row, z in enumerate(STATES[n]):
-        for _ in range(number):
-            state.assign(np.array(z))
-            move.propose(state, 1, NONE_DRAWN, noting=False)
-            seen = {}
-            now = tuple(seen.setdefault(k, len(seen)) for k in state.labels.tolist())
-            flow[row, STATES[n].index(now)] += weights[row] / number
-    error = np.sqrt((weights[:, None] * flow + weights[None, :] * flow.T) / number)
-    assert (np.abs(flow - flow.T) <= 4.5 * error + 1e-3).all()
-    assert flow.sum() - np.trace(flow) > 0.01
 
 
 # --- fast scans

@@ -1,15 +1,11 @@
 """Learning the base measure: consistent states, adapted steps, and quadrature's posterior."""
 
-import math
-
 import numpy as np
 import pytest
 
-from bayesclust.families import FAMILIES, FullGaussian, HyperPrior, Multinomial
-from bayesclust.inference.chain import BaseMeasure, TVClustProblem
+from bayesclust.families import FAMILIES
+from bayesclust.inference.chain import BaseMeasure
 from bayesclust.inference.parameters import PROPOSED, TOTAL, HyperSampler, walk_clusters
-from tests.exactness.cases import data_for
-from tests.exactness.exact import hyper_nodes
 from tests.inference.states import chain, check_assignment, state_of
 
 
@@ -33,54 +29,6 @@ def test_totals_are_those_of_a_plain_reference(name):
             found = walk_clusters(state.clusters, state.assignment, task)
             assert found == pytest.approx(expected, rel=1e-8)
         check_assignment(state)
-
-
-def test_nothing_to_learn_draws_nothing():
-    state = state_of(n=10, seed=2)
-    known = FullGaussian(scale=0.5, strength=3.0, mean_precision=0.1)
-    state.problem = TVClustProblem(known.bind(state.problem.family.X))
-    hyper = state.hyper = state.problem.family.initial_hyper()
-    before = state.rng.bit_generator.state
-    update(state)
-    assert state.hyper is hyper
-    assert state.rng.bit_generator.state == before
-
-
-@pytest.mark.parametrize(
-    "family",
-    [
-        FullGaussian(strength=3.0, mean_precision=0.2),
-        FullGaussian(
-            scale=HyperPrior("base_scale", 0.5, 1.0, lower=0.45), strength=3.0, mean_precision=0.2
-        ),
-        Multinomial(),
-    ],
-    ids=["scale", "scale, cut off", "counts"],
-)
-def test_one_hyper_parameter_has_the_posterior_of_quadrature(family, rng):
-    name = "multinomial" if isinstance(family, Multinomial) else "gaussian"
-    state = state_of(name, n=15, seed=3)
-    bound = family.bind(data_for(family, 15, 2, rng))
-    state.problem = TVClustProblem(bound)
-    state.hyper = bound.initial_hyper()
-    state.assign(np.arange(15) % 3)
-    (j,) = bound.free
-    nodes, log_weights = hyper_nodes(bound, per_sd=200)
-    totals = np.array([plain_total(state, hyper) for hyper in nodes])
-    density = np.exp(log_weights + totals - totals.max())
-    cumulative = np.cumsum(density) / density.sum()
-    move, draws = BaseMeasure(bound), np.empty(9000)
-    for row in range(-300, len(draws)):
-        for _ in range(4):
-            update(state, move, adapt=row < 0)
-        draws[row] = state.hyper[j]
-    ranks = np.interp(np.log(draws), np.log(nodes[:, j]), cumulative)
-    batches = ranks.reshape(30, 300)
-    for values in (batches, batches**2):
-        error = values.mean(axis=1).std(ddof=1) / math.sqrt(30)
-        # quadrature takes middles of cells: a share of one cell's weight of leeway
-        expected = 0.5 if values is batches else 1 / 3
-        assert abs(values.mean() - expected) < 4.5 * error + density.max() / density.sum()
 
 
 def test_scales_adapt_in_the_warm_up_alone():

@@ -47,9 +47,9 @@ def without(constraints, left):
     return taken(constraints, np.delete(np.arange(len(constraints)), left))
 
 
-def before_and_after(make, n=6):
+def before_and_after(make):
     """Constraints before and after some answers, to the second of which one kind is new."""
-    links, triplets, others = make(n, np.random.default_rng(5))
+    links, triplets, others = make(6, np.random.default_rng(5))
     before = first(links, 4), first(triplets, 1)
     return before, (first(links, 8), first(triplets, 2), first(others, 1))
 
@@ -87,8 +87,7 @@ def deviation(found, case, constraints):
     return float((np.abs(found.weights @ quantities(found.draws) - truth) / error)[error > 0].max())
 
 
-@pytest.mark.parametrize("min_ess", [0.0, 0.7], ids=["weights alone", "resampled"])
-@NOISE
+@pytest.mark.parametrize(("make", "min_ess"), [(all_views, 0.0), (known_views, 0.7)])
 def test_draws_are_from_the_posterior_given_all_answers(make, min_ess):
     before, after = before_and_after(make)
     base = problem("gaussian", n=6, seed=3)
@@ -96,15 +95,6 @@ def test_draws_are_from_the_posterior_given_all_answers(make, min_ess):
     assert (found.n_resampled > 0) == (min_ess > 0)
     assert deviation(found, base, after) < LARGEST
     assert found.problem.constraints == after
-
-
-def test_draws_of_mixtures_are_from_the_posterior():
-    before, after = before_and_after(known_views, n=5)
-    base = problem("gaussian coarsened", n=5, seed=4)
-    case = TwoLevelProblem(base.family, before, base.partition_prior)
-    found = run(case, after, min_ess=0.9)
-    assert found.n_resampled > 0
-    assert deviation(found, case, after) < LARGEST
 
 
 class Unweighted(Particles):
@@ -199,12 +189,12 @@ def models(seed=4):
     return single, light, TwoLevelProblem(single.family, (), single.partition_prior)
 
 
-def averaged(constraints, cls=AveragedParticles, part=Particles, before=(), number=NUMBER):
+def averaged(constraints, cls=AveragedParticles, before=()):
     rng, parts = np.random.default_rng(0), []
     for case in models():
         start = replace(case, constraints=before)
         chain = collapsed_chain(start, np.zeros(N, np.int64), rng, Moves())
-        parts.append(part([chain], number // 3, num_warmup=100, thinning=THINNING))
+        parts.append(Particles([chain], NUMBER // 3, num_warmup=100, thinning=THINNING))
     found = cls(parts)
     found.update(constraints, rng)
     return found
@@ -268,19 +258,9 @@ class Optimistic(AveragedParticles):
         return np.array([np.log(part.weights @ np.exp(part._log_answers)) for part in self.parts])
 
 
-class Fixed(Unweighted):
-    """Neither weighs nor moves."""
-
-    def resample(self, rng, number=None):
-        """Do nothing."""
-
-    rejuvenate = resample
-
-
-@pytest.mark.parametrize("options", [{"cls": Optimistic}, {"part": Fixed}])
-def test_a_fault_in_several_models_is_noticed(options):
+def test_a_fault_in_several_models_is_noticed():
     constraints = answers_of(known_views)
-    assert deviations(averaged(constraints, **options), constraints).max() > LARGEST
+    assert deviations(averaged(constraints, cls=Optimistic), constraints).max() > LARGEST
 
 
 def test_draws_count_by_the_weight_of_their_model(known):
@@ -298,14 +278,11 @@ def test_every_model_keeps_draws(monkeypatch, known):
     assert numbers[0] > numbers[2] > numbers[1]
 
 
-def test_scores_do_not_depend_on_when_answers_came():
+def test_answers_of_the_beginning_give_the_same_scores():
     constraints = answers_of(known_views)
-    # of so many draws the difference of two scores has a standard deviation of about .065
-    found = averaged(constraints, number=3 * NUMBER)
-    at_once = averaged(constraints, before=constraints, number=3 * NUMBER)
+    at_once = averaged(constraints, before=constraints)
     assert at_once.n_resampled == 0
     assert deviations(at_once, constraints).max() < LARGEST
-    assert at_once.scores[0] == pytest.approx(found.scores[0], abs=0.3)
 
 
 @NOISE

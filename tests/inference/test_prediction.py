@@ -1,13 +1,10 @@
 """Prediction of new items against ratios of marginals, sums over partitions, and its own laws."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from scipy import integrate
 from scipy.special import logsumexp
 
-from bayesclust.families import FAMILIES, FullGaussian, Multinomial
+from bayesclust.families import FAMILIES, FullGaussian
 from bayesclust.inference import prediction
 from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.partition_priors import DirichletProcess
@@ -67,7 +64,7 @@ def test_predictions_given_draws_are_ratios_of_marginals(name, rng):
     )
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", ["gaussian", "gaussian_tied", "multinomial"])
 def test_prediction_is_the_sum_over_partitions_with_the_item(name):
     """The weights of the partitions of n + 1 items give density and co-clustering of the last."""
     whole = problem(name, n=6, seed=3)
@@ -94,60 +91,16 @@ def test_prediction_is_the_sum_over_partitions_with_the_item(name):
     assert found.novelty(row)[0] == pytest.approx(alone, abs=0.01)
 
 
-@pytest.fixture
-def line(rng):
-    """Draws about eight items on a line."""
-    X = np.r_[rng.normal(-3, 1, 4), rng.normal(4, 0.5, 4)][:, None] * 7 + 100
-    family = FullGaussian().bind(X)
-    z = np.array([[0] * 4 + [1] * 4, [0, 0, 1, 1, 2, 2, 2, 2], [0] * 8])
-    return Prediction(
-        family, z, values([0.5, 1.0, 2.0]), np.array([family.sample_hyper(rng) for _ in z])
-    )
+def test_blocks_do_not_change_the_result(rng, monkeypatch):
+    family = FullGaussian().bind(rng.normal(size=(7, 1)))
+    hypers = np.array([family.sample_hyper(rng) for _ in Z])
+    found = Prediction(family, Z, values(ALPHA), hypers)
+    rows = family.transform(rng.normal(size=(11, 1)))
 
+    def predicted():
+        return found.log_density(rows), found.similarity(rows), found.memberships(rows, Z[0])
 
-def test_density_integrates_to_one(line):
-    def density(x):
-        return np.exp(line.log_density(line.family.transform([[x]])))[0]
-
-    middle, _ = integrate.quad(density, 0, 200, limit=200, points=[75, 128])
-    tails = [integrate.quad(density, *ends, limit=200)[0] for ends in ((-np.inf, 0), (200, np.inf))]
-    assert middle + sum(tails) == pytest.approx(1, abs=1e-6)
-
-
-def test_probability_of_counts_sums_to_one(rng):
-    family = Multinomial().bind(np.array([[3.0, 1], [2, 2], [0, 4]]))
-    found = Prediction(
-        family, np.array([[0, 0, 1], [0, 1, 2]]), values([1.0, 1.0]), np.array([[0.5], [2.0]])
-    )
-    every = np.array([[k, 6 - k] for k in range(7)], dtype=float)
-    assert np.exp(found.log_density(family.transform(every))).sum() == pytest.approx(1)
-
-
-def test_every_item_is_somewhere(line):
-    rows = line.family.transform(np.linspace(0, 300, 7)[:, None])
-    labels = np.array([0, 0, 0, 1, 1, 1, 2, 2])
-    np.testing.assert_allclose(line.memberships(rows, labels).sum(axis=1), 1)
-    # under a draw of clusters of equal size, company summed over items is size times the chance of
-    # joining
-    one = replace(line, z=line.z[:1], values=line.values[:1], hyper=line.hyper[:1])
-    np.testing.assert_allclose(one.similarity(rows).sum(axis=1), 4 * (1 - one.novelty(rows)))
-
-
-def test_far_items_have_finite_densities_and_memberships(line):
-    far = line.family.transform([[1e7], [-1e7]])
-    shares = line.memberships(far, line.z[0])
-    assert np.isfinite(shares).all()
-    np.testing.assert_allclose(shares.sum(axis=1), 1)
-    assert np.isfinite(line.log_density(far)).all()
-
-
-def test_blocks_do_not_change_the_result(line, monkeypatch):
-    rows = line.family.transform(np.linspace(50, 150, 11)[:, None])
-    whole = line.log_density(rows), line.similarity(rows), line.memberships(rows, line.z[1])
+    whole = predicted()
     monkeypatch.setattr(prediction, "BLOCK", 25)
-    for one, other in zip(
-        whole,
-        (line.log_density(rows), line.similarity(rows), line.memberships(rows, line.z[1])),
-        strict=True,
-    ):
+    for one, other in zip(whole, predicted(), strict=True):
         np.testing.assert_array_equal(one, other)

@@ -5,37 +5,15 @@ import json
 import jax
 import numpy as np
 import numpyro
-from numpyro.infer.util import log_density
 
 import bayesclust as bc
 from bayesclust.inference.blocked.chains import BlockedChains
-from bayesclust.models import constraint_sites, tvclust
+from bayesclust.models import constraint_sites
 from tests.exactness.cases import problem
 
 Y = np.repeat([0, 1], 6)
 X = np.random.default_rng(0).normal(size=(12, 2)) + 4 * Y[:, None]
 LINKS = bc.PairwiseConstraints.sample(Y, size=12, seed=0)
-
-
-def of_tvclust():
-    """Log density of the program at one place."""
-    at = {
-        "stick": np.array([0.5, 0.4, 0.3]),
-        "concentration": np.array(1.2),
-        "p": np.array([0.9]),
-        "q": np.array([0.8]),
-        "z": Y,
-    }
-
-    def model():
-        tvclust(X, LINKS, family="gaussian_spherical", truncation=4)
-
-    seeded = numpyro.handlers.seed(numpyro.handlers.substitute(model, at), jax.random.key(1))
-    traced = numpyro.handlers.trace(seeded).get_trace()
-    for name, site in traced.items():
-        if site["type"] == "sample" and not site["is_observed"] and name not in at:
-            at[name] = np.full(np.shape(site["value"]), 0.7)
-    return float(log_density(model, (), {}, at)[0])
 
 
 def drawn_by_blocked():
@@ -72,4 +50,4 @@ if __name__ == "__main__":
     first = drawn_by_nuts()
     blocked = drawn_by_blocked()
     again = drawn_by_nuts()
-    print(json.dumps({"nuts": [first, again], "blocked": blocked, "density": of_tvclust()}))
+    print(json.dumps({"nuts": [first, again], "blocked": blocked}))

@@ -1,20 +1,18 @@
-"""DCRC's NumPyro program, its log joint and the paper's objectives: several codes, one model."""
-
-from itertools import product
+"""DCRC's NumPyro program and its log joint: two codes, one model."""
 
 import jax
 import numpy as np
 import numpyro
 import numpyro.infer
 import pytest
-from numpyro.infer.util import log_density
 from scipy import stats
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_softmax
 
 import bayesclust as bc
+from bayesclust.constraints.stored import noise_names
 from bayesclust.models import WeightPrior, dcrc_log_joint
 from bayesclust.models.dcrc import dcrc
-from tests.models.paper_objective import PaperObjective
+from tests.models.test_tvclust import answers, density
 from tests.refusals import cases, refusal
 
 N, K = 6, 3
@@ -31,19 +29,6 @@ def W(rng):
     return rng.normal(size=(K, 3))
 
 
-def answers():
-    triplets = bc.RelativeConstraints(
-        [(0, 1, 2), (3, 0, 4), (1, 0, 3), (4, 3, 0)],
-        ["yes", "dnk", "no", "dnk"],
-        n_items=N,
-        source=[0, 0, 1, 1],
-    )
-    other = bc.RelativeConstraints(
-        [(1, 2, 4)], ["yes"], n_items=N, name="other", noise=bc.ConfusionNoise()
-    )
-    return [triplets, other, bc.PairwiseConstraints([(0, 1), (2, 3)], [True, False], n_items=N)]
-
-
 @pytest.mark.parametrize(
     "prior",
     [
@@ -58,19 +43,15 @@ def answers():
 def test_program_and_log_joint_agree(X, W, rng, prior):
     views = answers()
     noise = [view.noise.sample_prior(view.n_sources, rng) for view in views]
-    sites = {
-        "W": W,
-        "z": Z,
-        "noise": noise[0]["noise"],
-        "confusion": noise[1]["confusion"],
-        **noise[2],
-    }
+    sites = {"W": W, "z": Z}
+    for names, values in zip(noise_names(views), noise, strict=True):
+        sites |= {site: values[parameter] for parameter, site in names.items()}
     precision = 0.7 if prior is not None and isinstance(prior.precision, tuple) else None
     if precision is not None:
         sites["precision"] = precision
     expected = dcrc_log_joint(W, Z, X, views, noise, prior, precision)
-    found, _ = log_density(dcrc, (X, K, views), {"prior": prior}, sites)
-    assert float(found) == pytest.approx(expected)
+    found = density(dcrc, (X, K, views), {"prior": prior}, sites)
+    assert found == pytest.approx(expected)
 
 
 def test_log_joint_by_hand(X, W):
@@ -103,95 +84,24 @@ def test_enumerated_labels_are_refused(X):
         numpyro.handlers.seed(enumerated, jax.random.key(0))(X, K)
 
 
-def plain_objective(W, X, views, eps, tau, penalty, balance):
-    """Eq. 8 or 9 by loops over all labelings."""
-    log_p = log_softmax(X @ W[:, :-1].T + W[:, -1], axis=1)
-    named = sorted({int(i) for view in views for i in view.items.ravel()})
-    values = []
-    for labels in product(range(K), repeat=len(named)):
-        z = dict(zip(named, labels, strict=True))
-        value = sum(log_p[i, k] for i, k in z.items())
-        for view in views:
-            for items, answer in zip(view.items, view.answers, strict=True):
-                i, j, k = (z[int(item)] for item in items)
-                truth = 0 if i == j != k else 1 if i == k != j else 2
-                value += np.log(1 - eps) if answer == truth else np.log(eps / 2)
-        values.append(value)
-    entropy = -(np.exp(log_p) * log_p).sum(axis=1)
-    free = [i for i in range(len(X)) if i not in named]
-    mean = np.exp(log_p).mean(axis=0)
-    value = logsumexp(values) / sum(map(len, views)) - penalty * (W[:, :-1] ** 2).sum()
-    return value - tau * np.mean(entropy[free]) - balance * tau * (mean * np.log(mean)).sum()
-
-
-@pytest.mark.parametrize("balance", [False, True], ids=["Eq. 8", "Eq. 9"])
-def test_paper_objective_and_its_gradient(X, W, balance):
-    noise = bc.UniformNoise(0.1)
-    triplets = bc.RelativeConstraints(
-        [(0, 1, 2), (2, 0, 4), (1, 4, 2)], ["yes", "dnk", "no"], n_items=N, noise=noise
-    )
-    objective = PaperObjective(X, K, triplets, tau=0.7, penalty=0.05, balance=balance)
-
-    def plain(W):
-        return plain_objective(W, X, [triplets], 0.1, 0.7, 0.05, balance)
-
-    value, gradient = objective.value_and_gradient(W)
-    assert value == pytest.approx(plain(W), rel=1e-12)
-    numerical = np.empty_like(W)
-    for place in np.ndindex(W.shape):
-        step = np.zeros_like(W)
-        step[place] = 1e-6
-        numerical[place] = (plain(W + step) - plain(W - step)) / 2e-6
-    np.testing.assert_allclose(gradient, numerical, atol=1e-8)
-
-
-def test_items_of_different_answers_factorise(X, W):
-    noise = bc.UniformNoise(0.1)
-    parts = [
-        bc.RelativeConstraints([items], [word], n_items=N, noise=noise)
-        for items, word in (((0, 1, 2), "yes"), ((3, 5, 4), "no"))
-    ]
-    both = bc.RelativeConstraints([(0, 1, 2), (3, 5, 4)], ["yes", "no"], n_items=N, noise=noise)
-    apart = sum(PaperObjective(X, K, part).log_evidence(W) for part in parts)
-    assert PaperObjective(X, K, both).log_evidence(W) == pytest.approx(apart)
-
-
-def test_lower_bound_touches_where_answers_say_nothing(X, W):
-    triplets = bc.RelativeConstraints(
-        [(0, 1, 2), (2, 0, 4)], ["yes", "dnk"], n_items=N, noise=bc.UniformNoise(2 / 3)
-    )
-    objective = PaperObjective(X, K, triplets)
-    prior = np.exp(log_softmax(X @ W[:, :-1].T + W[:, -1], axis=1))
-    assert float(objective.lower_bound(W, prior)) == pytest.approx(float(objective(W)))
-    other = np.full((N, K), 1 / K)
-    assert float(objective.lower_bound(W, other)) < float(objective(W))
-
-
 REFUSED = """
 WeightPrior(bias_scale=-1.0)
     ValueError: bias_scale must lie in (0, inf); got -1.0.
 WeightPrior(separation=-1.0)
     ValueError: separation must lie in [0, inf); got -1.0.
-WeightPrior(balance=inf)
-    ValueError: balance must lie in [0, inf); got inf.
 WeightPrior(precision=0.0)
     ValueError: precision=0.0 is neither a positive number nor a pair (shape, rate) of positive
     numbers; give one of these.
-WeightPrior((1.0, 0.0))
-    ValueError: precision=(1.0, 0.0) is neither a positive number nor a pair (shape, rate) of
-    positive numbers; give one of these.
 WeightPrior(proportions=(0.5, 0.4))
     ValueError: proportions must be positive, one per cluster, with sum 1; got (0.5, 0.4).
 WeightPrior(proportions=(1.0, 0.0))
     ValueError: proportions must be positive, one per cluster, with sum 1; got (1.0, 0.0).
-WeightPrior(proportions=((0.5, 0.5),))
-    ValueError: proportions must be positive, one per cluster, with sum 1; got ((0.5, 0.5),).
 """
 
 
 @pytest.mark.parametrize(("call", "expected"), cases(REFUSED))
 def test_bad_priors_are_refused(call, expected):
-    assert refusal(call, {"WeightPrior": WeightPrior, "inf": np.inf}) == expected
+    assert refusal(call, {"WeightPrior": WeightPrior}) == expected
 
 
 def test_a_learned_precision_by_hand(W, rng):

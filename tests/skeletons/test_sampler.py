@@ -8,6 +8,7 @@ import pytest
 import bayesclust as bc
 from bayesclust.inference.chain import Moves
 from bayesclust.inference.moves.scan import Scan
+from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.partition_priors import DirichletProcess, PitmanYor
 from docs.skeletons.partition_prior import UniformNumber
 from docs.skeletons.sampler import metropolis_chain
@@ -17,16 +18,18 @@ from tests.exactness.test_enumeration import assert_exact, compared
 ALONE = Moves(split_merge=0.0, link_blocks=False)
 
 
-@pytest.mark.parametrize("prior", [None, PitmanYor(0.3, 1.0), UniformNumber(3)], ids=str)
-def test_proposals_alone_reach_the_exact_posterior(prior):
-    case = problem("gaussian", n=6, seed=1)
-    case = case if prior is None else replace(case, partition_prior=prior)
-    assert_exact(case, ALONE, 10_000, 2, metropolis_chain)
-
-
-def test_prior_reaches_the_exact_posterior_with_all_moves():
-    case = replace(problem("gaussian", n=6, seed=2), partition_prior=UniformNumber(3))
-    assert_exact(case, Moves(), 8000, 2)
+@pytest.mark.parametrize(
+    ("prior", "moves", "sampler"),
+    [
+        (PitmanYor(0.3, 1.0), ALONE, metropolis_chain),
+        (UniformNumber(3), ALONE, metropolis_chain),
+        (UniformNumber(3), Moves(), collapsed_chain),
+    ],
+    ids=["sampler", "both", "prior"],
+)
+def test_sampler_and_prior_reach_the_exact_posterior(prior, moves, sampler):
+    case = replace(problem("gaussian", n=6, seed=2), partition_prior=prior)
+    assert_exact(case, moves, 5000, 2, sampler)
 
 
 def test_scan_that_ignores_constraints_is_noticed():
@@ -37,7 +40,7 @@ def test_scan_that_ignores_constraints_is_noticed():
         state.noise = state.noise
 
     fault = faulty(Scan, metropolis_chain, before=forget, after=remember)
-    assert not compared(problem("gaussian", n=6, seed=1), ALONE, 10_000, 1, fault).agrees
+    assert not compared(problem("gaussian", n=6, seed=1), ALONE, 5000, 1, fault).agrees
 
 
 def test_one_item_has_one_partition():

@@ -125,20 +125,6 @@ def test_frozen_noise_stays():
     assert made.unknowns[0].noise[0]["p"][0] != before[0]["p"][0]
 
 
-def test_other_data_under_the_chains():
-    """New answers and new rows are what the next sweep sees."""
-    problem, other = case(seed=0), case(seed=1)
-    made = chains(problem)
-    made.put_data(other)
-    made.put_labels(np.zeros((2, 40), np.int64))
-    found = made.unknowns[0]
-    expected = hard_statistics(other.family.components(), np.zeros(40, np.int64), 1)
-    np.testing.assert_allclose(found.statistics[1], expected[1], rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(
-        found.counts[0], other.constraints[0].counts(np.zeros(40, np.int64))
-    )
-
-
 def test_noise_without_answers_is_drawn():
     problem = case(views=False)
     empty = PairwiseConstraints.from_lists([], [], n_items=40)

@@ -4,11 +4,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.special import gamma
 
 from bayesclust.constraints.factor_graph import constraint_graph, stack_tables
-from bayesclust.inference.blocked.chains import draw_weights
 from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.step import Given, site_logits, uniforms
 from tests.exactness.cases import all_views, links
@@ -36,36 +33,30 @@ def test_every_item_has_one_place(n_devices, block_size, rng):
         assert not any(items & set(neighbour[start[i] : start[i + 1]]) for i in items)
 
 
-@pytest.mark.parametrize("n_devices", [1, 2])
 @pytest.mark.parametrize("step", [None, 2])
-def test_site_logits_are_those_of_the_views(n_devices, step, rng):
+def test_site_logits_are_those_of_the_views(step, rng):
     views = all_views(N, rng)
     noises = [view.noise.sample_prior(view.n_sources, rng) for view in views]
     table = stack_tables(views, noises)
-    layout = make_layout(views, N, n_devices, 100)
+    layout = make_layout(views, N, 1, 100)
     z = np.r_[rng.integers(K, size=N), 0]
     gains = jnp.asarray(table[:, :1] - table), jnp.asarray(table - table[:, -1:])
     given = Given(None, jnp.zeros(K + 1), jnp.zeros(K + 1), 0.0, (), *gains)
-    size, seen = layout.answered.shape[1] // n_devices, 0
     at, step = jnp.asarray(z[layout.answered.ravel()]), step or layout.slice
     compiled = jax.jit(site_logits, static_argnums=(1, 5))
-    for device in range(n_devices):
-        inc = Incidences(*(jnp.asarray(array[device]) for array in layout.incidences))
-        for block in range(len(layout.answered)):
-            found = compiled(inc, step, given, at, block, size)
-            items = layout.answered[block].reshape(n_devices, size)[device]
-            for i, logits in zip(items, np.asarray(found), strict=True):
-                if i == N:
-                    assert (logits == 0).all()
-                    continue
-                tried = np.tile(z[:-1], (K + 1, 1))
-                tried[:, i] = np.arange(K + 1)
-                values = sum(
-                    view.log_prob(tried, noise) for view, noise in zip(views, noises, strict=True)
-                )
-                np.testing.assert_allclose(logits, values - values[-1], atol=1e-10)
-                seen += 1
-    assert seen == (layout.answered < N).sum() > 10
+    inc = Incidences(*(jnp.asarray(array[0]) for array in layout.incidences))
+    for block, items in enumerate(layout.answered):
+        found = compiled(inc, step, given, at, block, len(items))
+        for i, logits in zip(items, np.asarray(found), strict=True):
+            if i == N:
+                assert (logits == 0).all()
+                continue
+            tried = np.tile(z[:-1], (K + 1, 1))
+            tried[:, i] = np.arange(K + 1)
+            pairs = zip(views, noises, strict=True)
+            values = sum(view.log_prob(tried, noise) for view, noise in pairs)
+            np.testing.assert_allclose(logits, values - values[-1], atol=1e-10)
+    assert (layout.answered < N).sum() > 10
 
 
 def test_random_numbers_are_uniform_and_belong_to_the_item():
@@ -86,27 +77,3 @@ def test_random_numbers_are_uniform_and_belong_to_the_item():
     )
     np.testing.assert_array_equal(chains[0], u)
     assert abs(np.corrcoef(u, chains[1])[0, 1]) < 0.03
-
-
-@pytest.mark.parametrize(("d", "c"), [(0.0, 1.5), (0.4, 1.3), (0.9, 0.2)])
-@pytest.mark.parametrize("lowest", [0.05, 2.0])
-def test_weights_have_the_moments_of_the_process(d, c, lowest, rng):
-    """Campbell's formula for the new ones."""
-    sizes, number = np.array([5, 2]), 4000
-    least = np.full(2, 1e-9)
-    drawn = [draw_weights(sizes, (d, c), least, rng)[0] for _ in range(number)]
-    clusters = np.array([weights[:2] for weights in drawn])
-    assert (abs(clusters.mean(axis=0) - sizes + d) < 4.5 * np.sqrt(sizes / number)).all()
-    for power in (0, 1):
-        found = [(weights[2:] ** power)[weights[2:] >= lowest].sum() for weights in drawn]
-        integral = quad(lambda x, power=power: x ** (power - 1 - d) * np.exp(-x), lowest, np.inf)[0]
-        expected = (c + 2 * d) / gamma(1 - d) * integral
-        assert abs(np.mean(found) - expected) < 4.5 * np.std(found) / np.sqrt(number)
-
-
-def test_weights_of_a_known_number_are_dirichlet(rng):
-    drawn = [draw_weights(np.array([5, 2]), (-0.6, 2.4), np.ones(2), rng) for _ in range(4000)]
-    assert {level for _, level in drawn} == {0.0}
-    found = np.array([weights / weights.sum() for weights, _ in drawn])
-    mean = np.array([5.6, 2.6, 0.6, 0.6]) / 9.4
-    assert (abs(found.mean(axis=0) - mean) < 4.5 * np.sqrt(mean / 10.4 / 4000)).all()

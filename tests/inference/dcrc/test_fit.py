@@ -8,7 +8,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.inference.dcrc import em as search
-from bayesclust.inference.dcrc.em import EMSettings, choose, fit_em, log_predictive
+from bayesclust.inference.dcrc.em import EMSettings, fit_em, log_predictive
 
 SETTINGS = EMSettings(penalty=0.02, starts=4)
 
@@ -61,16 +61,6 @@ def test_starts_may_use_a_part_of_the_answers(problem, monkeypatch):
     assert (np.diff(fit.path) >= -1e-9).all()
 
 
-def test_free_items_follow_the_classifier(problem, fit):
-    X, _, views = problem
-    named = np.unique(np.concatenate([view.items.ravel() for view in views]))
-    free = np.setdiff1d(np.arange(len(X)), named)
-    logits = X @ fit.W[:, :-1].T + fit.W[:, -1]
-    expected = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(fit.q[free], expected[free])
-    assert np.abs(fit.q[named] - expected[named]).max() > 0.01
-
-
 def test_binding_answers_are_kept_by_the_annealed_search(problem):
     X, y, _ = problem
     view = bc.RelativeConstraints.sample(y, size=80, error_rate=0.0, seed=3).with_noise(
@@ -120,19 +110,3 @@ def test_log_predictive_is_the_sum_over_labels(rng):
                 )
             expected += np.log(probability)
         assert log_predictive(view, q, confusion) == pytest.approx(expected)
-
-
-def test_the_better_penalty_is_chosen(rng):
-    y = np.repeat([0, 1], 60)
-    X = rng.normal(size=(120, 2))
-    X[:, 0] += 3 * y
-    view = bc.RelativeConstraints.sample(y, size=80, error_rate=0.0, seed=1).with_noise(
-        bc.UniformNoise(0.05)
-    )
-    good, bad = (
-        EMSettings(penalty=1e-3),
-        EMSettings(penalty=1e3),
-    )  # under the second W is 0, and every item even
-    assert choose(X, [view], 2, [bad, good], rng) is good
-    few = bc.RelativeConstraints([(0, 1, 80)], ["yes"], n_items=120)
-    assert choose(X, [few], 2, [bad, good], rng) is bad  # nothing to hold out: the first

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -246,42 +244,3 @@ def same(one: Any, other: Any) -> bool:
         (np.equal.outer(a, a) == np.equal.outer(b, b)).all()
         for a, b in zip(one, other, strict=True)
     )
-
-
-def dp_means(points, penalty, n_passes):
-    """Labels after each pass of Kulis and Jordan's DP-means, empty clusters dropped at once."""
-    z, centers, history = [0] * len(points), {0: points.mean(axis=0)}, []
-    for _ in range(n_passes):
-        for i, x in enumerate(points):
-            alone = z.count(z[i]) == 1
-            costs = {k: np.square(x - m).sum() for k, m in centers.items()}
-            best, cost = z[i], penalty if alone else costs[z[i]]
-            for k in sorted(costs):
-                if k != z[i] and costs[k] < cost:
-                    best, cost = k, costs[k]
-            if penalty < cost:
-                best = next(k for k in itertools.count() if k not in centers)
-                centers[best] = x
-            old, z[i] = z[i], best
-            if old not in z:
-                del centers[old]
-        rank = {k: number for number, k in enumerate(sorted(centers))}
-        z = [rank[k] for k in z]
-        centers = {k: points[np.array(z) == k].mean(axis=0) for k in set(z)}
-        history.append(list(z))
-    return history
-
-
-@cache
-def partitions(n: int) -> np.ndarray:
-    """All partitions of n items as labels in order of first appearance."""
-    rows = [[0]]
-    for _ in range(n - 1):
-        rows = [[*row, k] for row in rows for k in range(max(row) + 2)]
-    return np.array(rows)
-
-
-@cache
-def nested_partitions(n: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """All pairs of components and clusters of n items, components within clusters."""
-    return [(c, owner[c]) for c in partitions(n) for owner in partitions(int(c.max()) + 1)]

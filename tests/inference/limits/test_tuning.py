@@ -122,19 +122,6 @@ def test_the_penalty_is_chosen_with_it(blobs):
     assert chosen(links, points, [1e3, 12.0, 0.1])[0].penalty == 12.0
 
 
-def test_several_constraints_and_sources_count(blobs):
-    points, y = blobs
-    given = [
-        PairwiseConstraints.sample(y, size=150, error_rate=rate, seed=seed)
-        for seed, rate in enumerate((0.0, 0.3))
-    ]
-    rng = np.random.default_rng(0)
-    scores = held_out_log_prob(given, posed(points, 12.0), np.array([0.1]), rng)
-    assert np.isfinite(scores).all()
-    assert scores[0] < 0
-    assert [len(one) for one in given] == [150, 150]
-
-
 def test_ten_answers_are_enough():
     pairs = [(0, i) for i in range(1, 11)]
     assert enough([PairwiseConstraints(pairs, [True] * 10, n_items=11)])

@@ -34,12 +34,6 @@ def soft_counts(view, r):
     return counts
 
 
-def surrogate(views, tables, logits, r):
-    """The part of the bound that depends on r while the other factors are held."""
-    entropy = -sum(p * np.log(p) for p in r.ravel() if p > 0)
-    return float((r * logits).sum()) + expected_log_answers(views, tables, r) + entropy
-
-
 def sweep(views, tables, logits, r, order):
     """One round of coordinate ascent, by putting each item wholly in every component."""
     r = r.copy()

@@ -149,31 +149,29 @@ def together(state):
     return mode[:, None] == mode
 
 
-def test_halves_of_a_group_are_merged(grouped):
-    halves = Z.copy()
-    halves[:5] = 3
-    state = state_of(grouped, halves)
-    better = moves.merge(state)
-    assert better.bound > state.bound
-    assert np.array_equal(together(better), Z[:, None] == Z)
-    assert moves.merge(better) is None
-
-
-def test_joined_groups_are_split(grouped, rng):
-    state = state_of(grouped, np.minimum(Z, 1))
+def split(state):
+    rng = np.random.default_rng(0)
+    assert list(moves.splits(state, 2, rng)) == []  # there is no room for a third
     *_, better = moves.splits(state, 10, rng)
-    assert better.bound > state.bound
-    assert np.array_equal(together(better), Z[:, None] == Z)
-    assert list(moves.splits(state, 2, rng)) == []
+    return better
 
 
-def test_a_needless_component_is_deleted(grouped):
-    strays = Z.copy()
-    strays[[0, 12]] = 3
-    state = state_of(grouped, strays)
-    better = moves.delete(state)
+STRAYS = np.isin(np.arange(30), [0, 12])
+MOVED = {
+    "halves of a group": (np.where(np.arange(30) < 5, 3, Z), moves.merge),
+    "joined groups": (np.minimum(Z, 1), split),
+    "a needless component": (np.where(STRAYS, 3, Z), moves.delete),
+}
+
+
+@pytest.mark.parametrize(("z", "move"), MOVED.values(), ids=MOVED)
+def test_moves_find_the_groups(grouped, z, move):
+    state = state_of(grouped, z)
+    better = move(state)
     assert better.bound > state.bound
     assert np.array_equal(together(better), Z[:, None] == Z)
+    if move is moves.merge:
+        assert move(better) is None
 
 
 def test_one_component_is_neither_merged_nor_deleted(grouped):

@@ -12,7 +12,7 @@ from bayesclust.families import FAMILIES
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.fit import HyperAscent
-from bayesclust.inference.variational.mean_field import MeanField, Task, softmax
+from bayesclust.inference.variational.mean_field import MeanField, Task
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness import exact
 from tests.exactness.cases import (
@@ -20,9 +20,7 @@ from tests.exactness.cases import (
     data_for,
     known_views,
     learned,
-    links,
     problem,
-    triplets,
 )
 from tests.inference.variational import plain
 from tests.inference.variational.test_weights import PRIORS
@@ -35,10 +33,9 @@ def start(case, number=4, seed=0, **options):
     return MeanField(Task(case), r, case.family.initial_hyper(), **options)
 
 
-@pytest.mark.parametrize("name", FAMILIES)
 @pytest.mark.parametrize("freeze_noise", [False, True])
-def test_a_sweep_is_plain_coordinate_ascent(name, freeze_noise):
-    case = problem(name, n=7)
+def test_a_sweep_is_plain_coordinate_ascent(freeze_noise):
+    case = problem("gaussian", n=7)
     state = start(case, freeze_noise=freeze_noise)
     logits, tables = state.expected_logits(), []
     for view, counts in zip(case.constraints, state.counts, strict=True):
@@ -53,32 +50,6 @@ def test_a_sweep_is_plain_coordinate_ascent(name, freeze_noise):
     state.sweep()
     found = state.r[:, np.argsort(-expected.sum(axis=0), kind="stable").argsort()]
     np.testing.assert_allclose(found, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", FAMILIES)
-@pytest.mark.parametrize("freeze_noise", [False, True])
-def test_no_colour_lowers_the_bound_under_held_factors(name, freeze_noise):
-    case = problem(name, n=9, seed=1)
-    state = start(case, seed=1, freeze_noise=freeze_noise)
-    for _ in range(3):
-        logits, r = state.expected_logits(), state.r.copy()
-        table = state.expected_table()
-        ends = np.cumsum([view.n_sources * view.n_answers for view in case.constraints])
-        tables = [
-            part[:, : view.n_patterns]
-            for view, part in zip(case.constraints, np.split(table, ends[:-1]), strict=True)
-        ]
-        values = [plain.surrogate(case.constraints, tables, logits, r)]
-        state.task.answers.use_table(table)
-        for step in state.task.answers.steps:
-            r[step.items] = softmax(logits[step.items] + step.messages(r))
-            values.append(plain.surrogate(case.constraints, tables, logits, r))
-        assert (np.diff(values) > -ROUNDING).all()
-        assert values[-1] > values[0]
-        # what the other factors then gain is not negative
-        before = state.bound
-        state.sweep()
-        assert state.bound > before + values[-1] - values[0] - ROUNDING
 
 
 LEARNED = PRIORS["dirichlet process, learned"]
@@ -157,49 +128,24 @@ def test_rows_in_chunks_give_the_same(monkeypatch, rng):
     assert parts.bound == pytest.approx(whole.bound, rel=1e-12)
 
 
-def views_of(kind, rng, n=7):
-    return {
-        "both": all_views(n, rng),
-        "links": (links(n, rng),),
-        "triplets": (triplets(n, rng),),
-        "none": (),
-    }[kind]
-
-
-@pytest.mark.parametrize("kind", ["both", "links", "triplets", "none"])
-def test_messages_and_counts(kind, rng):
-    views, r = views_of(kind, rng), rng.dirichlet(np.ones(3), size=7)
+def test_messages_and_counts(rng):
+    views, r = all_views(7, rng), rng.dirichlet(np.ones(3), size=7)
     noise = [view.noise.sample_prior(view.n_sources, rng) for view in views]
     tables = [view.noise.log_table(params) for view, params in zip(views, noise, strict=True)]
     answers = SoftAnswers(views, 7)
     answers.use_table(stack_tables(views, noise))
     seen = []
     for step in answers.steps:
-        said = step.messages(r)
         seen.extend(step.items)
-        for i, message in zip(step.items, said, strict=True):
+        for i, message in zip(step.items, step.messages(r), strict=True):
             values = []
             for k in range(3):
                 hard = r.copy()
                 hard[i] = np.arange(3) == k
                 values.append(plain.expected_log_answers(views, tables, hard))
-            # up to a constant
-            np.testing.assert_allclose(
-                message - message[0], np.array(values) - values[0], atol=1e-10
-            )
+            change = np.array(values) - values[0]  # up to a constant
+            np.testing.assert_allclose(message - message[0], change, atol=1e-10)
     assert sorted(seen) == list(range(7))
     for view, counts in zip(views, answers.counts(r), strict=True):
         np.testing.assert_allclose(counts, plain.soft_counts(view, r), atol=1e-12)
-
-
-def test_items_of_one_step_share_no_answer(rng):
-    views = all_views(12, rng)
-    for step in SoftAnswers(views, 12).steps:
-        for view in views:
-            assert np.isin(view.items, step.items).sum(axis=1).max(initial=0) <= 1
-
-
-def test_counts_of_a_partition_are_whole(rng):
-    views, z = all_views(7, rng), np.array([0, 1, 1, 2, 0, 2, 1])
-    for view, counts in zip(views, SoftAnswers(views, 7).counts(np.eye(3)[z]), strict=True):
-        assert np.array_equal(counts, view.counts(z))
+    assert SoftAnswers((), 7).counts(r) == []

