@@ -192,8 +192,6 @@ def test_every_divergence_has_its_path(name, rng):
     )
 
 
-
-
 def test_gammas_go_from_one_cluster_to_far_beyond(rng):
     X = rng.normal(size=(100, 2)) * 3.0
     problem = Problem.of(X, SquaredEuclidean(), link_graph([], 100), 5.0)
