@@ -1,10 +1,9 @@
 """How good the defaults are: TVClust, not told the number of clusters, beside methods told it.
 
-Table "usual": the five sets of the TVClust paper, glass without its row id; "twenty": the sets on
-which defaults may be chosen, of each 2000 items at most. F, and what the posterior says of itself:
-whether intervals of the number of clusters and of the noise hold the truth, how well credibility
-finds the wrong answers, whether F is what was expected, and which cluster model was taken. msrcv2_6
-and MNIST's sample come from files: name them after --data.
+On the sets on which defaults may be chosen, of each 2000 items at most: F, and what the posterior
+says of itself: whether intervals of the number of clusters and of the noise hold the truth, how
+well credibility finds the wrong answers, whether F is what was expected, and which cluster model
+was taken. msrcv2_6 and MNIST's sample come from files: name them after --data.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from experiments.learned_metrics import itml
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-ORDERED, UNORDERED, PER_ITEM = "ordered", "unordered", "per item"
+SHARE, PER_ITEM = "share", "per item"
 WITHIN, MOST_ITEMS, FEW = 0.05, 2000, 400
 """How near the noise learned should be; items of a set, and those up to which a share of the pairs
 is asked about."""
@@ -69,36 +68,13 @@ TOLD = ("kmeans", "itml", "mpck", "dcrc")
 OURS = ("rdp-means", "rdp-mixture", "mpck", "dcrc", "single", "mixture", "auto", "default")
 
 
-class Part(NamedTuple):
-    """One table: its data, how many answers there are and how good, and who is compared."""
-
-    title: str
-    data: tuple[str, ...]
-    amounts: tuple[tuple[tuple[str, float], ...], ...]
-    """(sampling, amount) as in a cell, for sets of at most `FEW` items and for larger ones."""
-    accuracies: tuple[float, ...]
-    methods: tuple[str, ...]
-
-
-_shares = tuple((ORDERED, share) for share in (0.01, 0.03, 0.05))
-_few = (
-    tuple((UNORDERED, share) for share in (0.01, 0.03)),
-    tuple((PER_ITEM, number) for number in (2.0, 5.0)),
-)
-_twenty = (
+DATA = (
     *(*sources.UCI, "ionosphere", "pima", "digits", "digits389", "letters_ijlt", "breast_cancer"),
     *("satimage", "texture", "optdigits", "heart", "movement_libras", "led7digit", "tae"),
 )
-PARTS = {
-    "usual": Part(
-        "The sets of the TVClust paper",
-        sources.UCI,
-        (_shares, _shares),
-        (1.0, 0.95, 0.9, 0.8),
-        ("rdp-means", "single", "auto"),
-    ),
-    "twenty": Part("Twenty sets", _twenty, _few, (1.0, 0.9), tuple(dict.fromkeys((*TOLD, *OURS)))),
-}
+AMOUNTS = ((SHARE, 0.01), (SHARE, 0.03)), ((PER_ITEM, 2.0), (PER_ITEM, 5.0))
+"""Of sets of at most `FEW` items, shares of the pairs; of larger ones, pairs per item."""
+ACCURACIES = 1.0, 0.9
 
 
 class Cell(NamedTuple):
@@ -108,7 +84,7 @@ class Cell(NamedTuple):
     method: str
     data: str
     sampling: str
-    """Whether `amount` is a share of ordered or unordered pairs, pairs per item, or "none"."""
+    """Whether `amount` is a share of the pairs, or pairs per item, or "none"."""
     amount: float
     accuracy: float
     trial: int
@@ -135,7 +111,7 @@ def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints:
     """The answers of a cell; they depend neither on the method nor on which other cells are run."""
     name = zlib.crc32(sources.title(cell.data).encode())
     words = name, round(1000 * cell.amount), round(1000 * cell.accuracy)
-    settings: dict[str, Any] = {"fraction": cell.amount, "ordered": cell.sampling == ORDERED}
+    settings: dict[str, Any] = {"fraction": cell.amount}
     if cell.sampling == PER_ITEM:
         settings = {"size": round(cell.amount * len(y))}
     rng = np.random.default_rng([cell.seed, cell.trial, *words])
@@ -200,10 +176,9 @@ def noise(found: Any, links: bc.PairwiseConstraints | None, y: IntArray) -> dict
 class Plan(frame.Plan):
     """What is to be run and shown."""
 
-    tables: tuple[str, ...] = option(("twenty",), "tables to make", among=PARTS)
-    methods: tuple[str, ...] = option((), "methods to compare", among=METHODS)
+    methods: tuple[str, ...] = option(tuple(METHODS), "methods to compare", among=METHODS)
     data: tuple[str, ...] = option(
-        (), "data sets, or files: CSV with classes in the last column, or an archive of X and y"
+        DATA, "data sets, or files: CSV with classes in the last column, or an archive of X and y"
     )
 
     QUICK = {"data": ("iris", "wine"), "methods": ("kmeans", "rdp-means"), "trials": 1}  # noqa: RUF012
@@ -213,25 +188,17 @@ class Plan(frame.Plan):
         super().check()
         sources.check(self.data)
 
-    def parts(self) -> Iterator[Part]:
-        """The plan's tables, of the data sets that can be had."""
-        here = bc.datasets.names(installed=True)
-        for name in self.tables:
-            part = PARTS[name]
-            sets = self.data or part.data
-            kept = tuple(d for d in sets if d in here or d.endswith((".csv", ".npz")))
-            yield part._replace(data=kept, methods=self.methods or part.methods)
-
     def wanted(self) -> Iterator[Cell]:
-        """Draw by draw, the fast methods first."""
-        for trial, part in product(range(self.trials), self.parts()):
-            for method, name in product(part.methods, part.data):
-                if not METHODS[method].uses_answers:
-                    yield Cell(self.seed, method, name, "none", 0.0, 1.0, trial)
-                    continue
-                amounts = part.amounts[len(sources.load_at_most(name, MOST_ITEMS).y) > FEW]
-                for asked, accuracy in product(amounts, part.accuracies):
-                    yield Cell(self.seed, method, name, *asked, accuracy, trial)
+        """Draw by draw, on the data sets that can be had."""
+        here = bc.datasets.names(installed=True)
+        sets = [name for name in self.data if name in here or name.endswith((".csv", ".npz"))]
+        for trial, method, name in product(range(self.trials), self.methods, sets):
+            if not METHODS[method].uses_answers:
+                yield Cell(self.seed, method, name, "none", 0.0, 1.0, trial)
+                continue
+            amounts = AMOUNTS[len(sources.load_at_most(name, MOST_ITEMS).y) > FEW]
+            for asked, accuracy in product(amounts, ACCURACIES):
+                yield Cell(self.seed, method, name, *asked, accuracy, trial)
 
 
 SETTING = ["sampling", "amount", "accuracy"]
@@ -240,16 +207,14 @@ SETTING = ["sampling", "amount", "accuracy"]
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Means over draws; a method without answers has a row for every setting of the others."""
     rows, names = [], ["data", "method", *SETTING]
-    for part in plan.parts():
-        for values, block in beside(cells, part).groupby(names, sort=False):
-            key = dict(zip(names, values, strict=True))
-            rows.append({"part": part.title, **key, **_means(block)})
-    return pd.DataFrame(rows, columns=["part", *names, *_means(cells.iloc[:0])])
+    for values, block in beside(cells, plan).groupby(names, sort=False):
+        rows.append({**dict(zip(names, values, strict=True)), **_means(block)})
+    return pd.DataFrame(rows, columns=[*names, *_means(cells.iloc[:0])])
 
 
-def beside(cells: pd.DataFrame, part: Part) -> pd.DataFrame:
-    """The cells of a table; those of methods without answers stand beside every setting's."""
-    mine = cells[cells.data.isin(part.data) & cells.method.isin(part.methods)]
+def beside(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    """The cells of a plan; those of methods without answers stand beside every setting's."""
+    mine = cells[cells.data.isin(plan.data) & cells.method.isin(plan.methods)]
     with_answers = mine[mine.sampling != "none"]
     settings = with_answers[["data", *SETTING]].drop_duplicates()
     without = mine[mine.sampling == "none"].drop(columns=SETTING).merge(settings, on="data")
@@ -275,12 +240,11 @@ def _means(block: pd.DataFrame) -> dict[str, Any]:
 HEAD = """# Defaults, measured
 
 Pairwise F between labels and classes; columns standardized, labels never seen by a method. Answers:
-a share of the ordered or unordered pairs, or a number of pairs per item, each right with the
-probability named; {draws} of them, seed {seed}.
+a share of the pairs, or a number of pairs per item, each right with the probability named; {draws}
+of them, seed {seed}.
 """
 WORDS = {
-    ORDERED: "{:g} of ordered pairs",
-    UNORDERED: "{:g} of pairs",
+    SHARE: "{:g} of pairs",
     PER_ITEM: "{:g} pairs per item",
 }
 
@@ -288,30 +252,27 @@ WORDS = {
 def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
     """The tables in Markdown: F by method, the noise learned, and which cluster model was taken."""
     yield HEAD.format(draws=frame.span(entries.draws, "draw"), seed=plan.seed)
-    for part in plan.parts():
-        mine = entries[entries.part == part.title]
-        if len(mine):
-            # small and large sets have their numbers of answers in one column
-            mine = mine.assign(rank=mine.groupby("data").amount.rank(method="dense").astype(int))
-            names = []
-            for (_, accuracy), block in mine.groupby(["rank", "accuracy"], sort=False):
-                settings = block[["sampling", "amount"]].drop_duplicates().itertuples()
-                asked = " or ".join(WORDS[str(row.sampling)].format(row.amount) for row in settings)
-                names.append(f"{asked}, {accuracy:.0%} right")
-            yield f"## {part.title}\n"
-            yield from _pivoted(mine, part, ["rank", "accuracy"], names)
-            titles = [sources.title(name) for name in mine.data.drop_duplicates()]
-            yield from _pivoted(mine, part, ["data"], titles)
-            yield from _noise(mine)
-            yield from _standing(beside(cells, part))
-            yield from _honesty(beside(cells, part))
+    # small and large sets have their numbers of answers in one column
+    rank = entries.groupby("data").amount.rank(method="dense").astype(int)
+    mine = entries.assign(rank=rank)
+    names = []
+    for (_, accuracy), block in mine.groupby(["rank", "accuracy"], sort=False):
+        settings = block[["sampling", "amount"]].drop_duplicates().itertuples()
+        asked = " or ".join(WORDS[str(row.sampling)].format(row.amount) for row in settings)
+        names.append(f"{asked}, {accuracy:.0%} right")
+    yield from _pivoted(mine, plan, ["rank", "accuracy"], names)
+    titles = [sources.title(name) for name in mine.data.drop_duplicates()]
+    yield from _pivoted(mine, plan, ["data"], titles)
+    yield from _noise(mine)
+    yield from _standing(beside(cells, plan))
+    yield from _honesty(beside(cells, plan))
 
 
-def _pivoted(mine: pd.DataFrame, part: Part, columns: list[str], names: list[str]) -> Iterator[str]:
+def _pivoted(mine: pd.DataFrame, plan: Plan, columns: list[str], names: list[str]) -> Iterator[str]:
     wide = mine.pivot_table(index="method", columns=columns, values="f", sort=False)
     rows = (
         [METHODS[name].title, *map(frame.decimal, [*wide.loc[name], wide.loc[name].mean()])]
-        for name in part.methods
+        for name in plan.methods
         if name in wide.index
     )
     yield from frame.in_markdown(["mean F", *names, "mean"], rows)
@@ -340,24 +301,21 @@ def standing(cells: pd.DataFrame) -> pd.DataFrame:
     `told` is the method told the number of clusters that is best over all sets, `best` the best of
     our methods on the set.
     """
-    first, later = cells[cells.trial < CHOSEN_ON], cells[cells.trial >= CHOSEN_ON]
-    f = {
-        name: block.pivot_table(index="data", columns="method", values="f", sort=False)
-        for name, block in (("first", first), ("later", later))
-    }
-    found = pd.DataFrame(index=f["later"].index if len(later) else [])
-    if not len(later) or "default" not in f["later"]:
-        return found
-    mine = f["later"]["default"]
-    told = f["first"].mean()[lambda means: means.index.isin(TOLD)]
-    if len(told):
-        found["told"] = mine - f["later"][told.idxmax()]
-        found.attrs["told"] = told.idxmax()
-    ours = [name for name in OURS if name != "default" and name in f["first"]]
+    wide = cells.pivot_table(index=["trial", "data"], columns="method", values="f", sort=False)
+    is_later = wide.index.get_level_values("trial") >= CHOSEN_ON
+    first, later = (part.groupby("data").mean() for part in (wide[~is_later], wide[is_later]))
+    if not len(later) or "default" not in later:
+        return pd.DataFrame()
+    found = pd.DataFrame({"f": later["default"]})
+    told = [name for name in TOLD if name in first]
+    if told:
+        found.attrs["told"] = first[told].mean().idxmax()
+        found["told"] = found.f - later[found.attrs["told"]]
+    ours = [name for name in OURS if name != "default" and name in first]
     if ours:
-        best = f["first"][ours].idxmax(axis=1)
-        found["best"] = [mine[name] - f["later"].loc[name, best[name]] for name in mine.index]
-    return found.assign(f=mine)
+        best = first[ours].idxmax(axis=1)
+        found["best"] = [found.f[name] - later.loc[name, best[name]] for name in found.index]
+    return found
 
 
 def _standing(cells: pd.DataFrame) -> Iterator[str]:
@@ -367,11 +325,10 @@ def _standing(cells: pd.DataFrame) -> Iterator[str]:
         found = standing(block)
         if not {"told", "best"} <= set(found):
             continue
-        told, best = found.told.mean(), found.best
-        counts = f"{int((best < -CLEARLY).sum())}", f"{int((best >= -NEARLY).sum())}"
+        counts = int((found.best < -CLEARLY).sum()), int((found.best >= -NEARLY).sum()), len(found)
         words = [f"{accuracy:.0%}", frame.decimal(found.f.mean())]
-        words += [METHODS[found.attrs["told"]].title, f"{told:+.3f}", *counts, str(len(found))]
-        rows.append(words)
+        words += [METHODS[found.attrs["told"]].title, f"{found.told.mean():+.3f}"]
+        rows.append([*words, *map(str, counts)])
     head = ["right", "mean F of the defaults", "best told k", "less it", "sets over .05 below ours"]
     if rows:
         head += ["at most .03 below", "sets"]
@@ -408,29 +365,20 @@ def honesty(cells: pd.DataFrame) -> dict[str, float]:
 
 def _honesty(cells: pd.DataFrame) -> Iterator[str]:
     """What posteriors say of themselves, method by method."""
-    rows: list[list[str]] = []
-    head: list[str] = []
-    for method, block in cells[cells.content != ""].groupby("method", sort=False):
-        found = honesty(block)
-        head = [*found]
-        rows.append([METHODS[method].title, *map(frame.decimal, found.values())])
+    groups = cells[cells.content != ""].groupby("method", sort=False)
+    found = {METHODS[method].title: honesty(block) for method, block in groups}
+    rows = [[title, *map(frame.decimal, row.values())] for title, row in found.items()]
     if rows:
-        yield from frame.in_markdown(["share of fits", *head], rows)
+        yield from frame.in_markdown(["share of fits", *next(iter(found.values()))], rows)
 
 
 def draw(
     cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan
 ) -> dict[str, Callable[[], Figure | None]]:
     """F by number of answers, a panel for each set."""
-    parts = zip(plan.tables, plan.parts(), strict=True)
-    return {name: lambda part=part: _figure(entries, part) for name, part in parts}
-
-
-def _figure(entries: pd.DataFrame, part: Part) -> Figure | None:
-    ends = {min(part.accuracies), max(part.accuracies)}
-    mine = entries[(entries.part == part.title) & entries.accuracy.isin(ends)]
-    right = mine.accuracy.map("{:.0%} right".format)
-    line = mine.method.map(lambda name: METHODS[name].title) + ", " + right
-    table = mine.assign(panel=mine.data.map(sources.title), line=line, x=mine.amount, mean=mine.f)
+    line = entries.method.map(lambda name: METHODS[name].title)
+    line += entries.accuracy.map(", {:.0%} right".format)
+    panel = entries.data.map(sources.title)
+    table = entries.assign(panel=panel, line=line, x=entries.amount, mean=entries.f)
     xlabel = "share of pairs, or pairs per item"
-    return figures.curves(table, part.title, xlabel, across=5)
+    return {"defaults": lambda: figures.curves(table, "Defaults", xlabel, across=5)}

@@ -10,11 +10,19 @@ import pytest
 from bayesclust.constraints import LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
 from bayesclust.inference.assignment import seeded_partition
+from bayesclust.inference.blocked import BlockedChains
+from bayesclust.inference.blocked import chains as blocked
 from bayesclust.inference.chain import Moves, TVClustProblem
-from bayesclust.inference.samplers import collapsed_chain, default_moves, gibbs_chain
+from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
+from bayesclust.inference.samplers import collapsed_chain, default_moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import data_for, links, triplets
+from tests.exactness.dcrc import World as DCRCWorld
+from tests.exactness.dcrc import on_more_items
 from tests.exactness.generative import DRAWS, World, assert_uniform, p_values, rank
+from tests.exactness.test_blocked_geweke import put_truth
+from tests.exactness.test_dcrc import LEARNED, K
+from tests.exactness.test_enumeration import each_chain
 from tests.exactness.test_geweke import FAULTS
 
 N_ITEMS = 20
@@ -70,13 +78,12 @@ def ranks(name, number, seed, sampler=collapsed_chain, *, warmup=150, thinning=8
     return rows
 
 
-# single items mix more slowly than blocks: the ranks are those of draws further apart
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "sampler", "thinning"),
-    [("gaussian", gibbs_chain, 24), ("multinomial", collapsed_chain, 8)],
-)
-def test_ranks_are_uniform(name, sampler, thinning):
+@each_chain
+@pytest.mark.parametrize("name", FAMILIES)
+def test_ranks_are_uniform(name, sampler):
+    # single items mix more slowly than blocks: the ranks are those of draws further apart
+    thinning = 8 if sampler is collapsed_chain else 24
     assert_uniform(ranks(name, 150, 1, sampler, thinning=thinning))
 
 
@@ -97,3 +104,104 @@ def test_ranks_of_independent_draws_are_uniform(rng):
     found = p_values(rows)
     assert found["right"] > 1e-3
     assert found["wrong"] < 1e-6
+
+
+# --- the blocked sampler
+
+CHAINS, PER_CHAIN, WARMUP, THINNING = 9, 11, 150, 15
+
+
+def quantities_of_blocked(variables, statistics, c):
+    """The quantities of one chain's draw that are ranked."""
+    z = variables["z"][c]
+    first, second = np.triu_indices(len(z), 1)
+    values = {
+        "pairs together": int((z[first] == z[second]).sum()),
+        "neighbours together": int((z[:-1] == z[1:]).sum()),
+        "log joint": statistics["log_joint"][c],
+    }
+    for name, array in variables.items():
+        if name != "z":
+            values |= {f"{name}{at}": float(value) for at, value in np.ndenumerate(array[c])}
+    return values
+
+
+def ranks_of_blocked(name, number, seed):
+    """Ranks of the truth among the draws of several chains."""
+    problem, rows, made = template(name), [], None
+    for rng in np.random.default_rng(seed).spawn(number):
+        world = World(problem, rng)
+        z = np.unique(world.z, return_inverse=True)[1]
+        if made is None:
+            starts, seeds = np.zeros((CHAINS, len(z)), np.int64), rng.spawn(CHAINS)
+            made = BlockedChains(world.problem, starts, seeds, slot_multiple=128)
+        made.put_data(world.problem)
+        made.put_labels(np.tile(z, (CHAINS, 1)))
+        for chain in made.unknowns:
+            put_truth(chain, world)
+        truth = quantities_of_blocked(*made.draw(), 0)
+        X = world.problem.family.embedding()
+        for chain in made.unknowns:
+            fresh = blocked.Unknowns(world.problem, chain.components, chain.rng)
+            chain.values, chain.hyper, chain.noise = fresh.values, fresh.hyper, fresh.noise
+            chain.hyper_sampler = fresh.hyper_sampler
+        seeded = [seeded_partition(X, int(rng.integers(1, 6)), rng) for _ in range(CHAINS)]
+        made.put_labels(np.stack(seeded))
+        for sweep in range(WARMUP):
+            made.sweep(adapt=True, freeze_noise=2 * sweep < WARMUP)
+        draws = []
+        for _ in range(PER_CHAIN):
+            for _ in range(THINNING):
+                made.sweep()
+            draw = made.draw()
+            draws += [quantities_of_blocked(*draw, c) for c in range(CHAINS)]
+        rows.append(rank(truth, draws, rng))
+    return rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gaussian_spherical", "multinomial"])
+def test_ranks_of_blocked_chains_are_uniform(name):
+    assert CHAINS * PER_CHAIN == DRAWS
+    assert_uniform(ranks_of_blocked(name, 120, seed=1))
+
+
+# --- DCRC
+
+
+def quantities_of_dcrc(z, W, noise, chain):
+    first, second = np.triu_indices(len(z), 1)
+    values = {"pairs": int((z[first] == z[second]).sum()), "log joint": chain.log_joint()}
+    slope = W[:, 0]
+    values["steep"] = float(np.abs(slope - np.roll(slope, 1)).sum())
+    for own in noise:
+        for name, array in own.items():
+            values |= {f"{name}{at}": float(x) for at, x in np.ndenumerate(array)}
+    return values
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("prior", [None, LEARNED], ids=["held", "drawn"])
+def test_ranks_of_dcrc_are_uniform(prior):
+    rows, base = [], np.random.default_rng(12)
+    views = (
+        links(19, base, LinkNoise(p=(4.0, 2.0), q=(3.0, 2.0)), size=40),
+        triplets(19, base, UniformNoise(eps=(2.0, 4.0)), size=20),
+    )
+    points, views = base.normal(size=(20, 1)), tuple(on_more_items(view, 20) for view in views)
+    problem = DCRCProblem(points, views, base.normal(size=(K, 2)), prior)
+    for rng in np.random.default_rng(7).spawn(100):
+        world = DCRCWorld(problem, rng)
+        truth = quantities_of_dcrc(world.z, world.W, world.noise, world.chain(DCRCChain, rng))
+        start = problem.W if prior is None else rng.normal(size=(K, 2))
+        chain = DCRCChain(DCRCProblem(points, world.problem.constraints, start, prior), rng)
+        for sweep in range(150):
+            chain.sweep(adapt=True, freeze_noise=sweep < 75)
+        draws = []
+        for _ in range(DRAWS):
+            for _ in range(8):
+                chain.sweep()
+            chain.draw()
+            draws.append(quantities_of_dcrc(chain.z, chain.W, chain.noise, chain))
+        rows.append(rank(truth, draws, rng))
+    assert_uniform(rows)

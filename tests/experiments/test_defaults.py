@@ -8,7 +8,7 @@ import bayesclust as bc
 from experiments import defaults, figures, frame, sources
 
 
-def asked(method="rdp-means", sampling="unordered", amount=0.03, accuracy=0.9, trial=0):
+def asked(method="rdp-means", sampling="share", amount=0.03, accuracy=0.9, trial=0):
     return defaults.Cell(0, method, "iris", sampling, amount, accuracy, trial)
 
 
@@ -53,7 +53,7 @@ def cells_of(rows):
     said = {"p_low": 0.8, "p_true": 0.9, "p_high": 1.0, "q_low": 0.8, "q_true": 0.7, "q_high": 1.0}
     said |= {"k_low": 3.0, "k_high": 4.0, "area": 0.9, "f_expected": 0.9, "content": "yes"}
     counts = {"answers": frame.words([10, *[0] * 17, 0, 30], 0), "right": "1 " + "0 " * 18 + "29"}
-    setting = {"sampling": "unordered", "amount": 0.03, "accuracy": 0.9}
+    setting = {"sampling": "share", "amount": 0.03, "accuracy": 0.9}
     return frame_of.assign(**said, **counts, **setting)
 
 
@@ -84,9 +84,8 @@ def test_what_posteriors_say_of_themselves_is_counted():
 
 
 def test_tables_hold_methods_with_and_without_answers(tmp_path):
-    settings = {"tables": ("usual",), "data": ("iris",), "methods": ("kmeans", "rdp-means")}
-    plan = defaults.Plan.of(**settings, trials=2)
-    assert len(plan.cells()) == 2 * (1 + 12)
+    plan = defaults.Plan.of(data=("iris",), methods=("kmeans", "rdp-means"), trials=2)
+    assert len(plan.cells()) == 2 * (1 + 4)
     experiment = frame.Experiment(defaults)
     rng = np.random.default_rng(0)
     rows = []
@@ -98,7 +97,7 @@ def test_tables_hold_methods_with_and_without_answers(tmp_path):
     cells = pd.DataFrame(rows).astype(experiment.kinds)
     entries = defaults.tables(cells, plan)
     mean = cells[cells.method == "kmeans"].f.mean()
-    assert entries[entries.method == "kmeans"].f.tolist() == pytest.approx([mean] * 12)
+    assert entries[entries.method == "kmeans"].f.tolist() == pytest.approx([mean] * 4)
     assert f"| k-means | {mean:.3f} |" in "\n".join(defaults.report(cells, entries, plan))
     assert len(figures.save(defaults.draw(cells, entries, plan), tmp_path)) == 2
 

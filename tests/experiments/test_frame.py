@@ -103,7 +103,7 @@ def refused(capsys, *arguments):
         ("iac --query-strategies oracle", "query_strategies has 'oracle': choose from"),
         ("iac --folders nowhere", "folders has 'nowhere'"),
         ("active --data roses", "data has 'roses': choose from balance"),
-        ("defaults --tables 3", r"tables has '3': choose from usual, twenty\."),
+        ("defaults --methods 3", r"methods has '3': choose from kmeans, "),
     ],
 )
 def test_bad_settings_are_refused_in_a_sentence(arguments, sentence, capsys, tmp_path):

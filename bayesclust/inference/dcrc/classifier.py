@@ -1,0 +1,95 @@
+"""Clusters as the classes of a logistic classifier, for TVClust's data and constraints.
+
+DCRC's data term in place of a density of the items (Pei et al., Eq. 6): given weights W at the mode
+that EM finds, labels and noise are drawn from p(z, noise | constraints, X, W). It says nothing of
+the items' density, so that classes may have any shape that a linear boundary in the standardised
+columns parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.constraints.base import Constraints
+from bayesclust.inference.dcrc.em import EMSettings, fit_em
+from bayesclust.inference.dcrc.features import FeatureMap, fit_features
+from bayesclust.inference.dcrc.gibbs import DCRCProblem
+from bayesclust.inference.dcrc.weights import log_softmax
+from bayesclust.typing import FloatArray, IntArray
+
+PRECISION = 4.0
+"""Of the Gaussian prior of the weights, whatever the number of answers."""
+TINY = 1e-300
+
+
+@dataclass(frozen=True)
+class ClassifierProblem(DCRCProblem):
+    """A DCRC problem on the items of TVClust, its features remembered for new items."""
+
+    features: FeatureMap | None = None
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        return len(self.points)
+
+
+def classifier_problem(
+    X: FloatArray,
+    constraints: Sequence[Constraints],
+    n_clusters: int,
+    settings: EMSettings,
+    rng: Generator,
+) -> ClassifierProblem:
+    """Fit the weights to items and constraints."""
+    features = fit_features(X, None, rng)
+    points = features(X)
+    answers = sum(map(len, constraints))
+    settings = replace(settings, penalty=PRECISION / (2 * max(answers, 1)))
+    fit = fit_em(points, constraints, n_clusters, settings, rng)
+    return ClassifierProblem(points, tuple(constraints), fit.W, features=features)
+
+
+@dataclass(frozen=True)
+class ClassifierPrediction:
+    """What a classifier, and the classes of the items it was fitted to, predict of new items."""
+
+    problem: ClassifierProblem
+    shares: FloatArray  # (K, n) share of the draws in which each item is of each class
+
+    @classmethod
+    def of_draws(cls, problem: ClassifierProblem, z: IntArray) -> ClassifierPrediction:
+        """From draws of the classes, (S, n)."""
+        shares = [(z == k).mean(axis=0) for k in range(len(problem.W))]
+        return cls(problem, np.array(shares))
+
+    def classes(self, X: FloatArray) -> FloatArray:
+        """Probability of each class of new items (m, d): (m, K)."""
+        assert self.problem.features is not None
+        points, W = self.problem.features(X), self.problem.W
+        return np.exp(log_softmax(W[:, :-1] @ points.T + W[:, -1:])).T
+
+    def memberships(self, X: FloatArray, labels: IntArray) -> FloatArray:
+        """Probability of each cluster of `labels`; a class stands for those of its items."""
+        own = self.shares @ np.eye(int(labels.max()) + 1)[labels]
+        value = self.classes(X) @ (own / np.maximum(own.sum(axis=1, keepdims=True), TINY)) + TINY
+        return value / value.sum(axis=1, keepdims=True)
+
+    def novelty(self, X: FloatArray) -> FloatArray:
+        """A classifier has no class for what is new: 0 for every item."""
+        return np.zeros(len(X))
+
+    def similarity(self, X: FloatArray) -> FloatArray:
+        """Probability that each new item is of the class of each item of the data: (m, n)."""
+        return self.classes(X) @ self.shares
+
+    def log_density(self, X: FloatArray) -> FloatArray:
+        """Refused: a classifier has no density of items."""
+        raise ValueError(
+            "the model of this fit is a classifier, which has no density of items: fit with "
+            'cluster_model="single" or "mixture" for score_samples.'
+        )
