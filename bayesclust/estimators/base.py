@@ -24,6 +24,7 @@ from bayesclust.constraints.stored import noise_dims
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
+from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule, check_same_in_all, n_processes
 from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.posterior.point_estimate import point_estimate
@@ -180,12 +181,14 @@ def check_draws_fit_in_memory(n_items: int, num_chains: int, num_samples: int) -
 
 def chain_starts(
     sampler: str | Sampler,
-    problem: TVClustProblem,
+    problem: TVClustProblem | DCRCProblem,
     given: IntArray | None,
     moves: Moves | None,
     rngs: list[Generator],
 ) -> list[Callable[[], Chain]]:
     """One callable per chain, or one for all where they advance together."""
+    if isinstance(problem, DCRCProblem):
+        return [partial(DCRCChain, problem, rng) for rng in rngs]
 
     def partition(chain: int) -> IntArray:
         if given is not None:

@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import product
 from numbers import Real
+from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import logsumexp
 
 from bayesclust.checks import check_choice
 from bayesclust.constraints.base import Constraints
-from bayesclust.estimators.base import AUTO, MIXTURE, SINGLE, chain_starts, draws_tree, warn
+from bayesclust.constraints.stored import noise_names
+from bayesclust.estimators.base import AUTO, MIXTURE, SINGLE, chain_starts, warn
 from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
 from bayesclust.families.gaussian import BoundColumns
 from bayesclust.families.mixed import BoundProduct
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
-from bayesclust.inference.runner import Schedule, run_chains
+from bayesclust.inference.dcrc.classifier import classifier_problem
+from bayesclust.inference.dcrc.em import EMSettings
+from bayesclust.inference.limits.tuning import rows_of
+from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.partition_priors import Nested
-from bayesclust.posterior.credibility import constraint_credibility
-from bayesclust.posterior.tree import group
 from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-POWERS = (1.0, 0.5, 0.25, 0.1)
-"""Tried by "auto", the largest first: from every item at full weight to ten counting as one."""
+CLASSIFIER = "classifier"
+CLASSES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30)
+"""Numbers of classes that "auto" tries, in this order, until so many in a row are no better."""
+PATIENCE = 2
+HELD_OUT = 0.2
+"""Share of the constraints that models are compared on."""
 MANY_COLUMNS = 20
 SPARSER = ("gaussian_tied", "gaussian_diagonal")
 """Tried beside full covariances of many columns: a cluster seldom has the items for d (d + 1) / 2
@@ -37,41 +46,56 @@ parameters."""
 MIXED = "mixed"
 """Tried where many items share a value, which a Gaussian cluster fits arbitrarily tightly."""
 PILOT, PILOT_CHAINS = Schedule(num_warmup=150, num_samples=150), 2
+ROUGH = EMSettings(starts=4, kept=1, tolerance=1e-3)
 SHOWN = 3
 
 
 class Choice(NamedTuple):
-    """What a cluster is, what an item weighs, and the family of a component."""
+    """What a cluster is, what an item weighs, the family of a component, and classes if known."""
 
     cluster_model: str
     power: float
     family: str
+    n_classes: int = 0
 
 
 @dataclass(frozen=True)
 class Candidates:
     """The models to choose from; the first family is the one asked for."""
 
+    items: FloatArray
     families: Mapping[str, BoundFamily]
-    constraints: tuple[Constraints, ...]
     prior: Nested
 
-    def problem(self, choice: Choice) -> TVClustProblem:
+    def problem(
+        self,
+        choice: Choice,
+        constraints: Sequence[Constraints],
+        rng: Generator | None = None,
+        search: EMSettings | None = None,
+    ) -> Any:
         """The model and the data under one choice."""
+        given = tuple(constraints)
+        if choice.cluster_model == CLASSIFIER:
+            assert rng is not None
+            return classifier_problem(self.items, given, choice.n_classes, search, rng)
         family = self.families[choice.family].coarsened(choice.power)
         if choice.cluster_model == MIXTURE:
-            return TwoLevelProblem(family, self.constraints, self.prior.among, self.prior.within)
-        return TVClustProblem(family, self.constraints, self.prior.among)
+            return TwoLevelProblem(family, given, self.prior.among, self.prior.within)
+        return TVClustProblem(family, given, self.prior.among)
 
-    def to_try(self, power: float | None) -> list[Choice]:
-        """All models that "auto" compares, simplest first; further families at full power alone."""
-        given, *further = self.families
-        powers = POWERS if self.families[given].takes_power else POWERS[:1]
-        powers = powers if power is None else (float(power),)
-        models = (SINGLE, MIXTURE)
-        tried = [Choice(model, powers[0], name) for name in (given, *further) for model in models]
-        tried += [Choice(model, weight, given) for weight in powers[1:] for model in models]
-        return tried if any(map(len, self.constraints)) else tried[:1]
+    def densities(self, power: float | None) -> list[Choice]:
+        """All models with a density of the items that "auto" compares."""
+        weight = 1.0 if power is None else float(power)
+        models = product(self.families, (SINGLE, MIXTURE))
+        return [Choice(model, weight, name) for name, model in models]
+
+    def classifiers(self) -> list[Choice]:
+        """Classifiers of ever more classes; none where cells are missing."""
+        if np.isnan(self.items).any():
+            return []
+        most = len(self.items) // 2
+        return [Choice(CLASSIFIER, 1.0, "logistic", k) for k in CLASSES if k <= most]
 
 
 def check_cluster_model(model: object, power: object, sampler: object) -> None:
@@ -143,31 +167,76 @@ def _tied_in_words(tied: Mapping[int, Column], n: int) -> str:
 
 def choose(
     candidates: Candidates,
+    constraints: Sequence[Constraints],
     power: float | None,
-    items: FloatArray,
     moves: Moves | None,
     settings: Mapping[str, Any],
     rng: Generator,
 ) -> tuple[Choice, pd.DataFrame]:
-    """Compare cluster models, powers and families by short runs; a row of the table for each.
+    """Compare models by short runs on a part of the constraints; a row of the table for each.
 
-    The score of a model is how probable it makes each constraint given the data and all others;
-    the density of the data has no part in it, which cannot be compared between powers. The simplest
-    model within one standard error of the best is taken (Breiman et al. 1984, Sec. 3.4.3).
+    The score of a model is the mean log probability of the constraints held out, given the data and
+    the others: the density of the data has no part in it, which models need not have. Classifiers
+    are tried from few classes to many, until more are no better.
     """
-    tried = candidates.to_try(power)
-    scores, clusters = [], []
-    for choice in tried:
-        problem = candidates.problem(choice)
-        starts = chain_starts("collapsed", problem, None, moves, rng.spawn(PILOT_CHAINS))
+    kept, held = split(constraints, rng)
+    seed = int(rng.integers(2**63))
+    rows: list[dict[str, Any]] = []
+    scores: list[FloatArray] = []
+
+    def attempt(choice: Choice) -> float:
+        clock = process_time()
+        own = np.random.default_rng([seed, len(rows)])
+        problem = candidates.problem(choice, kept, own, ROUGH)
+        starts = chain_starts("collapsed", problem, None, moves, own.spawn(PILOT_CHAINS))
         draws = run_chains(starts, PILOT, progress=settings["progress"], n_jobs=settings["n_jobs"])
-        tree = draws_tree(replace(draws, sample_stats={}), candidates.constraints, items, settings)
-        clusters.append(float(group(tree, "posterior")["n_clusters"].mean()))
-        several = len(tried) > 1
-        scores.append(
-            constraint_credibility(tree)["elpd_loo"].to_numpy() if several else np.zeros(1)
-        )
-    return simplest_within_one_error(tried, np.array(scores), clusters)
+        if draws.interrupted:
+            raise KeyboardInterrupt
+        scores.append(held_out_log_prob(draws, held))
+        z = draws.posterior["z"]
+        used = np.mean([len(np.unique(labels)) for labels in z.reshape(-1, z.shape[-1])])
+        rows.append({**choice._asdict(), "clusters": used, "seconds": process_time() - clock})
+        return float(scores[-1].mean())
+
+    for choice in candidates.densities(power):
+        attempt(choice)
+    best, worse = -np.inf, 0
+    for choice in candidates.classifiers():
+        score = attempt(choice)
+        worse = 0 if score > best else worse + 1
+        best = max(best, score)
+        if worse == PATIENCE:
+            break
+    return best_of(rows, np.array(scores))
+
+
+def split(
+    constraints: Sequence[Constraints], rng: Generator
+) -> tuple[list[Constraints], list[Constraints]]:
+    """The constraints in two parts, to fit and to score by; at least one to score by."""
+    sizes = [len(one) for one in constraints]
+    out = rng.permutation(sum(sizes)) < max(HELD_OUT * sum(sizes), 1)
+    masks = np.split(out, np.cumsum(sizes)[:-1])
+    kept, held = (
+        [rows_of(one, mask == part) for one, mask in zip(constraints, masks, strict=True)]
+        for part in (False, True)
+    )
+    return kept, held
+
+
+def held_out_log_prob(draws: Draws, held: Sequence[Constraints]) -> FloatArray:
+    """log p(answer | the constraints of the draws) of each answer held out."""
+    z = draws.posterior["z"].reshape(-1, draws.posterior["z"].shape[-1])
+    values = []
+    for one, names in zip(held, noise_names(held), strict=True):
+        noise = {
+            name: draws.posterior[variable].reshape(len(z), *draws.posterior[variable].shape[2:])
+            for name, variable in names.items()
+        }
+        table = one.noise.log_table(noise)
+        own = table[np.arange(len(z))[:, None], one.codes, one.patterns(z)]
+        values.append(logsumexp(own, axis=0) - np.log(len(z)))
+    return np.concatenate(values)
 
 
 def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -176,19 +245,16 @@ def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     return behind.mean(axis=1), behind.std(axis=1) / np.sqrt(scores.shape[1])
 
 
-def simplest_within_one_error(
-    tried: Sequence[Choice], scores: FloatArray, clusters: Sequence[float]
-) -> tuple[Choice, pd.DataFrame]:
-    """The first model within one error of the best, and the table; scores (models, constraints)."""
+def best_of(rows: Sequence[dict[str, Any]], scores: FloatArray) -> tuple[Choice, pd.DataFrame]:
+    """The model of the highest mean score, and the table; scores are (models, constraints)."""
     import pandas as pd
 
     behind, error = behind_best(scores)
-    chosen = int(np.flatnonzero(behind <= error)[0])
-    table = pd.DataFrame(tried, columns=Choice._fields).assign(
-        elpd_loo=scores.mean(axis=1),
+    chosen = int(scores.mean(axis=1).argmax())
+    table = pd.DataFrame(rows).assign(
+        score=scores.mean(axis=1),
         behind=behind,
         error=error,
-        clusters=clusters,
-        chosen=np.arange(len(tried)) == chosen,
+        chosen=np.arange(len(rows)) == chosen,
     )
-    return tried[chosen], table
+    return Choice(*(rows[chosen][name] for name in Choice._fields)), table

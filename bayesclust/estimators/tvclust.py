@@ -25,6 +25,7 @@ from bayesclust.checks import (
 from bayesclust.estimators.base import (
     AUTO,
     BLOCKED,
+    SINGLE,
     ConstrainedClusterer,
     by_mode,
     chain_starts,
@@ -58,6 +59,7 @@ from bayesclust.estimators.gamma_path import (
 )
 from bayesclust.families import Family, get_family
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
+from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
 from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.inference.samplers import SAMPLERS, Sampler
@@ -285,6 +287,8 @@ class TVClust(ConstrainedClusterer):
                 checkpoint=store,
                 spread=True,
             )
+            if isinstance(problem, ClassifierProblem):
+                self._class_shares = problem.class_shares(draws.posterior["z"])
             self.posterior_ = draws_tree(draws, problem.constraints, items, settings)
             self.labels_: IntArray = point_estimate(
                 self.posterior_, loss=loss, seed=int(rng.integers(2**31))
@@ -381,7 +385,7 @@ class TVClust(ConstrainedClusterer):
         prediction, rows = self._prediction(X, max_draws)
         return prediction.log_density(rows)
 
-    @available_if(lambda self: not isinstance(getattr(self, "_problem", 0), TwoLevelProblem))
+    @available_if(lambda self: getattr(self, "cluster_model_", SINGLE) == SINGLE)
     def log_joint(self, labels: ArrayLike) -> float:
         """Return log p(labels, data, constraints | base measure) of any partition of the items.
 
@@ -483,18 +487,18 @@ class TVClust(ConstrainedClusterer):
             return items, model_at(model.gamma, self.limit_, problem, constraints).problem
         several = model == AUTO and any(map(len, constraints))
         families = bind_families(self.family, items, several=several)
-        candidates = Candidates(families, tuple(constraints), as_nested(self.partition_prior))
+        candidates = Candidates(items, families, as_nested(self.partition_prior))
         self.model_scores_ = None
-        if model == AUTO:
+        power = 1.0 if self.power is None else float(self.power)
+        choice = Choice(SINGLE if model == AUTO else model, power, next(iter(families)))
+        rng = None
+        if several:
             rng = check_random_state(seed).spawn(1)[0]
             choice, self.model_scores_ = choose(
-                candidates, self.power, items, self.moves, self._settings(), rng
+                candidates, constraints, self.power, self.moves, self._settings(), rng
             )
-        else:
-            power = 1.0 if self.power is None else float(self.power)
-            choice = Choice(model, power, next(iter(families)))
-        self.cluster_model_, self.power_, self.family_ = choice
-        return items, candidates.problem(choice)
+        self.cluster_model_, self.power_, self.family_, _ = choice
+        return items, candidates.problem(choice, constraints, rng)
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as they are recorded with the draws."""
@@ -531,11 +535,18 @@ class TVClust(ConstrainedClusterer):
         drawn = draw_mean_field(fit.state, (self.num_chains, num_samples), rng)
         return Draws(drawn, {}, False)
 
-    def _prediction(self, X: ArrayLike, max_draws: int) -> tuple[Prediction, FloatArray]:
+    def _prediction(
+        self, X: ArrayLike, max_draws: int
+    ) -> tuple[Prediction | ClassifierPrediction, FloatArray]:
         """The draws to average over, and the new items in the family's coordinates."""
         check_is_fitted(self)
         number = check_int(max_draws, "max_draws")
-        family = self._problem.family
+        problem = self._problem
+        if isinstance(problem, ClassifierProblem):
+            items = check_items(X, least=1)
+            describe_columns_of_new(self, X)
+            return ClassifierPrediction(problem, self._class_shares), items
+        family = problem.family
         if _is_table(X):
             check_items(X, least=1, missing=family.takes_missing)
             describe_columns_of_new(self, X)
@@ -547,7 +558,6 @@ class TVClust(ConstrainedClusterer):
         hyper = np.empty((len(chosen), len(family.hyper_priors)))
         for j, own in enumerate(family.hyper_priors):
             hyper[:, j] = draws[own.name].values.ravel()[chosen] if own.log_sd > 0 else own.median
-        problem = self._problem
         prior = problem.partition_prior
         values = _rows(draws, chosen, {name: name for name in prior.parameters})
         if not isinstance(problem, TwoLevelProblem):

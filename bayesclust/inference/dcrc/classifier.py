@@ -37,18 +37,24 @@ class ClassifierProblem(DCRCProblem):
         """Number of items."""
         return len(self.points)
 
+    def class_shares(self, z: IntArray) -> FloatArray:
+        """Share of the draws (..., n) in which each item is of each class, (K, n)."""
+        draws = z.reshape(-1, self.n_items)
+        return np.array([(draws == k).mean(axis=0) for k in range(len(self.W))])
+
 
 def classifier_problem(
     X: FloatArray,
     constraints: Sequence[Constraints],
     n_clusters: int,
-    settings: EMSettings,
+    search: EMSettings | None,
     rng: Generator,
 ) -> ClassifierProblem:
-    """Fit the weights to items and constraints."""
+    """Fit the weights to items and constraints, by default with the search of `DCRC`."""
     features = fit_features(X, None, rng)
     points = features(X)
     answers = sum(map(len, constraints))
+    settings = EMSettings() if search is None else search
     settings = replace(settings, penalty=PRECISION / (2 * max(answers, 1)))
     fit = fit_em(points, constraints, n_clusters, settings, rng)
     return ClassifierProblem(points, tuple(constraints), fit.W, features=features)
@@ -60,12 +66,6 @@ class ClassifierPrediction:
 
     problem: ClassifierProblem
     shares: FloatArray  # (K, n) share of the draws in which each item is of each class
-
-    @classmethod
-    def of_draws(cls, problem: ClassifierProblem, z: IntArray) -> ClassifierPrediction:
-        """From draws of the classes, (S, n)."""
-        shares = [(z == k).mean(axis=0) for k in range(len(problem.W))]
-        return cls(problem, np.array(shares))
 
     def classes(self, X: FloatArray) -> FloatArray:
         """Probability of each class of new items (m, d): (m, K)."""
