@@ -127,16 +127,16 @@ bc.describe_columns(data["spikes"][0])
 # %% [markdown]
 # ## Letting the answers choose
 #
-# Between one Gaussian and several, and between weights of the data, answers can decide: a model is
-# good if it predicts each answer from the data and all the other answers. `cluster_model="auto"`
-# tries them in short runs, and takes the simplest one within one standard error of the best.
+# Between one Gaussian, several, and a classifier, answers can decide: a model is good if it
+# predicts answers that it was not given. `cluster_model="auto"` tries them in short runs, and takes
+# the simplest one within one standard error of the best.
 
 # %%
 auto = bc.TVClust(cluster_model="auto", **short).fit(
     data["spirals"][0], constraints=answers["spirals"]
 )
 f = bc.metrics.pairwise_f(auto.labels_, data["spirals"][1])
-print(f"chosen: cluster_model={auto.cluster_model_!r}, power={auto.power_}; F {f:.2f}")
+print(f"chosen: cluster_model={auto.cluster_model_!r}; F {f:.2f}")
 auto.model_scores_.round(3)
 
 # %% [markdown]

@@ -245,8 +245,7 @@ def run(settings: argparse.Namespace) -> int:
         if issubclass(warning.category, UserWarning):
             print(f"bayesclust: {warning.message}", file=sys.stderr)
     if getattr(estimator, "model_scores_", None) is not None:
-        model = f"cluster model {estimator.cluster_model_}"
-        chosen = f"{model}, {estimator.family_}, power {estimator.power_:g}"
+        chosen = f"cluster model {estimator.cluster_model_}, {estimator.family_}"
         _say(settings, f"Predicts the answers best: {chosen}.")
     tree = _named(tree, items, answers)
     write_netcdf(tree, settings.out)

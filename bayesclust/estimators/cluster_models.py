@@ -84,18 +84,15 @@ class Candidates:
             return TwoLevelProblem(family, given, self.prior.among, self.prior.within)
         return TVClustProblem(family, given, self.prior.among)
 
-    def densities(self, power: float | None) -> list[Choice]:
-        """All models with a density of the items that "auto" compares."""
+    def to_try(self, power: float | None, *, densities: bool) -> list[Choice]:
+        """The models that "auto" compares, simplest first; classifiers only of whole tables."""
         weight = 1.0 if power is None else float(power)
         models = product(self.families, (SINGLE, MIXTURE))
-        return [Choice(model, weight, name) for name, model in models]
-
-    def classifiers(self) -> list[Choice]:
-        """Classifiers of ever more classes; none where cells are missing."""
-        if np.isnan(self.items).any():
-            return []
+        tried = [Choice(model, weight, name) for name, model in models]
+        if densities or np.isnan(self.items).any():
+            return tried
         most = len(self.items) // 2
-        return [Choice(CLASSIFIER, 1.0, "logistic", k) for k in CLASSES if k <= most]
+        return [*tried, *(Choice(CLASSIFIER, 1.0, "logistic", k) for k in CLASSES if k <= most)]
 
 
 def check_cluster_model(model: object, power: object, sampler: object) -> None:
@@ -168,7 +165,7 @@ def _tied_in_words(tied: Mapping[int, Column], n: int) -> str:
 def choose(
     candidates: Candidates,
     constraints: Sequence[Constraints],
-    power: float | None,
+    tried: Sequence[Choice],
     moves: Moves | None,
     settings: Mapping[str, Any],
     rng: Generator,
@@ -177,7 +174,8 @@ def choose(
 
     The score of a model is the mean log probability of the constraints held out, given the data and
     the others: the density of the data has no part in it, which models need not have. Classifiers
-    are tried from few classes to many, until more are no better.
+    are tried from few classes to many, until more are no better. The first model within one
+    standard error of the best is taken (Breiman et al. 1984, Sec. 3.4.3).
     """
     kept, held = split(constraints, rng)
     seed = int(rng.integers(2**63))
@@ -198,16 +196,15 @@ def choose(
         rows.append({**choice._asdict(), "clusters": used, "seconds": process_time() - clock})
         return float(scores[-1].mean())
 
-    for choice in candidates.densities(power):
-        attempt(choice)
     best, worse = -np.inf, 0
-    for choice in candidates.classifiers():
+    for choice in tried:
         score = attempt(choice)
-        worse = 0 if score > best else worse + 1
-        best = max(best, score)
+        if choice.cluster_model == CLASSIFIER:
+            worse = 0 if score > best else worse + 1
+            best = max(best, score)
         if worse == PATIENCE:
             break
-    return best_of(rows, np.array(scores))
+    return first_within_one_error(rows, np.array(scores))
 
 
 def split(
@@ -245,12 +242,14 @@ def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     return behind.mean(axis=1), behind.std(axis=1) / np.sqrt(scores.shape[1])
 
 
-def best_of(rows: Sequence[dict[str, Any]], scores: FloatArray) -> tuple[Choice, pd.DataFrame]:
-    """The model of the highest mean score, and the table; scores are (models, constraints)."""
+def first_within_one_error(
+    rows: Sequence[Mapping[str, Any]], scores: FloatArray
+) -> tuple[Choice, pd.DataFrame]:
+    """The first model within one error of the best, and the table; scores (models, constraints)."""
     import pandas as pd
 
     behind, error = behind_best(scores)
-    chosen = int(scores.mean(axis=1).argmax())
+    chosen = int(np.flatnonzero(behind <= error)[0])
     table = pd.DataFrame(rows).assign(
         score=scores.mean(axis=1),
         behind=behind,

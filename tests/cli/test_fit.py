@@ -148,7 +148,7 @@ def test_the_noise_of_triplets_can_be_a_confusion_matrix(fit, tmp_path):
 def test_a_cluster_model_can_be_chosen_by_the_answers(fit, tmp_path, capsys):
     short = "--chains 2 --warmup 10 --samples 10 --pairs {pairs}"
     assert fit(tmp_path / "auto.nc", f"--cluster-model auto --power 1.0 {short}") == 0
-    chosen = r"best: cluster model (single|mixture), gaussian, power 1\.\n"
+    chosen = r"best: cluster model (single|mixture|classifier), (gaussian|logistic)\.\n"
     assert re.search(chosen, capsys.readouterr().err)
     with opened(tmp_path / "auto.nc") as tree:
         assert json.loads(tree.attrs["settings"])["power"] == 1.0

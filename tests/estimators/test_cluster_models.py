@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.estimators.cluster_models import POWERS, Choice, simplest_within_one_error
+from bayesclust.constraints.stored import noise_names
+from bayesclust.estimators.cluster_models import (
+    Choice,
+    first_within_one_error,
+    held_out_log_prob,
+    split,
+)
+from bayesclust.inference.runner import Draws
 
 SHORT = {
     "num_chains": 2,
@@ -90,21 +97,61 @@ def test_auto_takes_what_predicts_the_answers(crossed):
     assert est.cluster_model_ == "mixture"
     assert bc.metrics.pairwise_f(est.labels_, y) == 1.0
     table = est.model_scores_
-    assert len(table) == 2 * len(POWERS)
     assert table["chosen"].sum() == 1
     assert table["behind"].min() == 0
+    assert set(table["cluster_model"]) == {"single", "mixture", "classifier"}
 
 
-def test_the_simplest_model_within_one_error_is_taken():
-    tried = [
-        Choice(*option, "gaussian")
-        for option in (("single", 1.0), ("mixture", 1.0), ("single", 0.5))
-    ]
+def test_the_first_model_within_one_error_is_taken():
+    rows = [Choice(model, 1.0, "gaussian")._asdict() for model in ("single", "mixture", "third")]
     spread = np.random.default_rng(0).normal(size=(1, 400))
     close = np.concatenate([spread - 0.01, spread, spread + 0.01 * np.sign(spread)])
-    assert simplest_within_one_error(tried, close, [1, 2, 3])[0][:2] == ("mixture", 1.0)
+    assert first_within_one_error(rows, close)[0].cluster_model == "mixture"
     far = np.concatenate([spread - 0.5, spread - 0.4, spread])
-    assert simplest_within_one_error(tried, far, [1, 2, 3])[0][:2] == ("single", 0.5)
+    assert first_within_one_error(rows, far)[0].cluster_model == "third"
+
+
+def test_constraints_are_held_out_and_scored_by_hand(crossed, rng):
+    X, y, links = crossed
+    triplets = bc.RelativeConstraints.sample(y, size=30, error_rate=0.1, seed=2)
+    kept, held = split([links, triplets], rng)
+    assert [len(a) + len(b) for a, b in zip(kept, held, strict=True)] == [120, 30]
+    assert sum(map(len, held)) == 30
+    z = rng.integers(0, 3, (2, 5, len(X)))
+    noise = {"p": rng.random((2, 5, 1)), "q": rng.random((2, 5, 1)), "noise": rng.random((2, 5, 1))}
+    assert [set(names.values()) for names in noise_names(held)] == [{"p", "q"}, {"noise"}]
+    found = held_out_log_prob(Draws({"z": z} | noise, {}, False), held)
+    likely = []
+    for one, names in zip(held, noise_names(held), strict=True):
+        for m in range(len(one)):
+            alone = one.restrict(one.items[m]).with_answers(one.answers[m : m + 1])
+            given = [
+                alone.log_prob(z[c, s, one.items[m]], {k: noise[v][c, s] for k, v in names.items()})
+                for c, s in np.ndindex(2, 5)
+            ]
+            likely.append(np.log(np.exp(given).mean()))
+    np.testing.assert_allclose(found, likely)
+
+
+def test_a_classifier_parts_one_cloud(rng):
+    """Classes on both sides of a line through one cluster, of which no density knows."""
+    X = rng.normal(size=(600, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    links = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.1, seed=1)
+    est = bc.TVClust(cluster_model="auto", **SHORT).fit(X, constraints=links)
+    assert (est.cluster_model_, est.n_clusters_) == ("classifier", 2)
+    assert bc.metrics.pairwise_f(est.labels_, y) > 0.9
+    proba = est.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert (est.predict(X) == est.labels_).mean() > 0.9
+    assert (est.predict_novelty(X) == 0).all()
+    together = est.predict_similarity(X[:1])[0]
+    assert together[est.labels_ == est.labels_[0]].mean() > 0.8
+    assert not hasattr(est, "log_joint")
+    with pytest.raises(ValueError, match="a classifier, which has no density of items"):
+        est.score_samples(X)
+    assert bc.constraint_credibility(est)["credibility"].between(0, 1).all()
+    assert abs(float(est.posterior_["posterior"]["p"].mean()) - 0.9) < 0.1
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,6 @@ def test_auto_takes_mixed_columns_where_there_are_ties(data):
         est = auto.fit(X, constraints=links)
     assert est.family_ == "mixed"
     assert bc.metrics.pairwise_f(z, est.labels_) > 0.9
-    assert set(est.model_scores_["family"]) == {"gaussian", "mixed"}
+    assert set(est.model_scores_["family"]) == {"gaussian", "mixed", "logistic"}
     with pytest.warns(TiedColumnsWarning):  # without answers there is nothing to choose by
         auto.set_params(num_warmup=2, num_samples=2).fit(X)

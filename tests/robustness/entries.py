@@ -107,6 +107,7 @@ OWN: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(("*.predict*.X", "*.score_samples.X"), ("new items", NEW)),
     **dict.fromkeys(("*Constraints.sample.labels", "metrics.*.labels"), ("labels", TRUTH)),
     "*Constraints.name": ("optional name", "mine"),
+    "models.tvclust*.power": ("(0, 1]", 0.5),
     "PairwiseConstraints.name": ("name", "links"),
     "RelativeConstraints.name": ("name", "triplets"),
     "RelativeConstraints.answers": ("answers", np.asarray(TRIPLETS.answers)),
