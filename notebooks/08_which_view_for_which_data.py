@@ -140,9 +140,8 @@ print(f"chosen: cluster_model={auto.cluster_model_!r}; F {f:.2f}")
 auto.model_scores_.round(3)
 
 # %% [markdown]
-# A power below 1 did not help on any of these sets: a quarter of 180 items is 45, and 300 answers
-# are too few to put together what such weak data leave open. It is for data that no model at hand
-# describes, with many answers.
+# `power` below 1 is for data that no model at hand describes, with many answers. A quarter of 180
+# items is 45, and 300 answers are too few to put together what such weak data leave open.
 #
 # **What to take away.** Look at `describe_columns` first, and take `family="mixed"` where columns
 # have ties. With answers at hand, let `cluster_model="auto"` choose. And when `p` or `q` come out

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import logsumexp
 
 from bayesclust.checks import check_choice
 from bayesclust.constraints.base import Constraints
@@ -37,8 +36,8 @@ CLASSIFIER = "classifier"
 CLASSES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30)
 """Numbers of classes that "auto" tries, in this order, until so many in a row are no better."""
 PATIENCE = 2
-HELD_OUT = 0.2
-"""Share of the constraints that models are compared on."""
+HELD_OUT, FEWEST = 0.2, 10
+"""Share of the constraints that models are compared on; fewer constraints leave no choice."""
 MANY_COLUMNS = 20
 SPARSER = ("gaussian_tied", "gaussian_diagonal")
 """Tried beside full covariances of many columns: a cluster seldom has the items for d (d + 1) / 2
@@ -210,9 +209,9 @@ def choose(
 def split(
     constraints: Sequence[Constraints], rng: Generator
 ) -> tuple[list[Constraints], list[Constraints]]:
-    """The constraints in two parts, to fit and to score by; at least one to score by."""
+    """The constraints in two parts, to fit and to score by."""
     sizes = [len(one) for one in constraints]
-    out = rng.permutation(sum(sizes)) < max(HELD_OUT * sum(sizes), 1)
+    out = rng.permutation(sum(sizes)) < HELD_OUT * sum(sizes)
     masks = np.split(out, np.cumsum(sizes)[:-1])
     kept, held = (
         [rows_of(one, mask == part) for one, mask in zip(constraints, masks, strict=True)]
@@ -230,9 +229,10 @@ def held_out_log_prob(draws: Draws, held: Sequence[Constraints]) -> FloatArray:
             name: draws.posterior[variable].reshape(len(z), *draws.posterior[variable].shape[2:])
             for name, variable in names.items()
         }
-        table = one.noise.log_table(noise)
-        own = table[np.arange(len(z))[:, None], one.codes, one.patterns(z)]
-        values.append(logsumexp(own, axis=0) - np.log(len(z)))
+        total = np.full(len(one), -np.inf)
+        for labels, table in zip(z, one.noise.log_table(noise), strict=True):
+            total = np.logaddexp(total, table[one.codes, one.patterns(labels)])
+        values.append(total - np.log(len(z)))
     return np.concatenate(values)
 
 

@@ -42,6 +42,7 @@ from bayesclust.estimators.base import (
     warn_unless,
 )
 from bayesclust.estimators.cluster_models import (
+    FEWEST,
     Candidates,
     Choice,
     bind_families,
@@ -104,8 +105,9 @@ class TVClust(ConstrainedClusterer):
         "gaussian_tied" and "gaussian_diagonal" for more than 20 columns, and then classifiers of 2,
         3, 4, 6, ... classes (DCRC's data term, of which predictions have no density and nothing is
         new). It takes the first whose prediction of the fifth of the constraints that was held out
-        is within one standard error of the best. An `estimators.AtGamma` is the model on the way to
-        its small-variance limit, for "collapsed" and "gibbs".
+        is within one standard error of the best; of fewer than 10 constraints it takes "single". An
+        `estimators.AtGamma` is the model on the way to its small-variance limit, for "collapsed"
+        and "gibbs".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.
@@ -150,9 +152,9 @@ class TVClust(ConstrainedClusterer):
     cluster_model_, power_, family_ : str, float, str
         As used; "classifier", 1 and "logistic" where "auto" took one.
     model_scores_ : pandas.DataFrame
-        With ``cluster_model="auto"`` and constraints, else None: for each model that was tried the
-        mean log probability of the constraints held out (score), how far that lies behind the best
-        and its standard error, clusters found, processor seconds, and which was chosen.
+        With ``cluster_model="auto"`` and 10 constraints or more, else None: for each model that was
+        tried the mean log probability of the constraints held out (score), how far that lies behind
+        the best and its standard error, clusters found, processor seconds, and which was chosen.
     limit_ : RDPMeans
         Only with ``cluster_model=AtGamma(...)``: the limit, fitted.
     responsibilities_ : ndarray of shape (n, K)
@@ -497,7 +499,7 @@ class TVClust(ConstrainedClusterer):
             self.limit_ = fitted_limit(limit, X, constraints, items)
             problem, _ = limit_problem(self.limit_, items, constraints)
             return items, model_at(model.gamma, self.limit_, problem, constraints).problem
-        several = model == AUTO and any(map(len, constraints))
+        several = model == AUTO and sum(map(len, constraints)) >= FEWEST
         families = bind_families(self.family, items, several=several)
         candidates = Candidates(items, families, as_nested(self.partition_prior))
         self.model_scores_ = None
