@@ -312,7 +312,7 @@ def leave_view_out(
 
     Notes
     -----
-    The gain averages p(answers | partition) over draws, of which a few may contribute most: with
+    The gain averages p(answers | partition) over draws, and a few of them may contribute most: with
     hundreds of answers and a wide posterior it comes out too low.
 
     Examples

@@ -23,8 +23,8 @@ from bayesclust.families.gaussian import BoundColumns
 from bayesclust.families.mixed import BoundProduct
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.classifier import classifier_problem
-from bayesclust.inference.dcrc.em import EMSettings
-from bayesclust.inference.limits.tuning import rows_of
+from bayesclust.inference.dcrc.em import HELD_OUT_STARTS, ROUGH_TOLERANCE, EMSettings
+from bayesclust.inference.limits.tuning import leave_out
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.partition_priors import Nested
 from bayesclust.typing import FloatArray, IntArray
@@ -36,8 +36,8 @@ CLASSIFIER = "classifier"
 CLASSES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30)
 """Numbers of classes that "auto" tries, in this order, until so many in a row are no better."""
 PATIENCE = 2
-HELD_OUT, FEWEST = 0.2, 10
-"""Share of the constraints that models are compared on; fewer constraints leave no choice."""
+HELD_OUT = 0.2
+"""Share of the constraints that models are compared on."""
 MANY_COLUMNS = 20
 SPARSER = ("gaussian_tied", "gaussian_diagonal")
 """Tried beside full covariances of many columns: a cluster seldom has the items for d (d + 1) / 2
@@ -45,7 +45,7 @@ parameters."""
 MIXED = "mixed"
 """Tried where many items share a value, which a Gaussian cluster fits arbitrarily tightly."""
 PILOT, PILOT_CHAINS = Schedule(num_warmup=150, num_samples=150), 2
-ROUGH = EMSettings(starts=4, kept=1, tolerance=1e-3)
+ROUGH = EMSettings(starts=HELD_OUT_STARTS, kept=1, tolerance=ROUGH_TOLERANCE)
 SHOWN = 3
 
 
@@ -212,12 +212,7 @@ def split(
     """The constraints in two parts, to fit and to score by."""
     sizes = [len(one) for one in constraints]
     out = rng.permutation(sum(sizes)) < HELD_OUT * sum(sizes)
-    masks = np.split(out, np.cumsum(sizes)[:-1])
-    kept, held = (
-        [rows_of(one, mask == part) for one, mask in zip(constraints, masks, strict=True)]
-        for part in (False, True)
-    )
-    return kept, held
+    return leave_out(constraints, np.split(out, np.cumsum(sizes)[:-1]))
 
 
 def held_out_log_prob(draws: Draws, held: Sequence[Constraints]) -> FloatArray:

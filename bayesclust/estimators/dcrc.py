@@ -37,7 +37,15 @@ from bayesclust.estimators.base import (
     run_seed,
     warn_unless,
 )
-from bayesclust.inference.dcrc.em import PENALTIES, TAUS, EMFit, EMSettings, choose, fit_em
+from bayesclust.inference.dcrc.em import (
+    PENALTIES,
+    PRECISION,
+    TAUS,
+    EMFit,
+    EMSettings,
+    choose,
+    fit_em,
+)
 from bayesclust.inference.dcrc.features import check_kernel, fit_features
 from bayesclust.inference.dcrc.gibbs import (
     DCRCChain,
@@ -46,7 +54,7 @@ from bayesclust.inference.dcrc.gibbs import (
     class_shares,
     match_classes,
 )
-from bayesclust.inference.dcrc.weights import log_softmax
+from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import WeightPrior
@@ -62,10 +70,8 @@ LITERAL = "literal"
 GIBBS = "gibbs"
 MODE = "mode"
 SAMPLE = "sample"
-PRECISION = 4.0
-"""Of the Gaussian prior of weights where `penalty` is None and there are constraints."""
 PENALTY = 2.0**-6
-"""Where there are none."""
+"""Where `penalty` is None and there are no constraints; where there are, it is `PRECISION` / 2M."""
 ALMOST_ONE = float(np.nextafter(1.0, 0.0))
 CELLS = 4e6
 FEWEST_STARTS = 6
@@ -144,7 +150,7 @@ class DCRC(ConstrainedClusterer):
         Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
     loss : str, loss or None, default None
         Only "gibbs": the loss whose posterior expectation `labels_` minimises. None: each item's
-        most probable class; losses between partitions merge classes of which answers say little.
+        most probable class; losses between partitions merge classes that answers hardly tell apart.
     progress : bool, default True
         Only "gibbs": show a progress bar.
     n_jobs : int or None, default None
@@ -352,7 +358,7 @@ class DCRC(ConstrainedClusterer):
         points = self._features(items)
         total = np.zeros((len(items), self._classifiers.shape[1]))
         for W in self._classifiers:
-            total += np.exp(log_softmax(W[:, :-1] @ points.T + W[:, -1:])).T
+            total += np.exp(log_classes(W, points))
         return total / len(self._classifiers)
 
     def predict(self, X: ArrayLike) -> IntArray:

@@ -276,8 +276,8 @@ class RDPMeans(MeansClusterer):
     order : {"given", "random"}, default "given"
         Whether passes visit the items as they come, as in the paper, or in one random order.
     n_init : int, default 1
-        Starts, of which the smallest J is kept. Those after the first are random, or disturb the
-        best one so far. Under growing xi and many wrong answers a single one often gave better
+        Starts; the end with the smallest J is kept. Those after the first are random, or disturb
+        the best one so far. Under growing xi and many wrong answers a single one often gave better
         partitions.
     max_iter : int, default 300
         Most passes in one descent.

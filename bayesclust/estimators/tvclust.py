@@ -42,7 +42,6 @@ from bayesclust.estimators.base import (
     warn_unless,
 )
 from bayesclust.estimators.cluster_models import (
-    FEWEST,
     Candidates,
     Choice,
     bind_families,
@@ -61,6 +60,7 @@ from bayesclust.estimators.gamma_path import (
 from bayesclust.families import Family, get_family
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
+from bayesclust.inference.limits.tuning import enough
 from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.inference.samplers import SAMPLERS, Sampler
@@ -103,11 +103,11 @@ class TVClust(ConstrainedClusterer):
         them, which constraints group: for classes that are no ellipses. "auto" tries both in
         short runs, beside "gaussian" also "mixed" where many items share a value, and
         "gaussian_tied" and "gaussian_diagonal" for more than 20 columns, and then classifiers of 2,
-        3, 4, 6, ... classes (DCRC's data term, of which predictions have no density and nothing is
-        new). It takes the first whose prediction of the fifth of the constraints that was held out
-        is within one standard error of the best; of fewer than 10 constraints it takes "single". An
-        `estimators.AtGamma` is the model on the way to its small-variance limit, for "collapsed"
-        and "gibbs".
+        3, 4, 6, ... classes: DCRC's data term, which has no density of items and takes no new item
+        for a new cluster. A fifth of the constraints is held out, and the first model whose
+        prediction of these is within one standard error of the best is taken; of fewer than 10
+        constraints, "single". An `estimators.AtGamma` is the model on the way to its
+        small-variance limit, for "collapsed" and "gibbs".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.
@@ -499,7 +499,7 @@ class TVClust(ConstrainedClusterer):
             self.limit_ = fitted_limit(limit, X, constraints, items)
             problem, _ = limit_problem(self.limit_, items, constraints)
             return items, model_at(model.gamma, self.limit_, problem, constraints).problem
-        several = model == AUTO and sum(map(len, constraints)) >= FEWEST
+        several = model == AUTO and enough(constraints)
         families = bind_families(self.family, items, several=several)
         candidates = Candidates(items, families, as_nested(self.partition_prior))
         self.model_scores_ = None

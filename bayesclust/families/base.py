@@ -15,7 +15,7 @@ A family writes down T (`rows`), its prior (`prior`), log L (compiled, by
     removal      t_k - T(x)
 
 In compiled code a bound family is a *cluster state*: a named tuple of arrays with one slot per
-cluster and a last one that stays empty, of which the predictive is that of a new cluster.
+cluster and a last one that stays empty, whose predictive is that of a new cluster.
 `Clusters` serves every family; one with a faster predictive has a state of its own.
 
 With a power w < 1 every item counts as w items (Miller and Dunson 2019, Sec. 3): n and t are

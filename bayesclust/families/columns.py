@@ -71,7 +71,7 @@ class Column(NamedTuple):
 
 
 def recording_step(values: FloatArray) -> float:
-    """The largest step of which all gaps between ascending values are whole multiples, or 0."""
+    """The largest step that divides all gaps between ascending values, or 0."""
     # small gaps first, so that the step is known well enough for the large ones; five gaps without
     # a step between them pass with a probability below 1e-3
     gaps = np.sort(np.diff(values))

@@ -40,7 +40,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     - share of an answer, in words: sources that say "same", or "dnk", too often;
     - wrong answers: informative where the noise is known or its prior strong;
     - contradictions, of pairs: answers "different" between items that a chain of answers "same" of
-      the same source joins, of which one wrong "same" makes many where answers are dense;
+      the same source joins; one wrong "same" makes many of them where answers are dense;
     - broken triangles, of pairs: i and j, and j and k, are reported the same, but i and k not;
     - disagreements: pairs of different answers to one question. Fewer than expected mean that
       errors are shared, which makes sources look more reliable than they are;

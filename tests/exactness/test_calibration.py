@@ -4,6 +4,8 @@ Unlike enumeration it sees problems of a realistic size, unlike Geweke's test it
 it is used: from starts of its own, adapting while it warms up.
 """
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -59,6 +61,16 @@ def quantities(chain):
     return values
 
 
+def thinned(chain, read, number=DRAWS, *, warmup=150, thinning=8):
+    """What is read of a chain after its warm-up, every so many sweeps."""
+    for sweep in range(warmup):
+        chain.sweep(adapt=True, freeze_noise=2 * sweep < warmup)
+    for _ in range(number):
+        for _ in range(thinning):
+            chain.sweep()
+        yield read()
+
+
 def ranks(name, number, seed, sampler=collapsed_chain, *, warmup=150, thinning=8):
     """Ranks of the truth among thinned draws, for every simulated data set."""
     problem, rows = template(name), []
@@ -67,14 +79,8 @@ def ranks(name, number, seed, sampler=collapsed_chain, *, warmup=150, thinning=8
         truth = quantities(world.chain(collapsed_chain, rng, Moves()))
         start = seeded_partition(world.problem.family.embedding(), int(rng.integers(1, 6)), rng)
         chain = sampler(world.problem, start, rng, default_moves(sampler, N_ITEMS))
-        for sweep in range(warmup):
-            chain.sweep(adapt=True, freeze_noise=2 * sweep < warmup)
-        draws = []
-        for _ in range(DRAWS):
-            for _ in range(thinning):
-                chain.sweep()
-            draws.append(quantities(chain))
-        rows.append(rank(truth, draws, rng))
+        draws = thinned(chain, partial(quantities, chain), warmup=warmup, thinning=thinning)
+        rows.append(rank(truth, list(draws), rng))
     return rows
 
 
@@ -147,14 +153,8 @@ def ranks_of_blocked(name, number, seed):
             chain.hyper_sampler = fresh.hyper_sampler
         seeded = [seeded_partition(X, int(rng.integers(1, 6)), rng) for _ in range(CHAINS)]
         made.put_labels(np.stack(seeded))
-        for sweep in range(WARMUP):
-            made.sweep(adapt=True, freeze_noise=2 * sweep < WARMUP)
-        draws = []
-        for _ in range(PER_CHAIN):
-            for _ in range(THINNING):
-                made.sweep()
-            draw = made.draw()
-            draws += [quantities_of_blocked(*draw, c) for c in range(CHAINS)]
+        read = thinned(made, made.draw, PER_CHAIN, warmup=WARMUP, thinning=THINNING)
+        draws = [quantities_of_blocked(*draw, c) for draw in read for c in range(CHAINS)]
         rows.append(rank(truth, draws, rng))
     return rows
 
@@ -195,13 +195,10 @@ def test_ranks_of_dcrc_are_uniform(prior):
         truth = quantities_of_dcrc(world.z, world.W, world.noise, world.chain(DCRCChain, rng))
         start = problem.W if prior is None else rng.normal(size=(K, 2))
         chain = DCRCChain(DCRCProblem(points, world.problem.constraints, start, prior), rng)
-        for sweep in range(150):
-            chain.sweep(adapt=True, freeze_noise=sweep < 75)
-        draws = []
-        for _ in range(DRAWS):
-            for _ in range(8):
-                chain.sweep()
+
+        def read(chain=chain):
             chain.draw()
-            draws.append(quantities_of_dcrc(chain.z, chain.W, chain.noise, chain))
-        rows.append(rank(truth, draws, rng))
+            return quantities_of_dcrc(chain.z, chain.W, chain.noise, chain)
+
+        rows.append(rank(truth, list(thinned(chain, read)), rng))
     assert_uniform(rows)

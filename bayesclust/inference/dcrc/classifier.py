@@ -15,14 +15,12 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.inference.dcrc.em import EMSettings, fit_em
+from bayesclust.inference.dcrc.em import PRECISION, EMSettings, fit_em
 from bayesclust.inference.dcrc.features import FeatureMap, fit_features
-from bayesclust.inference.dcrc.gibbs import DCRCProblem
-from bayesclust.inference.dcrc.weights import log_softmax
+from bayesclust.inference.dcrc.gibbs import DCRCProblem, class_shares
+from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.typing import FloatArray, IntArray
 
-PRECISION = 4.0
-"""Of the Gaussian prior of the weights, whatever the number of answers."""
 TINY = 1e-300
 
 
@@ -39,8 +37,8 @@ class ClassifierProblem(DCRCProblem):
 
     def class_shares(self, z: IntArray) -> FloatArray:
         """Share of the draws (..., n) in which each item is of each class, (K, n)."""
-        draws = z.reshape(-1, self.n_items)
-        return np.array([(draws == k).mean(axis=0) for k in range(len(self.W))])
+        draws, classes = z.reshape(-1, self.n_items), np.arange(len(self.W))
+        return class_shares(draws, np.tile(classes, (len(draws), 1))).T
 
 
 def classifier_problem(
@@ -70,8 +68,7 @@ class ClassifierPrediction:
     def classes(self, X: FloatArray) -> FloatArray:
         """Probability of each class of new items (m, d): (m, K)."""
         assert self.problem.features is not None
-        points, W = self.problem.features(X), self.problem.W
-        return np.exp(log_softmax(W[:, :-1] @ points.T + W[:, -1:])).T
+        return np.exp(log_classes(self.problem.W, self.problem.features(X)))
 
     def memberships(self, X: FloatArray, labels: IntArray) -> FloatArray:
         """Probability of each cluster of `labels`; a class stands for those of its items."""

@@ -33,7 +33,7 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import stack_padded
 from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic, log_softmax
-from bayesclust.inference.limits.tuning import FEWEST_ANSWERS, FOLDS, rows_of
+from bayesclust.inference.limits.tuning import FOLDS, enough, leave_out, rows_of
 from bayesclust.inference.variational.answers import SoftAnswers, pattern_probabilities
 from bayesclust.inference.variational.mean_field import softmax
 from bayesclust.models.dcrc import unnamed
@@ -58,6 +58,8 @@ SETTLED = 1e-3
 MOST_ITEMS = 5000
 """Starts are made from at most so many items, drawn at random."""
 KMEANS_RUNS = 3
+PRECISION = 4.0
+"""Of the Gaussian prior of the weights, whatever the number of answers, where none is asked for."""
 TAUS = (0.5, 1.0, 1.5)
 PENALTIES = tuple(2.0**power for power in (-10, -8, -6, -4, -2))
 """The paper's grid (section V-B)."""
@@ -417,14 +419,13 @@ def choose(
     binding: bool = False,
 ) -> EMSettings:
     """The settings under which answers held out in five parts are predicted best."""
-    if len(tried) == 1 or sum(map(len, constraints)) < FEWEST_ANSWERS:
+    if len(tried) == 1 or not enough(constraints):
         return tried[0]
     parts = [rng.permutation(len(view)) % FOLDS for view in constraints]
     seed = int(rng.integers(2**63))
     scores = np.zeros(len(tried))
     for fold in range(FOLDS):
-        kept = [rows_of(view, part != fold) for view, part in zip(constraints, parts, strict=True)]
-        held = [rows_of(view, part == fold) for view, part in zip(constraints, parts, strict=True)]
+        kept, held = leave_out(constraints, [part == fold for part in parts])
         for number, settings in enumerate(tried):
             rough = replace(
                 settings,

@@ -40,7 +40,7 @@ from bayesclust.constraints.factor_graph import (
 from bayesclust.constraints.stored import noise_names
 from bayesclust.inference.assignment import draw_index
 from bayesclust.inference.dcrc.em import named_first
-from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_softmax
+from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_classes
 from bayesclust.inference.moves.link_blocks import draw_blocks
 from bayesclust.models.dcrc import WeightPrior, dcrc_log_joint, unnamed
 from bayesclust.typing import FloatArray, IntArray
@@ -175,8 +175,7 @@ class DCRCChain:
 
     def _use_weights(self, W: FloatArray) -> None:
         self.W = W
-        logits = W[:, :-1] @ self.problem.points.T + W[:, -1:]
-        self.log_p: FloatArray = np.ascontiguousarray(log_softmax(logits).T)
+        self.log_p: FloatArray = np.ascontiguousarray(log_classes(W, self.problem.points))
 
     @property
     def _learns_precision(self) -> bool:

@@ -118,6 +118,11 @@ def log_softmax(logits: FloatArray) -> FloatArray:
     return shifted
 
 
+def log_classes(W: FloatArray, points: FloatArray) -> FloatArray:
+    """log P(y = k | x; W) of rows of features, (m, K); the last of the weights (K, d + 1) is b."""
+    return log_softmax(W[:, :-1] @ points.T + W[:, -1:]).T
+
+
 def fit_logistic(
     features: FloatArray, labels: np.ndarray, number: int, steps: int = 12
 ) -> FloatArray:

@@ -110,13 +110,21 @@ def rows_of(one: Constraints, kept: BoolArray) -> Constraints:
     return part
 
 
+def leave_out(
+    constraints: Sequence[Constraints], out: Sequence[BoolArray]
+) -> tuple[list[Constraints], list[Constraints]]:
+    """The constraints without the answers marked (m,), and those alone."""
+    pairs = list(zip(constraints, out, strict=True))
+    return [rows_of(one, ~mask) for one, mask in pairs], [rows_of(one, mask) for one, mask in pairs]
+
+
 def held_out_log_prob(
     constraints: Sequence[Constraints], problem: Problem, xis: FloatArray, rng: Generator
 ) -> FloatArray:
     """How well answers are predicted by partitions that were found without them, at each xi.
 
-    Answers fall at random in five parts, all or as many of which as hold a thousand answers are
-    held out in turn: a solution for the other four is followed through growing xi, and at each the
+    Answers fall at random in five parts. These are held out in turn, until a thousand answers have
+    been: a solution for the other four is followed through growing xi, and at each the
     part's log probability given the partition is taken, noise integrated out.
     """
     parts = [rng.permutation(len(one)) % FOLDS for one in constraints]
@@ -125,8 +133,7 @@ def held_out_log_prob(
     for fold in range(FOLDS):
         if predicted >= ENOUGH_PREDICTED:
             break
-        kept = [rows_of(one, part != fold) for one, part in zip(constraints, parts, strict=True)]
-        held = [rows_of(one, part == fold) for one, part in zip(constraints, parts, strict=True)]
+        kept, held = leave_out(constraints, [part == fold for part in parts])
         predicted += sum(map(len, held))
         graph, unit = pose(kept, len(problem.points))
         fold_problem = problem._replace(graph=graph)
