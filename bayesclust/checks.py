@@ -16,6 +16,9 @@ from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntAr
 # squares of larger values, summed over some features, overflow
 LARGEST = 1e150
 
+FEW_CELLS = 4_000
+"""Of a table whose chains are fastest in a single thread."""
+
 MEMINFO = Path("/proc/meminfo")
 OWN_GROUP = Path("/proc/self/cgroup")
 GROUPS = Path("/sys/fs/cgroup")
@@ -83,10 +86,18 @@ def check_positive(value: Any, name: str) -> float:
     return number_between(value, name, "(0, inf)")
 
 
-def check_threads(n_jobs: Any) -> None:
-    """Refuse anything but a number of threads, or None for one per processor."""
+def n_threads(n_jobs: Any, *, cells: int | None = None) -> int:
+    """Return a number of threads; None is one per processor that this process may use.
+
+    For chains on a table of few `cells` None is one thread: their kernels are so short that threads
+    would wait for the interpreter's lock more than they would gain.
+    """
     if n_jobs is not None:
-        check_int(n_jobs, "n_jobs")
+        return check_int(n_jobs, "n_jobs")
+    if cells is not None and cells < FEW_CELLS:
+        return 1
+    allowed = getattr(os, "sched_getaffinity", None)
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
 def check_n_clusters(value: Any, n_items: int) -> int:

@@ -26,7 +26,7 @@ from scipy.sparse import csr_array
 from scipy.special import entr
 
 from bayesclust.active.protocol import PAIR, Query, QueryState
-from bayesclust.checks import check_int, check_threads
+from bayesclust.checks import check_int, n_threads
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
@@ -275,7 +275,7 @@ class NPU:
     def __init__(self, n_trees: int = 50, seed: int = 0, n_jobs: int | None = None) -> None:
         self.n_trees = check_int(n_trees, "n_trees")
         self.seed = check_int(seed, "seed", least=0)
-        check_threads(n_jobs)
+        n_threads(n_jobs)  # refuses what is no number of threads
         self.n_jobs = n_jobs
         self._forest: tuple[FloatArray, IntArray, csr_array] | None = None  # of X, labels: leaves
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import check_choice
+from bayesclust.checks import check_choice, n_threads
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.base import AUTO, MIXTURE, SINGLE, chain_starts, warn
@@ -178,6 +178,7 @@ def choose(
     """
     kept, held = split(constraints, rng)
     seed = int(rng.integers(2**63))
+    threads = n_threads(settings["n_jobs"], cells=candidates.items.size)
     rows: list[dict[str, Any]] = []
     scores: list[FloatArray] = []
 
@@ -186,7 +187,7 @@ def choose(
         own = np.random.default_rng([seed, len(rows)])
         problem = candidates.problem(choice, kept, own, ROUGH)
         starts = chain_starts("collapsed", problem, None, moves, own.spawn(PILOT_CHAINS))
-        draws = run_chains(starts, PILOT, progress=settings["progress"], n_jobs=settings["n_jobs"])
+        draws = run_chains(starts, PILOT, progress=settings["progress"], n_jobs=threads)
         if draws.interrupted:
             raise KeyboardInterrupt
         scores.append(held_out_log_prob(draws, held))

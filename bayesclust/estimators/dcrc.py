@@ -22,6 +22,7 @@ from bayesclust.checks import (
     check_n_clusters,
     check_positive,
     check_random_state,
+    n_threads,
     number_between,
 )
 from bayesclust.constraints import Constraints
@@ -307,7 +308,7 @@ class DCRC(ConstrainedClusterer):
                 [partial(DCRCChain, problem, own) for own in rng.spawn(self.num_chains)],
                 schedule,
                 progress=self.progress,
-                n_jobs=self.n_jobs,
+                n_jobs=n_threads(self.n_jobs, cells=points.size),
                 checkpoint=store,
                 spread=True,
             )
@@ -538,9 +539,6 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMS
     if params["penalty"] is not None:
         penalties = _grid(params["penalty"], "penalty", PENALTIES, default)
     starts = params["n_init"]
-    n_jobs = params["n_jobs"]
-    if n_jobs is None:
-        n_jobs = min(os.cpu_count() or 1, MOST_STARTS)
     if starts is None:
         starts = int(np.clip(CELLS / max(n_cells, 1), FEWEST_STARTS, MOST_STARTS))
     base = EMSettings(
@@ -549,7 +547,7 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMS
         starts=check_int(starts, "n_init"),
         max_iter=check_int(params["max_iter"], "max_iter"),
         tolerance=check_positive(params["tol"], "tol"),
-        n_jobs=check_int(n_jobs, "n_jobs"),
+        n_jobs=min(n_threads(params["n_jobs"]), MOST_STARTS),
     )
     return [
         replace(base, tau=tau, penalty=penalty, **balance)

@@ -17,7 +17,7 @@ from bayesclust.checks import (
     check_items,
     check_positive,
     check_random_state,
-    check_threads,
+    n_threads,
     number_between,
     real_array,
     shown,
@@ -215,7 +215,8 @@ def limit_path(
     moves : Moves or None, default None
         What a sweep consists of; None takes the sampler's default.
     n_jobs : int or None, default None
-        Threads; None takes one per chain, at most one per processor.
+        Threads; None takes one per chain, at most one per processor, and a single one for a small
+        table.
     progress : bool, default True
         Show a progress bar at each gamma.
     random_state : int, Generator or None, default None
@@ -262,7 +263,7 @@ def limit_path(
     check_choice(sampler, "sampler", SAMPLERS)
     check_choice(start, "start", (PREVIOUS, DISPERSED))
     check_int(num_chains, "num_chains")
-    check_threads(n_jobs)
+    n_jobs = n_threads(n_jobs, cells=np.size(X))
     check_moves(moves)
     level = number_between(level, "level", "(0, 1)")
     given = None if gammas is None else _check_gammas(gammas)

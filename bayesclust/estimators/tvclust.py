@@ -20,7 +20,7 @@ from bayesclust.checks import (
     check_items,
     check_memory,
     check_random_state,
-    check_threads,
+    n_threads,
 )
 from bayesclust.estimators.base import (
     AUTO,
@@ -131,7 +131,8 @@ class TVClust(ConstrainedClusterer):
     moves : Moves or None, default None
         What a sweep consists of; None chooses by the number of items.
     n_jobs : int or None, default None
-        Threads; None takes one per chain, at most one per processor. It does not change the draws.
+        Threads; None takes one per chain, at most one per processor, and a single one for a small
+        table, for which it is faster. It does not change the draws.
     progress : bool, default True
         Show a progress bar.
     random_state : int, Generator or None, default None
@@ -288,7 +289,7 @@ class TVClust(ConstrainedClusterer):
                 chains,
                 schedule,
                 progress=self.progress,
-                n_jobs=self.n_jobs,
+                n_jobs=n_threads(self.n_jobs, cells=items.size),
                 checkpoint=store,
                 spread=True,
             )
@@ -453,7 +454,7 @@ class TVClust(ConstrainedClusterer):
         else:
             check_cluster_model(self.cluster_model, self.power, self.sampler)
         check_int(self.num_chains, "num_chains")
-        check_threads(self.n_jobs)
+        n_threads(self.n_jobs)
         schedule = check_schedule(self.num_warmup, self.num_samples)
         return Schedule(
             schedule.num_warmup, schedule.num_samples, check_int(self.thinning, "thinning")

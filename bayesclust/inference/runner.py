@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import sys
 import threading
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -26,11 +26,15 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from bayesclust._numba import KERNELS
+from bayesclust.checks import n_threads
 from bayesclust.typing import BoolArray, NDArray
 
 PARTITIONS = ("z", "component")
 GROUPS = ("posterior", "sample_stats")
 COMPILING = "Compiling, once per installation: about 20 s"
+TURN = 10
+"""Sweeps that a chain makes before the next one of its thread has its turn."""
+DONE = object()
 LOOK_EVERY = 0.2
 """Seconds between two looks at whether kernels are being compiled."""
 STATUS = re.compile(
@@ -148,8 +152,8 @@ class _Entry:
     def __post_init__(self) -> None:
         self.store = _Store(self.schedule.num_samples)
 
-    def work(self, stop: threading.Event, bar: Any) -> None:
-        """Sweep from where the checkpoint, if any, has got to."""
+    def work(self, stop: threading.Event, bar: Any) -> Iterator[None]:
+        """Sweep from where the checkpoint, if any, has got to, and yield every few sweeps."""
         schedule = self.schedule
         store = self.store
         state = None
@@ -170,9 +174,9 @@ class _Entry:
                 chain.restore(state["chain"])
         bar.update(first * width)
         if chain is not None:
-            self._advance(chain, first, stop, bar)
+            yield from self._advance(chain, first, stop, bar)
 
-    def _advance(self, chain: Chain, first: int, stop: threading.Event, bar: Any) -> None:
+    def _advance(self, chain: Chain, first: int, stop: threading.Event, bar: Any) -> Iterator[None]:
         """Sweep, draw, and save when it is time, which all processes of one chain do together."""
         schedule = self.schedule
         done = first
@@ -197,10 +201,24 @@ class _Entry:
             bar.update(self.store.width or 1)
             if save:
                 self.record.save(chain, done, self.store)
+            if done % TURN == 0:
+                yield
         if done > first and self.record is not None:
             self.record.save(chain, done, self.store)
         if together:
             any_process(True)  # what comes next may read what is written now
+
+
+def _work_in_turns(entries: list[_Entry], stop: threading.Event, bar: Any) -> None:
+    """Advance entries a few sweeps each, so that an interrupt finds all of them about as far."""
+    running = [entry.work(stop, bar) for entry in entries]
+    try:
+        while running:
+            running = [each for each in running if next(each, DONE) is not DONE]
+    finally:
+        for each in running:  # after an error: they stop, and save what they have
+            stop.set()
+            deque(each, maxlen=0)
 
 
 # --- the run
@@ -237,13 +255,14 @@ def run_chains(
     shown = progress and process_index() == 0 and sys.stderr is not None
     total = len(entries) * schedule.length
     bar = tqdm(total=total, desc=f"{number} chains", unit="sweep", disable=None if shown else True)
-    workers = min(len(entries), n_jobs or os.cpu_count() or 1)
+    workers = min(len(entries), n_threads(n_jobs))
     futures: list[Future[None]] = []
     interrupted = False
     with bar, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
         try:
             compiled = number_compiled()
-            futures.extend(pool.submit(entry.work, stop, bar) for entry in entries)
+            shares = [entries[w::workers] for w in range(workers)]
+            futures.extend(pool.submit(_work_in_turns, share, stop, bar) for share in shares)
             _wait(futures, bar, compiled)
         except KeyboardInterrupt:
             interrupted = True

@@ -15,14 +15,13 @@ doubles, every accepted move lowers the same integer, and runs repeat bit for bi
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesclust._numba import device, kernel
-from bayesclust.checks import check_int, check_memory, check_random_state
+from bayesclust.checks import check_int, check_memory, check_random_state, n_threads
 from bayesclust.posterior.losses import AdditiveLoss, Loss, check_additive
 from bayesclust.posterior.tree import Labels, canonical, stacked_partitions
 from bayesclust.typing import FloatArray, IntArray, NDArray, Seed
@@ -94,7 +93,7 @@ def point_estimate(
     draws = stacked_partitions(posterior)
     check_int(n_runs, "n_runs")
     limit = check_int(max_clusters, "max_clusters", least=0) or int(draws.max()) + 1
-    workers = os.cpu_count() or 1 if n_jobs is None else check_int(n_jobs, "n_jobs")
+    workers = n_threads(n_jobs)
     n = draws.shape[1]
     problem = make_problem(draws, value, min(limit, n))
     generators = check_random_state(seed).spawn(n_runs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust._numba import device, kernel
-from bayesclust.checks import check_int, check_memory
+from bayesclust.checks import check_int, check_memory, n_threads
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
 
@@ -149,7 +148,7 @@ def _by_rows[Part](
     def rows(first: int) -> Part:
         return use(first, _count_rows(z, first, min(first + ROWS, len(z)), first if half else 0))
 
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
+    with ThreadPoolExecutor(min(n_threads(None), 8)) as pool:
         yield from pool.map(rows, range(0, len(z), ROWS))
 
 

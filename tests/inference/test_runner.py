@@ -96,6 +96,13 @@ def test_an_error_in_a_chain_is_raised_and_stops_the_others():
     assert max(own.number for own in chains) < 2000
 
 
+def test_chains_of_one_thread_take_turns_and_stop_at_an_error():
+    chains = [Count(), Count(fail_at=50), Count()]
+    with pytest.raises(ZeroDivisionError, match="in the chain"):
+        run(ready_made(chains), Schedule(0, 2000), n_jobs=1)
+    assert [own.number for own in chains] == [50, 50, 40]
+
+
 def test_an_error_while_starting_is_raised():
     def fail():
         raise LookupError("no start")
