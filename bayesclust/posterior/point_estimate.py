@@ -23,7 +23,7 @@ import numpy as np
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int, check_memory, check_random_state, n_threads
 from bayesclust.posterior.losses import AdditiveLoss, Loss, check_additive
-from bayesclust.posterior.tree import Labels, canonical, stacked_partitions
+from bayesclust.posterior.tree import Labels, canonical, evenly_spread, stacked_partitions
 from bayesclust.typing import FloatArray, IntArray, NDArray, Seed
 
 ATTEMPTS = 10
@@ -42,6 +42,7 @@ def point_estimate(
     *,
     n_runs: int = 16,
     max_clusters: int = 0,
+    max_draws: int = 1000,
     seed: Seed = 0,
     n_jobs: int | None = None,
 ) -> IntArray:
@@ -65,6 +66,9 @@ def point_estimate(
         Independent searches; 16 is the default of the R package salso.
     max_clusters : int, default 0
         The estimate has no more clusters than this; 0 stands for the largest number in any draw.
+    max_draws : int, default 1000
+        Of more draws so many at even distances are used. Draws of chains are no more independent
+        than that as a rule, and time and memory grow with them.
     seed : int, Generator or None, default 0
         The same integer gives the same estimate, whatever `n_jobs` is.
     n_jobs : int or None, default None
@@ -91,6 +95,7 @@ def point_estimate(
     """
     value = check_additive(loss)
     draws = stacked_partitions(posterior)
+    draws = draws[evenly_spread(check_int(max_draws, "max_draws"), len(draws))]
     check_int(n_runs, "n_runs")
     limit = check_int(max_clusters, "max_clusters", least=0) or int(draws.max()) + 1
     workers = n_threads(n_jobs)
