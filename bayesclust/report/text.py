@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from bayesclust.report.findings import PARTITION, Findings
 
 WIDTH = 100
+STRAY, MANY_ITEMS = 3, 50
+"""Items of a cluster that is rather a few outlying items, among so many items or more."""
 LONGEST = 60
 """Characters of a list of items in a terminal."""
 NOISE = (
@@ -51,7 +53,13 @@ def sections(found: Findings) -> Iterator[Section]:
 
 
 def _clusters(found: Findings) -> Section:
-    number = int(found.labels.max()) + 1
+    number = f"{int(found.labels.max()) + 1}"
+    own = found.clusters
+    strays = own[(own["items"] <= STRAY) & (len(found.labels) >= MANY_ITEMS)]
+    if len(strays):
+        number += (
+            f", {len(strays)} of them of {STRAY} items or fewer ({strays['items'].sum()} in all)"
+        )
     likely = [f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005]
     rows = [
         [
@@ -60,14 +68,14 @@ def _clusters(found: Findings) -> Section:
             f"{row['confidence']:.3f}",
             ", ".join(row["typical"]),
         ]
-        for row in found.clusters.to_dict("records")
+        for row in own.drop(strays.index).to_dict("records")
     ]
     return Section(
         "clusters",
         "Clusters",
         f"{number}."
         if found.kind == PARTITION
-        else f"{number} in the point estimate. "
+        else f"In the point estimate: {number}. "
         f"Posterior probability of their number: {', '.join(likely)}.",
         dict.fromkeys(("cluster", "items", "confidence"), "number")
         | {"most typical items": "word"},

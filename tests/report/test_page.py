@@ -10,8 +10,10 @@ import pytest
 from matplotlib.image import imread
 
 import bayesclust as bc
+from bayesclust.posterior.tree import to_datatree
 from bayesclust.report import figures as drawing
 from bayesclust.report import report_page
+from bayesclust.report.findings import findings
 from bayesclust.report.text import sections
 
 VOID = {"meta", "link", "img"}
@@ -157,3 +159,10 @@ def test_a_page_is_written_with_its_title(make, coarse, tmp_path):
     assert words["h1"] == [title] == words["title"]
     with pytest.raises(ValueError, match="level"):
         report_page(tree, level=2)
+
+
+def test_clusters_of_a_few_items_are_counted_apart():
+    labels = np.r_[np.repeat([0, 1], 30), 2, 3, 3]
+    (clusters, *_) = sections(findings(to_datatree({"z": np.tile(labels, (2, 5, 1))})))
+    assert "4, 2 of them of 3 items or fewer (3 in all)" in clusters.sentence
+    assert [int(row[1]) for row in clusters.rows] == [30, 30]
