@@ -11,7 +11,7 @@ from bayesclust.posterior.credibility import (
     view_conflict,
 )
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
-from bayesclust.posterior.diagnosis import Diagnosis, diagnose
+from bayesclust.posterior.diagnosis import Diagnosis, DiagnosisWarning, diagnose
 from bayesclust.posterior.distance import PosteriorDistance, posterior_distance
 from bayesclust.posterior.n_clusters import n_clusters_posterior
 from bayesclust.posterior.point_estimate import point_estimate
@@ -22,6 +22,7 @@ from bayesclust.posterior.tree import canonical, stacked_partitions, to_datatree
 __all__ = [
     "CredibleBall",
     "Diagnosis",
+    "DiagnosisWarning",
     "PosteriorDistance",
     "canonical",
     "constraint_credibility",

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.checks import check_int, check_random_state, number_between, some_of
-from bayesclust.constraints.sampling import random_pairs
 from bayesclust.posterior.losses import VI, Binder, expected_losses, size_entropy
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
@@ -62,7 +61,24 @@ share of them that merges would make right beyond chance."""
 MARGIN = 0.1
 ERRORS = 3.0
 """Share of constraints, and binomial standard errors, by which more are violated than expected."""
-MANY_COLUMNS = 20
+
+
+class DiagnosisWarning(UserWarning):
+    """A fit has ended with draws that `diagnose` says not to trust.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import bayesclust as bc
+    >>> warnings.simplefilter("ignore", bc.posterior.DiagnosisWarning)
+    """
+
+
+class Conflict(NamedTuple):
+    """What is to be said of violated constraints, and whether the model is at fault."""
+
+    said: str = ""
+    misfit: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +100,11 @@ class Diagnosis:
         the diagonal.
     conflict : str, default ""
         Pairwise constraints that the fit violates beyond what was expected, and what to do.
+
+    Notes
+    -----
+    Printed, the reason that weighs more comes first: where the constraints refute the model, more
+    sweeps do not help.
     """
 
     ok: bool
@@ -93,7 +114,8 @@ class Diagnosis:
     conflict: str = ""
 
     def __str__(self) -> str:
-        return f"{self.verdict} {self.conflict}".rstrip()
+        said = (self.verdict, self.conflict) if self.ok else (self.conflict, self.verdict)
+        return " ".join(filter(None, said))
 
     def __repr__(self) -> str:
         return f"Diagnosis(ok={self.ok}, verdict={str(self)!r})"
@@ -121,7 +143,8 @@ def diagnose(
     parameters. As chains in different modes can agree in all of these, partitions are also compared
     as wholes, by the variation of information between and within chains, and chains by how many
     nats their log joints are apart. `conflict` says where the fit violates pairwise constraints
-    that agree with each other, or more of them than the noise's prior expects.
+    that agree with each other, or more of them than the noise's prior expects; unless the sources
+    contradict themselves, the model is then at fault, and the draws are not `ok`.
 
     Parameters
     ----------
@@ -170,7 +193,10 @@ def diagnose(
         ok, verdict = _verdict(functionals, table, distances)
     chains = pd.RangeIndex(len(distances), name="chain")
     between = pd.DataFrame(distances, index=chains, columns=chains)
-    return Diagnosis(ok, verdict, table, between, violations(posterior, seed=seed))
+    conflict = violations(posterior, seed=seed)
+    if ok and conflict.misfit:
+        ok, verdict = False, "The chains agree, but on a model that the constraints refute."
+    return Diagnosis(ok, verdict, table, between, conflict.said)
 
 
 def _table(functionals: Functionals, max_rhat: float, min_ess: float) -> pd.DataFrame:
@@ -238,10 +264,7 @@ def _stuck(log_joint: FloatArray | None) -> list[str]:
     """Chains whose log joint stays far below that of the best chain."""
     if log_joint is None or not np.isfinite(log_joint).all():
         return []
-    level = np.median(log_joint, axis=1)
-    spread = float(log_joint.std(axis=1).mean())
-    gap = level.max() - level
-    low = np.flatnonzero(gap > max(NATS_APART, 3 * spread))
+    low, gap = stuck_chains(log_joint)
     if not len(low):
         return []
     which = f"chain {low[0]} sits" if len(low) == 1 else f"chains {some_of(low.tolist(), 3)} sit"
@@ -249,6 +272,13 @@ def _stuck(log_joint: FloatArray | None) -> list[str]:
         f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck "
         "in a local mode"
     ]
+
+
+def stuck_chains(log_joint: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Chains whose log joint (chain, draw) is hopelessly low, and by how much each is lower."""
+    level = np.median(log_joint, axis=1)
+    gap = level.max() - level
+    return np.flatnonzero(gap > max(NATS_APART, 3 * float(log_joint.std(axis=1).mean()))), gap
 
 
 def _apart(distances: FloatArray) -> list[str]:
@@ -354,8 +384,8 @@ def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
 
 def _pairs(reference: Labels, n_pairs: int, rng: np.random.Generator) -> list[list[int]]:
     """Random pairs of items, half of them together in the reference where it has as many."""
-    n = len(reference)
-    pairs = random_pairs(n, min(100 * n_pairs, n * (n - 1) // 2), rng)
+    pairs = np.sort(rng.integers(len(reference), size=(100 * n_pairs, 2)), axis=1)
+    pairs = rng.permutation(np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0))
     together = reference[pairs[:, 0]] == reference[pairs[:, 1]]
     half = np.flatnonzero(together)[: n_pairs // 2]
     rest = np.delete(np.arange(len(pairs)), half)[: n_pairs - len(half)]
@@ -397,8 +427,8 @@ def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
 # --- violated constraints
 
 
-def violations(posterior: Any, *, seed: int = 0) -> str:
-    """Say why the fit violates more pairwise constraints than expected; "" where it does not.
+def violations(posterior: Any, *, seed: int = 0) -> Conflict:
+    """Say why the fit violates more pairwise constraints than expected, if it does.
 
     A model whose clusters have the wrong shape splits classes, and then violates the must-links
     that hold them together. Such constraints name the same few pairs of clusters again and again,
@@ -410,10 +440,10 @@ def violations(posterior: Any, *, seed: int = 0) -> str:
     """
     tree = getattr(posterior, "posterior_", posterior)
     if is_array(tree) or "constant_data" not in tree.children:
-        return ""
+        return Conflict()
     views = [view for view in stored_constraints(tree) if view.kind == "pairwise" and len(view)]
     if not views:
-        return ""
+        return Conflict()
     log_joint = log_joints(tree)
     z = stacked_partitions(tree)[-1 if log_joint is None else int(np.nanargmax(log_joint))]
     items = np.concatenate([view.items for view in views])
@@ -431,27 +461,29 @@ def violations(posterior: Any, *, seed: int = 0) -> str:
         and won - chance >= RECONCILED * split
         and won - chance >= STANDARD_ERRORS * spread
     ):
-        return (
+        return Conflict(
             f"Data and constraints conflict: {opening}, and with clusters merged {won:.0f} more of "
             f"them would be right, where {chance:.0f} would by chance. The constraints agree with "
             "each other; what does not fit is the shape that clusters are given. What to do: "
-            f"{_remedies(tree)}."
+            f"{_remedies(tree)}.",
+            misfit=True,
         )
     error = np.sqrt(max(expected * (1 - expected / len(same)), 0.0))
     if not wrong - expected > max(MARGIN * len(same), ERRORS * error):
-        return ""
+        return Conflict()
     alone = float(same.sum()) - won_by_merging(items, 2.0 * same - 1)
     opening += f", where {expected:.0f} were expected, and "
     if 2 * alone >= wrong:
-        return (
+        return Conflict(
             f"The constraints contradict each other: {opening}even a partition made for the "
             f"constraints alone leaves {alone:.0f} of them wrong. The sources are at fault rather "
             "than the model; source_reliability tells which."
         )
-    return (
+    return Conflict(
         f"Violated constraints: {opening}a partition made for the constraints alone leaves "
         f"{alone:.0f} of them wrong: too few are about the same items to tell whether the sources "
-        f"are at fault or the shape that clusters are given. See leave_view_out; {_remedies(tree)}."
+        f"are at fault or the shape that clusters are given. What to do: {_remedies(tree)}.",
+        misfit=True,
     )
 
 
@@ -509,23 +541,11 @@ def _expected_violations(view: StoredConstraints, z: Labels) -> float:
 def _remedies(tree: Any) -> str:
     """What the fit has not tried yet, by its settings."""
     settings = settings_of(tree)
-    family = str(settings.get("family", "gaussian"))
-    model = settings.get("cluster_model", "single")
-    columns = 0
-    if "observed_data" in tree.children:
-        columns = tree["observed_data"].sizes.get("feature", 0)
     tries = []
-    if model == "single":
-        tries.append(
-            'cluster_model="mixture", clusters of several components, or cluster_model="auto", '
-            "which compares models by the constraints"
-        )
-    if model != "auto" and settings.get("power") is None:
+    if settings.get("cluster_model") == "single":
+        tries.append('cluster_model="auto", which compares models by the constraints')
+    if settings.get("cluster_model") != "auto" and settings.get("power") is None:
         tries.append("power=0.25 or less, so that the data outweigh the answers less")
-    if family.startswith("gaussian") and family != "gaussian_tied" and columns > MANY_COLUMNS:
-        tries.append(f'family="gaussian_tied", one covariance for {columns} columns')
-    if family.startswith("gaussian"):
-        tries.append('family="mixed", where describe_columns finds columns that are not continuous')
     if not tries:
         return "leave_view_out tells what each side supports without the other"
     return "; ".join(["try " + tries[0], *tries[1:]])
