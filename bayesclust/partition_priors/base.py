@@ -236,12 +236,11 @@ class PartitionPrior(ABC):
         names = values if self.w_parameters is None else self.w_parameters
         known = tuple((name, values[name]) for name in names)
         log_w, log_join, log_w_one = _size_tables(self, n, known)
-        log_v = self.log_v(n, np.arange(most + 2), values) + np.zeros(most + 2)
-        possible = np.isfinite(log_v)
-        log_v[~possible] = 0.0
-        log_open = log_v[1:] - log_v[:-1] + log_w_one
-        log_open[~(possible[1:] & possible[:-1])] = -np.inf
-        return Tables(log_w, log_join, log_open)
+        # what is learned is another in every sweep
+        number_table = _number_table.__wrapped__ if self.learned else _number_table
+        return Tables(
+            log_w, log_join, number_table(self, n, most, tuple(values.items())) + log_w_one
+        )
 
     def sample(self, n: int, values: Values, rng: Generator) -> IntArray:
         """Labels of n items, drawn one by one."""
@@ -268,6 +267,19 @@ def _size_tables(
     log_w = prior.log_w(np.arange(1, n + 2), dict(values))
     one = float(log_w[0])
     return np.append(0.0, log_w[:-1] - one), np.append(0.0, np.diff(log_w)), one
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _number_table(
+    prior: PartitionPrior, n: int, most: int, values: tuple[tuple[str, float], ...]
+) -> FloatArray:
+    """log V(n, K + 1) / V(n, K) for K = 0..most, -inf where either is impossible."""
+    log_v: FloatArray = prior.log_v(n, np.arange(most + 2), dict(values)) + np.zeros(most + 2)
+    possible = np.isfinite(log_v)
+    log_v[~possible] = 0.0
+    log_ratio = np.diff(log_v)
+    log_ratio[~(possible[1:] & possible[:-1])] = -np.inf
+    return log_ratio
 
 
 def _reach(one: Parameter) -> tuple[float, float]:

@@ -17,7 +17,7 @@ of `within.log_open`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,9 @@ from bayesclust.partition_priors.finite_mixtures import MixtureOfFiniteMixtures
 from bayesclust.partition_priors.pitman_yor import PitmanYor
 from bayesclust.typing import ArrayLike, FloatArray
 
+AMONG = MixtureOfFiniteMixtures(n_components=("geometric", 0.2))
+"""Prior of clusters that are mixtures: an outlying item is then sooner a component than a cluster,
+of which a Dirichlet process finds too many (Miller and Harrison 2018, Sec. 2.1)."""
 WITHIN = DirichletProcess((1.0, 10.0))
 """Prior of components: two of fifty items each are seven times as probable as two clusters."""
 
@@ -38,7 +41,7 @@ class Nested:
 
     Parameters
     ----------
-    among : PartitionPrior, default DirichletProcess()
+    among : PartitionPrior, default MixtureOfFiniteMixtures with ("geometric", 0.2) components
         Prior of the clusters.
     within : DirichletProcess or PitmanYor, default DirichletProcess((1.0, 10.0))
         Prior of each cluster's partition into components.
@@ -50,7 +53,7 @@ class Nested:
     (1.0, 10.0)
     """
 
-    among: PartitionPrior = field(default_factory=DirichletProcess)
+    among: PartitionPrior = AMONG
     within: PartitionPrior = WITHIN
 
     def __post_init__(self) -> None:
@@ -71,10 +74,13 @@ WORDS: dict[str, Callable[[], PartitionPrior]] = {
 """Priors with their defaults, by name."""
 
 
-def as_nested(prior: PartitionPrior | Nested | str | None) -> Nested:
-    """A prior of clusters, or its name, with the default within; None is the default of both."""
+def as_nested(prior: PartitionPrior | Nested | str | None, *, mixture: bool = False) -> Nested:
+    """A prior of clusters, or its name, with the default within.
+
+    None is a Dirichlet process, the model of the paper, and for mixtures the default of `Nested`.
+    """
     if prior is None:
-        return Nested()
+        return Nested() if mixture else Nested(DirichletProcess())
     if isinstance(prior, str):
         check_choice(prior, "partition_prior", WORDS)
         return Nested(WORDS[prior]())
