@@ -84,7 +84,7 @@ def _method(
     chosen = (
         f"; {name} of {', '.join(f'{v:g}' for v in values)} by answers held out" if name else ""
     )
-    return Method(title, fit, f"told k, uses {uses}{chosen}", uses != NOTHING, uses, grid)
+    return Method(title, fit, f"told k, uses {uses}{chosen}", uses != NOTHING, uses=uses, grid=grid)
 
 
 def _dcrc(X: FloatArray, constraints: Any, n_clusters: int, seed: int, **settings: Any) -> bc.DCRC:

@@ -76,9 +76,10 @@ def _posterior(run: Run) -> Iterator[str]:
     import arviz as az
 
     posterior = run.sampler.posterior_
-    names = {"K": "n_clusters", "p": "p", "q": "q", "concentration": "concentration"}
+    names = {"K": "n_clusters", "p": "p", "q": "q"}
     draws = posterior["posterior"].dataset[list(names.values())]
-    ess, rhat = az.ess(draws), az.rhat(draws)
+    with np.errstate(invalid="ignore"):  # all draws may have one number of clusters
+        ess, rhat = az.ess(draws), az.rhat(draws)
     y, (i, j) = run.data.y, run.links.items.T
     within = y[i] == y[j]
     truth = {

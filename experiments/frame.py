@@ -39,6 +39,8 @@ class Method:
     about: str = ""
     uses_answers: bool = True
     """Whether it makes use of answers."""
+    scales: bool = False
+    """Whether it takes columns in any units."""
 
 
 def fitted(make: Callable[[int, int], Any]) -> Callable[..., Any]:

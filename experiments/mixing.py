@@ -14,7 +14,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,7 +46,8 @@ def run(
     links = bc.PairwiseConstraints.sample(
         items.y, fraction=fraction, error_rate=ERROR_RATE, seed=seed
     )
-    est = bc.TVClust(num_samples=num_samples, moves=moves, random_state=seed, progress=False)
+    same: Any = {"cluster_model": "single", "random_state": seed, "progress": False}
+    est = bc.TVClust(num_samples=num_samples, moves=moves, **same)
     wall, processor = time.perf_counter(), time.process_time()
     with warnings.catch_warnings():
         # the question is how chains mix, not which clusters fit ecoli

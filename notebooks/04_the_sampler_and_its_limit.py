@@ -29,9 +29,8 @@ links
 
 # %%
 limit = bc.RDPMeans(penalty=20.0, xi=3.0, n_init=20, random_state=0).fit(X, constraints=links)
-est = bc.TVClust(
-    family="gaussian_spherical", num_warmup=100, num_samples=250, progress=False, random_state=0
-)
+spheres = {"family": "gaussian_spherical", "cluster_model": "single"}
+est = bc.TVClust(**spheres, num_warmup=100, num_samples=250, progress=False, random_state=0)
 est.fit(X, constraints=links)
 table = bc.compare({"sampler": est, "limit": limit, "truth": y}, y)
 table.round(3)

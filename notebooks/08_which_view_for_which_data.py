@@ -43,7 +43,7 @@ answers = {
 # %% [markdown]
 # Every set has 300 answers about pairs, of which one in ten is wrong. Four models hear them:
 #
-# - *single*: a cluster is one Gaussian;
+# - *single*: a cluster is one Gaussian (`cluster_model="single"`);
 # - *mixture*: a cluster is one or several Gaussians, and answers say which of them belong together
 # (`cluster_model="mixture"`);
 # - *power*: as single, but every item weighs a quarter (`power=0.25`);
@@ -52,10 +52,10 @@ answers = {
 
 # %%
 models = {
-    "single": {},
+    "single": {"cluster_model": "single"},
     "mixture": {"cluster_model": "mixture"},
-    "power": {"power": 0.25},
-    "mixed": {"family": "mixed"},
+    "power": {"cluster_model": "single", "power": 0.25},
+    "mixed": {"cluster_model": "single", "family": "mixed"},
 }
 short = {"num_warmup": 300, "num_samples": 100, "progress": False, "random_state": 0}
 fits = {
@@ -128,13 +128,11 @@ bc.describe_columns(data["spikes"][0])
 # ## Letting the answers choose
 #
 # Between one Gaussian, several, and a classifier, answers can decide: a model is good if it
-# predicts answers that it was not given. `cluster_model="auto"` tries them in short runs, and takes
-# the simplest one within one standard error of the best.
+# predicts answers that it was not given. `cluster_model="auto"`, the default, tries them in short
+# runs, and takes the best one.
 
 # %%
-auto = bc.TVClust(cluster_model="auto", **short).fit(
-    data["spirals"][0], constraints=answers["spirals"]
-)
+auto = bc.TVClust(**short).fit(data["spirals"][0], constraints=answers["spirals"])
 f = bc.metrics.pairwise_f(auto.labels_, data["spirals"][1])
 print(f"chosen: cluster_model={auto.cluster_model_!r}; F {f:.2f}")
 auto.model_scores_.round(3)

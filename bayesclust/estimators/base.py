@@ -7,6 +7,8 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -25,15 +27,25 @@ from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
-from bayesclust.inference.runner import Chain, Draws, Schedule, check_same_in_all, n_processes
+from bayesclust.inference.runner import (
+    Chain,
+    Draws,
+    Schedule,
+    check_same_in_all,
+    n_processes,
+    run_chains,
+)
 from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
+from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import as_labels, to_datatree
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 """What a cluster is: one component, several, or what the constraints choose."""
-BLOCKED = "blocked"
+FEWEST_SWEEPS, LAST_SWEEPS = 50, 20
+"""Of half a warm-up that is worth a search, and those that tell what it has found."""
+COLLAPSED, BLOCKED = "collapsed", "blocked"
 NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
 """Settings that do not change the draws, and the seed, which the fingerprint holds by itself."""
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
@@ -101,6 +113,13 @@ def _with_unique_names(X: Any) -> Any:
 def warn(sentence: str, kind: type[Warning] = ConvergenceWarning) -> None:
     """Warn of the line that called the package."""
     warnings.warn(sentence, kind, skip_file_prefixes=(PACKAGE,))
+
+
+def warn_of_draws(posterior: Any) -> None:
+    """Warn where `diagnose` says not to trust the draws of a fit."""
+    found = diagnose(posterior)
+    if not found.ok:
+        warn(f"{found} (From bayesclust.diagnose, which tells more.)", DiagnosisWarning)
 
 
 def warn_unless(converged: bool, what: str, most: int, rounds: str) -> None:
@@ -213,6 +232,36 @@ def chain_starts(
         return make(problem, partition(chain), rngs[chain], chosen)
 
     return [partial(sequential, chain) for chain in range(len(rngs))]
+
+
+def search(
+    starts: list[Callable[[], Chain]], schedule: Schedule, *, run: bool, **settings: Any
+) -> tuple[list[Callable[[], Chain]], Schedule]:
+    """Make half of the warm-up, then have chains in hopeless modes go on from where the best is.
+
+    What a chain finds depends on its start, and a mode so many nats below another has next to none
+    of the posterior. Returns the chains, and what is left of the schedule; that alone without
+    `run`, for chains that resume after it. Every process does it whole.
+    """
+    sweeps = schedule.num_warmup // 2
+    if sweeps < FEWEST_SWEEPS or len(starts) < 2:
+        return starts, schedule
+    left = replace(schedule, num_warmup=schedule.num_warmup - sweeps)
+    if not run:
+        return starts, left
+    chains: list[Any] = [start() for start in starts]
+    again: list[Any] = [lambda own=own: own for own in chains]
+    seen = Schedule(sweeps - LAST_SWEEPS, LAST_SWEEPS)
+    draws = run_chains(again, seen, title="{} chains, search", **settings)
+    if draws.interrupted:
+        raise KeyboardInterrupt
+    stuck, gap = stuck_chains(draws.sample_stats["log_joint"])
+    best = chains[int(gap.argmin())]
+    for c in stuck:
+        taken = deepcopy(best.snapshot())
+        taken["state"]["generator"] = chains[c].snapshot()["state"]["generator"]
+        chains[c].restore(taken)
+    return again, left
 
 
 # --- the draws

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from numbers import Real
 from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from bayesclust.checks import check_choice, n_threads
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names
-from bayesclust.estimators.base import AUTO, MIXTURE, SINGLE, chain_starts, warn
+from bayesclust.estimators.base import AUTO, COLLAPSED, MIXTURE, SINGLE, chain_starts, warn
 from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
@@ -25,8 +28,8 @@ from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.classifier import classifier_problem
 from bayesclust.inference.dcrc.em import HELD_OUT_STARTS, ROUGH_TOLERANCE, EMSettings
 from bayesclust.inference.limits.tuning import leave_out
-from bayesclust.inference.runner import Draws, Schedule, run_chains
-from bayesclust.partition_priors import Nested
+from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
+from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -38,33 +41,61 @@ CLASSES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30)
 PATIENCE = 2
 HELD_OUT = 0.2
 """Share of the constraints that models are compared on."""
-MANY_COLUMNS = 20
-SPARSER = ("gaussian_tied", "gaussian_diagonal")
-"""Tried beside full covariances of many columns: a cluster seldom has the items for d (d + 1) / 2
-parameters."""
-MIXED = "mixed"
-"""Tried where many items share a value, which a Gaussian cluster fits arbitrarily tightly."""
-PILOT, PILOT_CHAINS = Schedule(num_warmup=150, num_samples=150), 2
+MANY_COLUMNS, COMPONENTS = 20, (5, 10, 20)
+"""Columns up to which Gaussian clusters are of the columns themselves, and numbers of principal
+components otherwise: a cluster seldom has the items for d (d + 1) / 2 parameters."""
+COMPARABLE = 1.5
+"""Ratio of standard deviations up to which scaling makes no difference."""
+WIDE, MOST_FEATURES = 100, 50
+"""Columns from which classifiers are of so many principal components."""
+GAUSSIAN, MIXED = "gaussian", "mixed"
+"""The second is tried where many items share a value, which a Gaussian fits arbitrarily tightly,
+in tables of at most `MOST_CELLS`: its sweeps cost ten times as much."""
+MOST_CELLS = 10_000
+ROUNDS, MOST_LEFT, HOPELESS = (Schedule(75, 75), Schedule(100, 100)), 3, 3.0
+"""Pilot runs go on with so many at most, none further behind the best than so many errors."""
+PILOT_CHAINS = 2
 ROUGH = EMSettings(starts=HELD_OUT_STARTS, kept=1, tolerance=ROUGH_TOLERANCE)
 SHOWN = 3
 
 
 class Choice(NamedTuple):
-    """What a cluster is, what an item weighs, the family of a component, and classes if known."""
+    """What a cluster is, what an item weighs, the family of a component, and of what."""
 
     cluster_model: str
     power: float
     family: str
+    n_dimensions: int
+    """Columns, or principal components of them."""
+    scaled: bool = True
+    """Whether these are of standardised columns."""
     n_classes: int = 0
 
 
 @dataclass(frozen=True)
 class Candidates:
-    """The models to choose from; the first family is the one asked for."""
+    """The models to choose from."""
 
     items: FloatArray
-    families: Mapping[str, BoundFamily]
-    prior: Nested
+    family: str | Family
+    partition_prior: PartitionPrior | Nested | str | None
+
+    @cached_property
+    def name(self) -> str:
+        """The name of the family asked for."""
+        return self.family if isinstance(self.family, str) else type(self.family).__name__
+
+    @cached_property
+    def bound(self) -> BoundFamily:
+        """The family asked for, bound to all columns."""
+        return get_family(self.family).bind(self.items)
+
+    def reduction(self, choice: Choice) -> Any:
+        """The map of the columns to their principal components; None where these are all."""
+        if choice.n_dimensions == self.items.shape[1]:
+            return None
+        steps = [StandardScaler()] if choice.scaled else []
+        return make_pipeline(*steps, PCA(choice.n_dimensions, random_state=0)).fit(self.items)
 
     def problem(
         self,
@@ -72,26 +103,55 @@ class Candidates:
         constraints: Sequence[Constraints],
         rng: Generator | None = None,
         search: EMSettings | None = None,
-    ) -> Any:
-        """The model and the data under one choice."""
+    ) -> tuple[Any, Any]:
+        """The model and the data under one choice, and the reduction of the columns."""
+        reduction = self.reduction(choice)
+        items = self.items if reduction is None else reduction.transform(self.items)
         given = tuple(constraints)
         if choice.cluster_model == CLASSIFIER:
             assert rng is not None
-            return classifier_problem(self.items, given, choice.n_classes, search, rng)
-        family = self.families[choice.family].coarsened(choice.power)
-        if choice.cluster_model == MIXTURE:
-            return TwoLevelProblem(family, given, self.prior.among, self.prior.within)
-        return TVClustProblem(family, given, self.prior.among)
+            return classifier_problem(items, given, choice.n_classes, search, rng), reduction
+        if choice.family != self.name:
+            family = get_family(choice.family).bind(items)
+        else:
+            family = self.bound if reduction is None else get_family(self.family).bind(items)
+        family, mixture = family.coarsened(choice.power), choice.cluster_model == MIXTURE
+        prior = as_nested(self.partition_prior, mixture=mixture)
+        if mixture:
+            return TwoLevelProblem(family, given, prior.among, prior.within), reduction
+        return TVClustProblem(family, given, prior.among), reduction
 
-    def to_try(self, power: float | None, *, densities: bool) -> list[Choice]:
-        """The models that "auto" compares, simplest first; classifiers only of whole tables."""
-        weight = 1.0 if power is None else float(power)
-        models = product(self.families, (SINGLE, MIXTURE))
-        tried = [Choice(model, weight, name) for name, model in models]
-        if densities or np.isnan(self.items).any():
+    def to_try(self, power: float, *, densities: bool) -> list[Choice]:
+        """The models that "auto" compares, simplest first.
+
+        A family that was asked for is kept; the default gives way to others where they may be
+        better, and to classifiers where all cells are seen.
+        """
+        n, d = self.items.shape
+        plain = Choice(SINGLE, power, self.name, d)
+        usual = self.name == GAUSSIAN
+        if usual and d > MANY_COLUMNS:
+            # columns of one unit may differ in spread because they differ in what they say
+            spread = self.items.std(axis=0)
+            scalings = (True, False) if spread.max() > COMPARABLE * spread.min() else (True,)
+            tried = [
+                plain._replace(cluster_model=model, n_dimensions=q, scaled=scaled)
+                for model, numbers in ((SINGLE, COMPONENTS[1:2]), (MIXTURE, COMPONENTS))
+                for q in numbers
+                for scaled in scalings
+                if q < n
+            ]
+        else:
+            tried = [plain, plain._replace(cluster_model=MIXTURE)]
+            small = self.items.size <= MOST_CELLS
+            if usual and small and tied_columns(self.bound, self.items):
+                tried.append(tried[1]._replace(family=MIXED))
+        if densities or not usual:
             return tried
-        most = len(self.items) // 2
-        return [*tried, *(Choice(CLASSIFIER, 1.0, "logistic", k) for k in CLASSES if k <= most)]
+        seen = min(n - 1, MOST_FEATURES) if d > WIDE else d
+        most = as_nested(self.partition_prior).among.most_clusters or n // 2
+        classes = (k for k in CLASSES if k <= most)
+        return [*tried, *(Choice(CLASSIFIER, 1.0, "logistic", seen, n_classes=k) for k in classes)]
 
 
 def check_cluster_model(model: object, power: object, sampler: object) -> None:
@@ -100,31 +160,18 @@ def check_cluster_model(model: object, power: object, sampler: object) -> None:
     number = isinstance(power, Real) and not isinstance(power, bool)
     if power is not None and not (number and 0 < float(power) <= 1):  # type: ignore[arg-type]
         raise ValueError(f"power={power!r} is not a number in (0, 1]: give one, or None.")
-    if model != SINGLE and sampler != "collapsed":
+    if model == MIXTURE and sampler != COLLAPSED:
         raise ValueError(
             f"cluster_model={model!r} needs sampler='collapsed'; got sampler={sampler!r}: "
             "choose that one."
         )
 
 
-def bind_families(
-    family: str | Family, items: FloatArray, *, several: bool
-) -> dict[str, BoundFamily]:
-    """Bind the family asked for and, where several may be tried, its alternatives, by their names.
-
-    Where nothing is to be chosen, columns in which many items share a value cause a warning.
-    """
-    name = family if isinstance(family, str) else type(family).__name__
-    given = get_family(family).bind(items)
-    tied = tied_columns(given, items)
-    if not several or name != "gaussian":
-        if tied:
-            warn(_tied_in_words(tied, len(items)), TiedColumnsWarning)
-        return {name: given}
-    further = SPARSER if items.shape[1] > MANY_COLUMNS else ()
+def warn_of_ties(bound: BoundFamily, items: FloatArray) -> None:
+    """Warn where many items share a value in columns of Gaussian clusters."""
+    tied = tied_columns(bound, items)
     if tied:
-        further = (*further, MIXED)
-    return {name: given} | {other: get_family(other).bind(items) for other in further}
+        warn(_tied_in_words(tied, len(items)), TiedColumnsWarning)
 
 
 def tied_columns(bound: BoundFamily, items: FloatArray) -> dict[int, Column]:
@@ -161,6 +208,38 @@ def _tied_in_words(tied: Mapping[int, Column], n: int) -> str:
     )
 
 
+@dataclass
+class Pilot:
+    """A short run of one model on a part of the constraints."""
+
+    choice: Choice
+    chains: list[Chain]
+    seconds: float = 0.0
+    score: FloatArray = field(default_factory=lambda: np.zeros(0))
+    """log p of each constraint held out."""
+    clusters: float = np.nan
+
+    def run(self, schedule: Schedule, held: Sequence[Constraints], **settings: Any) -> float:
+        """Go on with the chains; returns the mean score of the draws of this run."""
+        clock = process_time()
+        starts = [lambda own=own: own for own in self.chains]
+        draws = run_chains(starts, schedule, title=f"Comparing {self.title}", **settings)
+        if draws.interrupted:
+            raise KeyboardInterrupt
+        self.score = held_out_log_prob(draws, held)
+        z = draws.posterior["z"]
+        self.clusters = np.mean([len(np.unique(row)) for row in z.reshape(-1, z.shape[-1])])
+        self.seconds += process_time() - clock
+        return float(self.score.mean())
+
+    @property
+    def title(self) -> str:
+        """The model, for the progress bar."""
+        own = self.choice
+        classes = f" of {own.n_classes} classes" if own.n_classes else ""
+        return f"{own.cluster_model}{classes}, {own.family} of {own.n_dimensions} columns"
+
+
 def choose(
     candidates: Candidates,
     constraints: Sequence[Constraints],
@@ -172,39 +251,58 @@ def choose(
     """Compare models by short runs on a part of the constraints; a row of the table for each.
 
     The score of a model is the mean log probability of the constraints held out, given the data and
-    the others: the density of the data has no part in it, which models need not have. Classifiers
-    are tried from few classes to many, until more are no better. The first model within one
-    standard error of the best is taken (Breiman et al. 1984, Sec. 3.4.3).
+    the others: the density of the data has no part in it, which models need not have. After a first
+    round those that are hopeless are dropped (successive halving: Jamieson and Talwalkar 2016).
+    Classifiers are tried from few classes to many, until more are no better.
     """
+    import pandas as pd
+
     kept, held = split(constraints, rng)
     seed = int(rng.integers(2**63))
+    pilots: list[Pilot] = []
     threads = n_threads(settings["n_jobs"], cells=candidates.items.size)
-    rows: list[dict[str, Any]] = []
-    scores: list[FloatArray] = []
+    run = partial(Pilot.run, held=held, progress=settings["progress"], n_jobs=threads)
 
-    def attempt(choice: Choice) -> float:
+    def begin(choice: Choice) -> Pilot:
         clock = process_time()
-        own = np.random.default_rng([seed, len(rows)])
-        problem = candidates.problem(choice, kept, own, ROUGH)
-        starts = chain_starts("collapsed", problem, None, moves, own.spawn(PILOT_CHAINS))
-        draws = run_chains(starts, PILOT, progress=settings["progress"], n_jobs=threads)
-        if draws.interrupted:
-            raise KeyboardInterrupt
-        scores.append(held_out_log_prob(draws, held))
-        z = draws.posterior["z"]
-        used = np.mean([len(np.unique(labels)) for labels in z.reshape(-1, z.shape[-1])])
-        rows.append({**choice._asdict(), "clusters": used, "seconds": process_time() - clock})
-        return float(scores[-1].mean())
+        own = np.random.default_rng([seed, len(pilots)])
+        problem, _ = candidates.problem(choice, kept, own, ROUGH)
+        starts = chain_starts(COLLAPSED, problem, None, moves, own.spawn(PILOT_CHAINS))
+        pilots.append(Pilot(choice, [start() for start in starts], process_time() - clock))
+        return pilots[-1]
 
+    left = [begin(choice) for choice in tried if choice.cluster_model != CLASSIFIER]
+    for number, schedule in enumerate(ROUNDS):
+        for pilot in left:
+            run(pilot, schedule)
+        if number + 1 < len(ROUNDS):
+            left = hopeful(left)
     best, worse = -np.inf, 0
     for choice in tried:
-        score = attempt(choice)
-        if choice.cluster_model == CLASSIFIER:
-            worse = 0 if score > best else worse + 1
-            best = max(best, score)
-        if worse == PATIENCE:
-            break
-    return first_within_one_error(rows, np.array(scores))
+        if choice.cluster_model != CLASSIFIER or worse == PATIENCE:
+            continue
+        score = run(begin(choice), ROUNDS[-1])
+        worse = 0 if score > best else worse + 1
+        best = max(best, score)
+    scores = np.array([pilot.score for pilot in pilots])
+    behind, error = behind_best(scores)
+    chosen = int(behind.argmin())
+    table = pd.DataFrame([pilot.choice for pilot in pilots]).assign(
+        clusters=[pilot.clusters for pilot in pilots],
+        seconds=[pilot.seconds for pilot in pilots],
+        score=scores.mean(axis=1),
+        behind=behind,
+        error=error,
+        chosen=np.arange(len(pilots)) == chosen,
+    )
+    return pilots[chosen].choice, table
+
+
+def hopeful(pilots: Sequence[Pilot]) -> list[Pilot]:
+    """The best ones, in their order, without those far behind."""
+    behind, error = behind_best(np.array([pilot.score for pilot in pilots]))
+    order = [i for i in np.argsort(behind) if behind[i] <= HOPELESS * error[i]]
+    return [pilots[i] for i in sorted(order[:MOST_LEFT])]
 
 
 def split(
@@ -236,20 +334,3 @@ def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
     """How far each row's mean lies behind the best one's, and the standard error of that."""
     behind = scores[scores.mean(axis=1).argmax()] - scores
     return behind.mean(axis=1), behind.std(axis=1) / np.sqrt(scores.shape[1])
-
-
-def first_within_one_error(
-    rows: Sequence[Mapping[str, Any]], scores: FloatArray
-) -> tuple[Choice, pd.DataFrame]:
-    """The first model within one error of the best, and the table; scores (models, constraints)."""
-    import pandas as pd
-
-    behind, error = behind_best(scores)
-    chosen = int(np.flatnonzero(behind <= error)[0])
-    table = pd.DataFrame(rows).assign(
-        score=scores.mean(axis=1),
-        behind=behind,
-        error=error,
-        chosen=np.arange(len(rows)) == chosen,
-    )
-    return Choice(*(rows[chosen][name] for name in Choice._fields)), table

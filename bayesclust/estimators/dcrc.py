@@ -36,6 +36,7 @@ from bayesclust.estimators.base import (
     open_checkpoint,
     read_input,
     run_seed,
+    warn_of_draws,
     warn_unless,
 )
 from bayesclust.inference.dcrc.em import (
@@ -313,6 +314,7 @@ class DCRC(ConstrainedClusterer):
                 spread=True,
             )
             self._keep_draws(draws, problem, fit, items, rng)
+            warn_of_draws(self._tree)
         self.fit_seconds_ = perf_counter() - clock
         if self._tree is not None:
             self._tree.attrs["fit_seconds"] = self.fit_seconds_

@@ -25,6 +25,7 @@ from bayesclust.checks import (
 from bayesclust.estimators.base import (
     AUTO,
     BLOCKED,
+    COLLAPSED,
     SINGLE,
     ConstrainedClusterer,
     by_mode,
@@ -38,15 +39,17 @@ from bayesclust.estimators.base import (
     open_checkpoint,
     read_input,
     run_seed,
+    search,
     start_labels,
+    warn_of_draws,
     warn_unless,
 )
 from bayesclust.estimators.cluster_models import (
     Candidates,
     Choice,
-    bind_families,
     check_cluster_model,
     choose,
+    warn_of_ties,
 )
 from bayesclust.estimators.gamma_path import (
     AtGamma,
@@ -98,16 +101,17 @@ class TVClust(ConstrainedClusterer):
         "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
         `describe_columns` tells), or an object of `bayesclust.families`. The width of its base
         measure is learned, in units of the data, unless fixed there.
-    cluster_model : {"single", "mixture", "auto"} or AtGamma, default "single"
-        What a cluster is: one component of the family, or ("mixture", for "collapsed") a mixture of
-        them, which constraints group: for classes that are no ellipses. "auto" tries both in
-        short runs, beside "gaussian" also "mixed" where many items share a value, and
-        "gaussian_tied" and "gaussian_diagonal" for more than 20 columns, and then classifiers of 2,
-        3, 4, 6, ... classes: DCRC's data term, which has no density of items and takes no new item
-        for a new cluster. A fifth of the constraints is held out, and the first model whose
-        prediction of these is within one standard error of the best is taken; of fewer than 10
-        constraints, "single". An `estimators.AtGamma` is the model on the way to its
-        small-variance limit, for "collapsed" and "gibbs".
+    cluster_model : {"auto", "single", "mixture"} or AtGamma, default "auto"
+        What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
+        which constraints group, for classes that are no ellipses. "auto" compares both in short
+        runs on four fifths of the constraints by how well they predict the rest: with the columns,
+        or with 5, 10 and 20 principal components of more than 20, scaled or not; also with family
+        "mixed" where many items share a value; and then classifiers of 2, 3, 4, 6, ... classes,
+        DCRC's data term, which has no density of items and takes no new item for a new cluster. A
+        family other than "gaussian" is kept, without classifiers. Of fewer than 10 constraints, and
+        for samplers other than "collapsed", which "mixture" needs too, it is "single". An
+        `estimators.AtGamma` is the model on the way to its small-variance limit, for "collapsed"
+        and "gibbs".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.
@@ -115,9 +119,9 @@ class TVClust(ConstrainedClusterer):
     partition_prior : PartitionPrior, Nested, str or None, default None
         Prior over partitions, of `bayesclust.partition_priors`, by value or by name:
         "dirichlet_process", "pitman_yor", "finite_mixtures". None is the Dirichlet process with a
-        Gamma(1, 1) prior of its concentration. For mixtures `Nested` gives the prior of the
-        components within a cluster too. "blocked" and "variational" need sticks: they take all but
-        `MixtureOfFiniteMixtures`.
+        Gamma(1, 1) prior of its concentration, and for mixtures `Nested()`, by which outlying items
+        are not clusters. `Nested` gives the prior of the components within a cluster too. "blocked"
+        and "variational" need sticks: they take all but `MixtureOfFiniteMixtures`.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup : int, default 500
@@ -152,6 +156,9 @@ class TVClust(ConstrainedClusterer):
         Number of columns of the data.
     cluster_model_, power_, family_ : str, float, str
         As used; "classifier", 1 and "logistic" where "auto" took one.
+    reduction_ : scikit-learn transformer or None
+        What maps the columns to the principal components that "auto" took, if it did: densities are
+        of these.
     model_scores_ : pandas.DataFrame
         With ``cluster_model="auto"`` and 10 constraints or more, else None: for each model that was
         tried the mean log probability of the constraints held out (score), how far that lies behind
@@ -176,9 +183,9 @@ class TVClust(ConstrainedClusterer):
 
     Warns
     -----
-    ConvergenceWarning, TiedColumnsWarning
-        If "variational" ends before its bound settles; if Gaussian clusters meet columns in which
-        many items share a value.
+    DiagnosisWarning, ConvergenceWarning, TiedColumnsWarning
+        If `diagnose` says not to trust the draws; if "variational" ends before its bound settles;
+        if Gaussian clusters meet columns in which many items share a value.
 
     Raises
     ------
@@ -208,10 +215,10 @@ class TVClust(ConstrainedClusterer):
     [False, False, True]
     """
 
-    sampler: str | Sampler | VariationalSettings = "collapsed"
+    sampler: str | Sampler | VariationalSettings = COLLAPSED
     _: KW_ONLY
     family: str | Family = "gaussian"
-    cluster_model: str | AtGamma = "single"
+    cluster_model: str | AtGamma = AUTO
     power: float | None = None
     partition_prior: PartitionPrior | Nested | str | None = None
     num_chains: int = 4
@@ -285,14 +292,13 @@ class TVClust(ConstrainedClusterer):
         else:
             rngs = rng.spawn(self.num_chains)
             chains = chain_starts(self._chain_sampler, problem, start, self.moves, rngs)
-            draws = run_chains(
-                chains,
-                schedule,
-                progress=self.progress,
-                n_jobs=n_threads(self.n_jobs, cells=items.size),
-                checkpoint=store,
-                spread=True,
-            )
+            how: dict[str, Any] = {"progress": self.progress}
+            how["n_jobs"] = n_threads(self.n_jobs, cells=items.size)
+            classifier = isinstance(problem, ClassifierProblem)
+            if self.sampler in list(SAMPLERS) and not classifier:
+                begun = store is not None and store.has_begun(len(chains))
+                chains, schedule = search(chains, schedule, run=not begun, **how)
+            draws = run_chains(chains, schedule, checkpoint=store, spread=True, **how)
             if isinstance(problem, ClassifierProblem):
                 self._class_shares = problem.class_shares(draws.posterior["z"])
             self.posterior_ = draws_tree(draws, problem.constraints, items, settings)
@@ -300,6 +306,7 @@ class TVClust(ConstrainedClusterer):
                 self.posterior_, loss=loss, seed=int(rng.integers(2**31))
             )
             self.n_clusters_ = int(self.labels_.max()) + 1
+            warn_of_draws(self.posterior_)
         self._problem = problem
         self.fit_seconds_ = perf_counter() - clock
         self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
@@ -500,25 +507,27 @@ class TVClust(ConstrainedClusterer):
             self.limit_ = fitted_limit(limit, X, constraints, items)
             problem, _ = limit_problem(self.limit_, items, constraints)
             return items, model_at(model.gamma, self.limit_, problem, constraints).problem
-        several = model == AUTO and enough(constraints)
-        families = bind_families(self.family, items, several=several)
-        candidates = Candidates(items, families, as_nested(self.partition_prior))
+        candidates = Candidates(items, self.family, self.partition_prior)
         self.model_scores_ = None
         power = 1.0 if self.power is None else float(self.power)
-        choice = Choice(SINGLE if model == AUTO else model, power, next(iter(families)))
         rng = None
-        if several:
+        if model == AUTO and self.sampler == COLLAPSED and enough(constraints):
             rng = check_random_state(seed).spawn(1)[0]
             choice, self.model_scores_ = choose(
                 candidates,
                 constraints,
-                candidates.to_try(self.power, densities=densities),
+                candidates.to_try(power, densities=densities),
                 self.moves,
                 self._settings(),
                 rng,
             )
-        self.cluster_model_, self.power_, self.family_, _ = choice
-        return items, candidates.problem(choice, constraints, rng)
+        else:
+            own = SINGLE if model == AUTO else model
+            choice = Choice(own, power, candidates.name, items.shape[1])
+            warn_of_ties(candidates.bound, items)
+        self.cluster_model_, self.power_, self.family_, *_ = choice
+        problem, self.reduction_ = candidates.problem(choice, constraints, rng)
+        return items, problem
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as they are recorded with the draws."""
@@ -562,15 +571,18 @@ class TVClust(ConstrainedClusterer):
         check_is_fitted(self)
         number = check_int(max_draws, "max_draws")
         problem = self._problem
+        classifier = isinstance(problem, ClassifierProblem)
+        reduction = getattr(self, "reduction_", None)  # the model at a gamma has none
+        read: Any = X
+        if classifier or reduction is not None or _is_table(X):
+            missing = not classifier and problem.family.takes_missing
+            items = check_items(X, least=1, missing=missing)
+            describe_columns_of_new(self, X)
+            read = items if reduction is None else reduction.transform(items)
         if isinstance(problem, ClassifierProblem):
-            items = check_items(X, least=1)
-            describe_columns_of_new(self, X)
-            return ClassifierPrediction(problem, self._class_shares), items
+            return ClassifierPrediction(problem, self._class_shares), read
         family = problem.family
-        if _is_table(X):
-            check_items(X, least=1, missing=family.takes_missing)
-            describe_columns_of_new(self, X)
-        rows = family.transform(X)
+        rows = family.transform(read)
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])
         chosen = evenly_spread(number, len(every))

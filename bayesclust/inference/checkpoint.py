@@ -77,6 +77,10 @@ class Checkpoint:
                 f"{', '.join(different)}: give another path, or remove it to start again."
             )
 
+    def has_begun(self, entries: int) -> bool:
+        """Whether there is a state of each of so many entries."""
+        return all(self.record(entry, entries, 0).file.exists() for entry in range(entries))
+
     def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
         """The part of one entry of so many, of `size` draws; all have as many chains."""
         return Record(self, entry, entries, size, writes=writes)

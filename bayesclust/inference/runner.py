@@ -232,6 +232,7 @@ def run_chains(
     n_jobs: int | None = None,
     checkpoint: Any = None,
     spread: bool = False,
+    title: str = "{} chains",
 ) -> Draws:
     """Run one chain, or several that advance together, per entry of `starts`, in `n_jobs` threads.
 
@@ -241,6 +242,7 @@ def run_chains(
     many entries, each runs a part of them and all return all draws; otherwise every process runs
     every entry. After a keyboard interrupt there are fewer draws than asked for, with a warning: a
     common number per chain, without chains that had hardly begun where that keeps more draws.
+    `title` stands before the progress.
     """
     stop = threading.Event()
     number = len(starts)
@@ -254,7 +256,8 @@ def run_chains(
         entries.append(_Entry(starts[c], schedule, record))
     shown = progress and process_index() == 0 and sys.stderr is not None
     total = len(entries) * schedule.length
-    bar = tqdm(total=total, desc=f"{number} chains", unit="sweep", disable=None if shown else True)
+    label = title.format(number)
+    bar = tqdm(total=total, desc=label, unit="sweep", disable=None if shown else True)
     workers = min(len(entries), n_threads(n_jobs))
     futures: list[Future[None]] = []
     interrupted = False

@@ -9,6 +9,7 @@ import bayesclust as bc
 from bayesclust.inference.chain import Moves
 
 SHORT = {"num_chains": 2, "num_warmup": 5, "num_samples": 6, "progress": False}
+SHORT |= {"cluster_model": "single"}
 
 
 RNG = np.random.default_rng(7)

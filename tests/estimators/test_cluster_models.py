@@ -6,9 +6,13 @@ import pytest
 import bayesclust as bc
 from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.cluster_models import (
+    COMPONENTS,
+    MOST_LEFT,
+    Candidates,
     Choice,
-    first_within_one_error,
+    Pilot,
     held_out_log_prob,
+    hopeful,
     split,
 )
 from bayesclust.inference.runner import Draws
@@ -40,7 +44,7 @@ def mixture(crossed):
 @pytest.fixture(scope="module")
 def plain(crossed):
     X, _, links = crossed
-    return bc.TVClust(**SHORT).fit(X, constraints=links)
+    return bc.TVClust(cluster_model="single", **SHORT).fit(X, constraints=links)
 
 
 def test_answers_group_what_the_data_keep_apart(crossed, mixture, plain):
@@ -93,7 +97,7 @@ def test_power_makes_the_data_weigh_less():
 
 def test_auto_takes_what_predicts_the_answers(crossed):
     X, y, links = crossed
-    est = bc.TVClust(cluster_model="auto", **SHORT).fit(X, constraints=links)
+    est = bc.TVClust(**SHORT).fit(X, constraints=links)
     assert est.cluster_model_ == "mixture"
     assert bc.metrics.pairwise_f(est.labels_, y) == 1.0
     table = est.model_scores_
@@ -102,13 +106,67 @@ def test_auto_takes_what_predicts_the_answers(crossed):
     assert set(table["cluster_model"]) == {"single", "mixture", "classifier"}
 
 
-def test_the_first_model_within_one_error_is_taken():
-    rows = [Choice(model, 1.0, "gaussian")._asdict() for model in ("single", "mixture", "third")]
-    spread = np.random.default_rng(0).normal(size=(1, 400))
-    close = np.concatenate([spread - 0.01, spread, spread + 0.01 * np.sign(spread)])
-    assert first_within_one_error(rows, close)[0].cluster_model == "mixture"
-    far = np.concatenate([spread - 0.5, spread - 0.4, spread])
-    assert first_within_one_error(rows, far)[0].cluster_model == "third"
+def pilot(name, score):
+    return Pilot(Choice(name, 1.0, "gaussian", 2), [], score=np.asarray(score))
+
+
+def test_hopeless_models_are_dropped(rng):
+    spread = rng.normal(size=400)
+    behind = [0.002, 0.5, 0.001, 0.0, 0.003]
+    pilots = [pilot(str(i), spread + 0.1 * rng.normal(size=400) - b) for i, b in enumerate(behind)]
+    best = max(range(5), key=lambda i: pilots[i].score.mean())
+    left = [own.choice.cluster_model for own in hopeful(pilots)]
+    assert len(left) == MOST_LEFT
+    assert "1" not in left
+    assert str(best) in left
+    assert hopeful(pilots[:1]) == pilots[:1]
+
+
+def test_many_columns_are_compared_by_their_components(rng):
+    X = rng.normal(size=(300, 30))
+    few, many = (Candidates(part, "gaussian", None) for part in (X[:, :20], X))
+    assert {own.n_dimensions for own in few.to_try(1.0, densities=True)} == {20}
+    assert {own[3:5] for own in many.to_try(1.0, densities=True)} == {(q, True) for q in COMPONENTS}
+    X[:, 0] *= 10
+    assert {own.scaled for own in many.to_try(1.0, densities=True)} == {True, False}
+    classes = [own.n_dimensions for own in many.to_try(1.0, densities=False) if own.n_classes]
+    assert set(classes) == {30}
+    tied = Candidates(X, "gaussian_tied", None).to_try(0.5, densities=False)
+    assert [own[:4] for own in tied] == [
+        (model, 0.5, "gaussian_tied", 30) for model in ("single", "mixture")
+    ]
+
+
+def test_components_are_remembered_for_new_items(rng):
+    """Two classes in a plane of 24 columns, each at two opposite corners of a square."""
+    group = np.repeat([0, 1, 2, 3], 45)
+    y = group % 2
+    plane = rng.normal(size=(180, 2)) + 12 * np.array([[0, 0], [1, 0], [1, 1], [0, 1]])[group]
+    X = plane @ rng.normal(size=(2, 24)) + 0.5 * rng.normal(size=(180, 24))
+    links = bc.PairwiseConstraints.sample(y[:150], size=150, error_rate=0.1, seed=1)
+    est = bc.TVClust(**SHORT | {"num_chains": 4}).fit(X[:150], constraints=links)
+    assert est.cluster_model_ == "mixture"
+    assert est.reduction_.transform(X).shape[1] in COMPONENTS
+    assert bc.metrics.pairwise_f(est.labels_, y[:150]) > 0.95
+    assert (est.predict(X[150:]) == est.labels_[149]).all()
+    assert np.isfinite(est.score_samples(X[150:])).all()
+    with pytest.raises(ValueError, match="24"):
+        est.predict(X[:, :20])
+
+
+def test_more_columns_than_items(rng):
+    X, y = rng.normal(size=(8, 120)), np.repeat([0, 1], 4)
+    links = bc.PairwiseConstraints.sample(y, size=12, seed=0)
+    est = bc.TVClust(**SHORT | {"num_warmup": 5, "num_samples": 5}).fit(X, constraints=links)
+    assert est.model_scores_["n_dimensions"].max() == 7
+    assert est.predict(X).shape == (8,)
+
+
+def test_fewer_than_ten_constraints_leave_no_choice(crossed):
+    X, y, _ = crossed
+    links = bc.PairwiseConstraints.sample(y, size=9, seed=1)
+    est = bc.TVClust(**SHORT | {"num_samples": 5}).fit(X, constraints=links)
+    assert (est.cluster_model_, est.model_scores_, est.reduction_) == ("single", None, None)
 
 
 def test_constraints_are_held_out_and_scored_by_hand(crossed, rng):
@@ -138,7 +196,7 @@ def test_a_classifier_parts_one_cloud(rng):
     X = rng.normal(size=(600, 3))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
     links = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.1, seed=1)
-    est = bc.TVClust(cluster_model="auto", **SHORT).fit(X, constraints=links)
+    est = bc.TVClust(**SHORT).fit(X, constraints=links)
     assert (est.cluster_model_, est.n_clusters_) == ("classifier", 2)
     assert bc.metrics.pairwise_f(est.labels_, y) > 0.9
     proba = est.predict_proba(X)

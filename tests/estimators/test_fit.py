@@ -3,6 +3,7 @@
 import sys
 import threading
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import bayesclust as bc
+from bayesclust.estimators.base import search
+from bayesclust.inference.runner import Schedule
 
 SHORT = bc.VariationalSettings(max_iter=1, tol=1e-300)
 CUT_SHORT = [
@@ -62,6 +65,45 @@ def files_entered(call):
 def test_a_plain_fit_enters_few_files():
     data = bc.datasets.make_mixture(30, 2, 3, separation=8.0, seed=1)
     links = bc.PairwiseConstraints.sample(data.y, size=20, seed=1)
-    est = bc.TVClust(num_chains=2, num_warmup=5, num_samples=5, progress=False, random_state=0)
+    short = {"num_chains": 2, "num_warmup": 5, "num_samples": 5, "progress": False}
+    est = bc.TVClust(cluster_model="single", random_state=0, **short)
     est.fit(data.X, constraints=links)  # loads and compiles
     assert len(files_entered(lambda: est.fit(data.X, constraints=links))) <= 25
+
+
+class Walk:
+    """A chain around a level, from which it never gets away."""
+
+    def __init__(self, level, seed):
+        self.level, self.seed, self.swept = level, seed, 0
+        self.rng = np.random.default_rng(seed)
+
+    def sweep(self, **options):
+        self.swept += 1
+
+    def draw(self):
+        return {"level": self.level}, {"log_joint": self.level + self.rng.normal()}
+
+    def snapshot(self):
+        return {"state": {"generator": self.seed, "level": self.level}}
+
+    def restore(self, snapshot):
+        self.seed, self.level = snapshot["state"]["generator"], snapshot["state"]["level"]
+
+
+def test_chains_in_hopeless_modes_go_on_from_the_best():
+    walks = [Walk(level, seed) for seed, level in enumerate((-300.0, 0.0, -2.0, -50.0))]
+    starts = [partial(lambda own: own, walk) for walk in walks]
+    schedule = Schedule(num_warmup=200, num_samples=30)
+    again, left = search(starts, schedule, run=True, progress=False, n_jobs=1)
+    assert left == Schedule(num_warmup=100, num_samples=30)
+    assert [make() for make in again] == walks
+    assert [(walk.level, walk.seed, walk.swept) for walk in walks] == [
+        (0.0, 0, 100),
+        (0.0, 1, 100),
+        (-2.0, 2, 100),
+        (0.0, 3, 100),
+    ]
+    assert search(starts, schedule, run=False) == (starts, left)
+    short = Schedule(num_warmup=90, num_samples=30)
+    assert search(starts, short, run=True) == (starts, short)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.estimators.cluster_models import SPARSER, bind_families
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.metrics import pairwise_f
@@ -28,7 +27,8 @@ def elongated(n=120, classes=3, seed=0, apart=4):
 def fitted():
     X, y, *_ = elongated(240)
     links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
-    return bc.TVClust(family="gaussian_tied", **SHORT).fit(X, constraints=links)
+    est = bc.TVClust(cluster_model="single", family="gaussian_tied", **SHORT)
+    return est.fit(X, constraints=links)
 
 
 def test_long_classes_are_found_and_predicted(fitted):
@@ -64,18 +64,10 @@ def test_a_split_is_found_from_one_cluster():
     assert chains_that_part(Moves(split_merge=0.0)) == 0
 
 
-def test_auto_tries_sparer_families_of_many_columns():
-    X = elongated(240)[0]
-    many, few = (bind_families("gaussian", part, several=True) for part in (X, X[:, :20]))
-    assert (list(many), list(few)) == (["gaussian", *SPARSER], ["gaussian"])
-
-
 @pytest.mark.slow
-def test_auto_takes_the_family_that_predicts_the_answers():
+def test_auto_loses_little_where_classes_differ_in_what_varies_least():
+    """Principal components leave that out; ``family="gaussian_tied"`` does better."""
     X, y, *_ = elongated(240)
     links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
-    est = bc.TVClust(cluster_model="auto", **SHORT).fit(X, constraints=links)
-    assert (est.family, est.family_) == ("gaussian", "gaussian_tied")
-    assert pairwise_f(est.labels_, y) > 0.95
-    scores = est.model_scores_[est.model_scores_["cluster_model"] != "classifier"]
-    assert len(scores) == 2 * (1 + len(SPARSER))
+    est = bc.TVClust(**SHORT).fit(X, constraints=links)
+    assert pairwise_f(est.labels_, y) > 0.85

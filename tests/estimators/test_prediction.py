@@ -14,6 +14,7 @@ import bayesclust as bc
 from bayesclust.typing import NDArray
 
 SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 60, "progress": False}
+SHORT |= {"cluster_model": "single"}
 METHODS = ("predict", "predict_proba", "predict_novelty", "predict_similarity", "score_samples")
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.estimators.cluster_models import bind_families
+from bayesclust.estimators.cluster_models import Candidates, warn_of_ties
+from bayesclust.families import get_family
 from bayesclust.families.columns import TiedColumnsWarning
 
 
@@ -24,6 +25,11 @@ def short(family, **settings):
     return bc.TVClust(
         "variational", family=family, num_samples=50, progress=False, random_state=0, **settings
     )
+
+
+def fit_columns(family, X):
+    """What a fit says of its columns before it begins."""
+    warn_of_ties(get_family(family).bind(X), X)
 
 
 def test_one_sentence_that_says_where_and_what_to_do(data):
@@ -44,7 +50,7 @@ def test_long_lists_are_cut(data):
     with pytest.warns(
         TiedColumnsWarning, match=r"column 2 \(0 in \d\d%\) and 3 more of X many items"
     ):
-        bind_families("gaussian", several=False, items=X)
+        fit_columns("gaussian", X)
 
 
 @pytest.mark.parametrize(
@@ -58,18 +64,14 @@ def test_long_lists_are_cut(data):
 def test_families_that_fit_ties_do_not_warn(data, family):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        bind_families(family, data[0], several=False)
-        bind_families("gaussian", several=False, items=bc.datasets.load("iris").X)
-        bind_families(
-            "gaussian", several=False, items=np.column_stack([data[0][:, 0], np.zeros(120)])
-        )
+        fit_columns(family, data[0])
+        fit_columns("gaussian", bc.datasets.load("iris").X)
+        fit_columns("gaussian", np.column_stack([data[0][:, 0], np.zeros(120)]))
 
 
 def test_gaussian_parts_are_checked(data):
     with pytest.warns(TiedColumnsWarning, match=r"^in column 2 \(0 in \d\d%\) of X many"):
-        bind_families(
-            bc.families.Product([("gaussian", [0, 2]), ("hurdle", [1, 3])]), data[0], several=False
-        )
+        fit_columns(bc.families.Product([("gaussian", [0, 2]), ("hurdle", [1, 3])]), data[0])
 
 
 def test_mixed_columns_find_the_groups_and_place_new_items(data):
@@ -88,11 +90,13 @@ def test_mixed_columns_find_the_groups_and_place_new_items(data):
 
 
 def test_columns_with_ties_are_compared_as_mixed_ones_and_nothing_is_said(data):
+    several = Candidates(data[0], "gaussian", None)
     with warnings.catch_warnings():
         warnings.simplefilter("error", TiedColumnsWarning)
-        assert list(bind_families("gaussian", data[0], several=True)) == ["gaussian", "mixed"]
+        tried = several.to_try(1.0, densities=True)
+    assert {own.family for own in tried} == {"gaussian", "mixed"}
     with pytest.warns(TiedColumnsWarning):
-        bind_families("gaussian_diagonal", data[0], several=True)
+        fit_columns("gaussian_diagonal", data[0])
 
 
 @pytest.mark.slow
@@ -100,7 +104,7 @@ def test_auto_takes_mixed_columns_where_there_are_ties(data):
     X, z = data
     links = bc.PairwiseConstraints.sample(z, size=80, error_rate=0.1, seed=0)
     settings = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "progress": False}
-    auto = bc.TVClust(cluster_model="auto", power=1.0, random_state=0, **settings)
+    auto = bc.TVClust(random_state=0, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("error", TiedColumnsWarning)
         est = auto.fit(X, constraints=links)

@@ -10,6 +10,7 @@ from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
 from tests.refusals import cases, refusal
 
 SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False, "random_state": 5}
+SHORT |= {"cluster_model": "single"}
 MEAN_FIELD = bc.VariationalSettings(n_init=2, n_refined=1)
 FITS = {
     "collapsed": ("collapsed", None),

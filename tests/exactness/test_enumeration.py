@@ -91,7 +91,9 @@ def test_every_move(prior, moves):
 @pytest.mark.parametrize("name", ["gaussian_tied", "poisson"])
 def test_every_prior_at_length(name, prior):
     case = replace(problem(name, n=7, seed=2), partition_prior=PRIORS[prior])
-    assert_exact(case, MOVES["default"], 15_000, 2)
+    # two clusters at most: what is shared changes little while neither can open another
+    number = 60_000 if prior == "known number, learned" else 15_000
+    assert_exact(case, MOVES["default"], number, 2)
 
 
 @each_chain

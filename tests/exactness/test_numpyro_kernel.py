@@ -75,8 +75,8 @@ def test_tvclust_beside_nuts_is_exact():
     X = cases.data_for(family, 6, 2, rng)
     views = (cases.links(6, rng), cases.triplets(6, rng))
     blocks = [(PartitionGibbs(tvclust, views), ["z"]), (NUTS(tvclust), None)]
-    draws = sample(blocks, X, views, family, ALPHA, TRUNCATION, warmup=500, samples=30_000)
     prior = DirichletProcess(ALPHA)
+    draws = sample(blocks, X, views, family, prior, TRUNCATION, warmup=500, samples=30_000)
     found = compare(draws, *log_posterior(family.bind(X), views, prior))
     assert found.total_variation < 1.6 * found.expected + BEYOND_THE_STICKS, found
     assert found.worst_z < 5.5, found

@@ -67,7 +67,8 @@ def test_settings_are_chosen_by_answers_that_were_held_out():
         fits.append({tuple(row) for row in constraints.items.tolist()})
         return data.y if right else np.random.default_rng(seed).permutation(data.y)
 
-    method = Method("", fit, "", True, "yes and no", ({"right": 0}, {"right": 1}, {"right": 0}))
+    grid = {"right": 0}, {"right": 1}, {"right": 0}
+    method = Method("", fit, uses="yes and no", grid=grid)
     assert choose(method, data.X, given, 3, 7) == {"right": 1}
     told = {tuple(row) for row in given.items[given.answers < 2].tolist()}
     held = [told - rows for rows in fits[::3]]

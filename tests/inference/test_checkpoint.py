@@ -178,7 +178,9 @@ def test_draws_still_to_come_can_be_seen(path):
     stopped(path, 14)
     posterior = xr.open_zarr(path, group="posterior", consolidated=False)
     np.testing.assert_array_equal((posterior["z"].values < 0).sum(axis=(1, 2)), [13 * 3, 17 * 3])
-    np.testing.assert_array_equal(np.isnan(posterior["p"].values).sum(axis=(1, 2)), [13 * 2, 17 * 2])
+    np.testing.assert_array_equal(
+        np.isnan(posterior["p"].values).sum(axis=(1, 2)), [13 * 2, 17 * 2]
+    )
 
 
 def test_saving_takes_a_small_share_of_the_time(path, monkeypatch):
@@ -284,7 +286,7 @@ rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(size=(8, 1)), rng.normal(4, 1, size=(8, 1))])
 links = bc.PairwiseConstraints([(0, 1), (2, 12), (3, 9)], [True, False, True], n_items=16)
 short = {"num_chains": 2, "num_warmup": 8, "num_samples": 12, "random_state": 5, "n_jobs": 1}
-est = bc.TVClust(**short, progress=False)
+est = bc.TVClust(cluster_model="single", **short, progress=False)
 est.fit(X, constraints=links, checkpoint=path if path != "none" else None)
 groups = {g: est.posterior_[g].to_dataset() for g in ("posterior", "sample_stats")}
 for g in groups:

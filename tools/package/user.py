@@ -5,6 +5,7 @@ The argument names the sampler: "collapsed" compiles the most, "blocked" less.
 
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 import bayesclust as bc
 
 mpl.use("Agg")
+# the fits are short
+warnings.simplefilter("ignore", bc.posterior.DiagnosisWarning)
 
 
 def fitted(
