@@ -63,16 +63,32 @@ def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
     if isinstance(xi, Real):
         value = number_between(xi, "xi", "[0, inf]")
         return value if math.isfinite(value) else GROWS
-    if not isinstance(xi, Mapping):
-        return _check_pair(xi, "xi", FORMS)
-    return {
-        name: {
-            source: _check_source(each, f"xi[{name!r}][{source!r}]") for source, each in one.items()
-        }
-        if isinstance(one, Mapping)
-        else _check_source(one, f"xi[{name!r}]")
-        for name, one in xi.items()
-    }
+    return check_costs(xi, "xi", FORMS)
+
+
+def check_costs(value: Any, what: str, forms: str) -> Any:
+    """A number, a pair, or a dict by the names of constraints in which a dict tells sources apart.
+
+    Of triplets, a table too.
+    """
+    if isinstance(value, Mapping):
+        return {name: _check_own(one, f"{what}[{name!r}]") for name, one in value.items()}
+    if isinstance(value, Real):
+        return number_between(value, what, "[0, inf)")
+    return _check_pair(value, what, forms)
+
+
+def _check_own(value: Any, what: str) -> Any:
+    if isinstance(value, Mapping):
+        return {source: _check_own(one, f"{what}[{source!r}]") for source, one in value.items()}
+    if isinstance(value, Real):
+        return number_between(value, what, "[0, inf)")
+    table = np.asarray(value, dtype=object)
+    if table.shape != (3, 3):
+        return _check_pair(value, what, SOURCE_FORMS)
+    for (t, a), cost in np.ndenumerate(table):
+        number_between(cost, f"{what}[{t}][{a}]", "[0, inf)")
+    return table.astype(np.float64)
 
 
 def _check_pair(value: Any, what: str, forms: str) -> tuple[float, float]:
@@ -82,17 +98,6 @@ def _check_pair(value: Any, what: str, forms: str) -> tuple[float, float]:
         number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(value)
     )
     return may, may_not
-
-
-def _check_source(value: Any, what: str) -> Any:
-    if isinstance(value, Real):
-        return number_between(value, what, "[0, inf)")
-    table = np.asarray(value, dtype=object)
-    if table.shape != (3, 3):
-        return _check_pair(value, what, SOURCE_FORMS)
-    for (t, a), cost in np.ndenumerate(table):
-        number_between(cost, f"{what}[{t}][{a}]", "[0, inf)")
-    return table.astype(np.float64)
 
 
 def by_name(value: Mapping[str, Any], constraints: Sequence[Constraints], what: str) -> list[Any]:
@@ -113,18 +118,6 @@ def by_name(value: Mapping[str, Any], constraints: Sequence[Constraints], what: 
     return [value[name] for name in names]
 
 
-def by_source(value: Any, given: Constraints, what: str) -> Mapping[int, Any]:
-    """The entries of a dict by source, or one value for every source."""
-    if not isinstance(value, Mapping):
-        return dict.fromkeys(range(given.n_sources), value)
-    if set(value) != set(range(given.n_sources)):
-        raise ValueError(
-            f"{what} is for the sources {sorted(value)}, but the answers come from "
-            f"{given.n_sources} numbered from 0: give each an entry."
-        )
-    return value
-
-
 def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
     """The constraints as a graph, and their costs; xi as `check_confidence` returns it."""
     if not isinstance(xi, dict):
@@ -140,24 +133,33 @@ def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) 
         )
     values = by_name(xi, constraints, "xi")
     confidence = {
-        one.name: _rows(value, one) for one, value in zip(constraints, values, strict=True)
+        one.name: cost_rows(value, one, "xi")
+        for one, value in zip(constraints, values, strict=True)
     }
     return compile_sites(constraints, n_items), cost_table(constraints, confidence)
 
 
-def _rows(value: Any, given: Constraints) -> FloatArray:
-    """xi of each source of some constraints."""
+def cost_rows(value: Any, given: Constraints, what: str) -> FloatArray:
+    """What `check_costs` took for some constraints, a row or a table for each source."""
+    what = f"{what}[{given.name!r}]"
     rows = given.unit_confidence()
-    for source, one in by_source(value, given, f"xi[{given.name!r}]").items():
-        if isinstance(one, float):
+    if not isinstance(value, Mapping):
+        value = dict.fromkeys(range(given.n_sources), value)
+    if set(value) != set(range(given.n_sources)):
+        raise ValueError(
+            f"{what} is for the sources {sorted(value)}, but the answers come from "
+            f"{given.n_sources} numbered from 0: give each an entry."
+        )
+    for source, one in value.items():
+        if isinstance(one, Real):
             rows[source] *= one
         elif np.shape(one) == rows[source].shape:
             rows[source] = one
         else:
-            table = "a pair (xi1, xi2)" if given.is_links else f"{rows[source].shape} costs"
+            table = "a pair" if given.is_links else f"{rows[source].shape} costs"
             raise ValueError(
-                f"xi[{given.name!r}] must be a number or {table} for each source of {given.kind} "
-                f"answers; got {one!r}."
+                f"{what} must be a number or {table} for each source of {given.kind} answers; got "
+                f"{one!r}."
             )
     return rows
 

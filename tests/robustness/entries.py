@@ -205,7 +205,7 @@ WITHOUT_DATA = {
 UNCHECKED = {
     **dict.fromkeys(("progress", "title", "unit"), "switches and words"),
     **dict.fromkeys(("xi", "init", "cost", "weights", "tol", "balance"), "of several kinds"),
-    **dict.fromkeys(("per_cluster", "closure", "strict", "standardize"), "switches"),
+    **dict.fromkeys(("per_cluster", "closure", "standardize"), "switches"),
     **dict.fromkeys(("kernel", "patience", "prior", "observe"), "of several kinds"),
     **dict.fromkeys(("dnk", "steps", "what", "regions", "partitions", "named"), "of several kinds"),
     "checkpoint": "of methods",
