@@ -2,15 +2,11 @@
 
 Neighbourhoods are sets of items known to be in one cluster each, and in different ones (Basu,
 Banerjee and Mooney 2004; Mallapragada, Jin and Jain 2008; Xiong, Azimi and Fern 2014): an item is
-compared with one neighbourhood after the other until it is in one, and begins a new one if it is in
-none. The authors assume that every query has a correct answer. Here
-
-- answers are accepted one by one, those that a pair received more often first and then in the order
-  in which they came; an answer that contradicts the accepted ones is set aside. A pair that
-  received both answers equally often has none;
-- after "don't know" the item is compared with the next neighbourhood. An item that is in none, and
-  not known to be apart from all, rests until there is nothing else to ask; then other pairs between
-  it and that neighbourhood are asked.
+compared with one after the other until it is in one, or begins a new one. The authors take every
+answer for correct. Here answers are accepted one by one, those that a pair received more often
+first, then in their order, and one that contradicts those before it is set aside. After "don't
+know" the item is compared with the next neighbourhood; one that is in none, and not known to be
+apart from all, rests until only other pairs between it and that neighbourhood are left to ask.
 """
 
 from __future__ import annotations

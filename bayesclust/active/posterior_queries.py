@@ -42,11 +42,10 @@ from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
     Labels,
     canonical,
+    constraints_if_any,
     evenly_spread,
     group,
-    is_array,
     stacked_partitions,
-    stored_constraints,
 )
 from bayesclust.typing import FloatArray, IntArray, Seed
 
@@ -364,7 +363,7 @@ def suggest_queries(
     z = stacked_partitions(posterior)
     rng = check_random_state(seed)
     rows = evenly_spread(check_int(num_draws, "num_draws"), len(z))
-    stored = _stored(posterior, ASKED[kind].kind)
+    stored = [one for one in constraints_if_any(posterior) if one.kind == ASKED[kind].kind]
     confusion = {kind: _stored_confusion(kind, stored, posterior, rows)}
     draws = WeightedDraws(z[rows], np.full(len(rows), 1 / len(rows)), confusion)
     if queries is not None:
@@ -386,14 +385,6 @@ def _named(kind: str, queries: Any) -> list[Query]:
         if isinstance(items, str) or not isinstance(items, Iterable):
             raise TypeError(f"queries[{at}] must be a tuple of items; got {type(items).__name__}.")
     return [Query(kind, tuple(items)) for items in rows]
-
-
-def _stored(posterior: Any, kind: str) -> list[StoredConstraints]:
-    """The constraints of a kind that a posterior was sampled with."""
-    tree = getattr(posterior, "posterior_", posterior)
-    if is_array(posterior) or "constant_data" not in getattr(tree, "children", ()):
-        return []
-    return [own for own in stored_constraints(posterior) if own.kind == kind]
 
 
 def _stored_confusion(

@@ -354,8 +354,7 @@ def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:
         raise TypeError(
             f"query_strategy must be a name or a callable; got {type(query_strategy).__name__}."
         )
-    chosen: QueryStrategy = query_strategy
-    return chosen
+    return query_strategy
 
 
 def _fingerprint(X: FloatArray) -> str:

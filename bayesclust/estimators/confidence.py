@@ -1,7 +1,4 @@
-"""What constraints and clusters cost in the limits: the parameters xi and penalty.
-
-They are checked, shown, chosen from the data, and taken from a posterior.
-"""
+"""What constraints and clusters cost in the limits: xi and penalty, given, chosen, or derived."""
 
 from __future__ import annotations
 
@@ -33,11 +30,11 @@ from bayesclust.inference.limits.tuning import (
 )
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
+    constraints_if_any,
     group,
     process_draws,
     settings_of,
     stacked_partitions,
-    stored_constraints,
 )
 from bayesclust.typing import FloatArray, IntArray
 
@@ -67,10 +64,7 @@ def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
 
 
 def check_costs(value: Any, what: str, forms: str) -> Any:
-    """A number, a pair, or a dict by the names of constraints in which a dict tells sources apart.
-
-    Of triplets, a table too.
-    """
+    """A number, a pair, or a dict of these (or tables) by names, and by sources within."""
     if isinstance(value, Mapping):
         return {name: _check_own(one, f"{what}[{name!r}]") for name, one in value.items()}
     if isinstance(value, Real):
@@ -165,11 +159,7 @@ def cost_rows(value: Any, given: Constraints, what: str) -> FloatArray:
 
 
 def shown_confidence(xi: Xi, constraints: Sequence[Constraints]) -> Any:
-    """A confidence as users see it: (xi1, xi2) as it is, a table as a dict by name.
-
-    For links an array (S, 2) of xi1 and xi2, for triplets (S, 3, 3), the costs of answers (columns)
-    under each truth (rows).
-    """
+    """A confidence as users see it: (xi1, xi2) as it is, a table as a dict by name."""
     if isinstance(xi, tuple):
         return xi
     found = {}
@@ -216,10 +206,7 @@ def plan(
     rng: Generator,
     *model: Any,
 ) -> tuple[Problem, Schedule]:
-    """The problem and how confidence grows, the cost of a centre chosen where it is None.
-
-    `model` is what a `Problem` has beside: whether clusters have several centres, and lambda then.
-    """
+    """The problem, `model` being its last fields, and the growth of confidence; None is chosen."""
     n = len(points)
     rate = float(rate)
     if xi is None and rate > 1 and enough(constraints):
@@ -258,9 +245,7 @@ def stand_of(posterior: Any, loss: Any) -> Stand:
     given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
     labels = start_labels(given, n_items)
     assert labels is not None
-    tree = getattr(posterior, "posterior_", posterior)
-    constraints = stored_constraints(tree) if "constant_data" in tree.children else []
-    return Stand(draws, labels, constraints)
+    return Stand(draws, labels, constraints_if_any(posterior))
 
 
 def check_same_items(found: int, stand: Stand) -> None:
@@ -308,8 +293,7 @@ def _pooled_covariance(X: FloatArray, labels: IntArray) -> FloatArray:
     numbers, centers = means(X, labels)
     inside = X - centers[numbers]
     total = np.cov(X, rowvar=False, bias=True).reshape(X.shape[1], -1)
-    pooled: FloatArray = inside.T @ inside / max(len(X) - len(centers), 1) + RIDGE * total
-    return pooled
+    return inside.T @ inside / max(len(X) - len(centers), 1) + RIDGE * total
 
 
 def _scale(
@@ -372,10 +356,7 @@ def confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> 
 
 
 def _noise_mean(draws: Any, given: StoredConstraints, name: str) -> Any:
-    """Posterior mean of a noise parameter of constraints, the axis of sources first.
-
-    None if they have none.
-    """
+    """Posterior mean of a noise parameter of constraints, by source; None if they have none."""
     if name not in given.parameters:
         return None
     return np.asarray(

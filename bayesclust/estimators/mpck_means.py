@@ -389,8 +389,7 @@ class MPCKMeans(ConstrainedClusterer):
         describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
         problem = self._model._replace(points=points)
-        labels: IntArray = distances(problem, self._centers, self._metrics).argmin(axis=1)
-        return labels
+        return distances(problem, self._centers, self._metrics).argmin(axis=1)
 
 
 def _costs_of_a_nat(items: FloatArray, labels: IntArray, metric: str) -> tuple[float, float]:

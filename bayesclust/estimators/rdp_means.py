@@ -47,7 +47,12 @@ class MeansClusterer(ConstrainedClusterer):
     """What the limits have in common: centres, J, and the nearest centre of new items."""
 
     divergence: str | Divergence | Family
+    # of `RDPMeans` alone
     cluster_model: str = SINGLE
+    within_penalty: float | None = None
+    xi: Any = None
+    xi0: float | None = None
+    xi_rate: float = 1.0
     xi_: Any
     _problem: Problem
     _xi: Xi
@@ -130,8 +135,7 @@ class MeansClusterer(ConstrainedClusterer):
         divergence = self._problem.divergence
         points = divergence.points(X, least=1)
         describe_columns_of_new(self, X)
-        labels: IntArray = self._owner[divergence.between(points, self._centers).argmin(axis=1)]
-        return labels
+        return self._owner[divergence.between(points, self._centers).argmin(axis=1)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -174,12 +178,6 @@ class DPMeans(MeansClusterer):
     n_init: int = 1
     max_iter: int = 300
     random_state: int | Generator | None = None
-
-    # parameters of `RDPMeans`
-    within_penalty = None
-    xi = None
-    xi0 = None
-    xi_rate = 1.0
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: None = None) -> Self:
         """Cluster items.

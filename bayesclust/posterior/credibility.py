@@ -129,11 +129,7 @@ def _table(
 
 
 def _prior_shares(view: StoredConstraints, s: FloatArray, t: FloatArray) -> FloatArray:
-    """Prior probability (answers,) of each true answer, under discounts s and concentrations t.
-
-    An item joins m others with probability (m - s) / (t + i), i items being there, and opens
-    cluster K + 1 with probability (t + s K) / (t + i) (Pitman and Yor 1997).
-    """
+    """Prior probability (answers,) of each true answer, by the urn of Pitman and Yor (1997)."""
     if view.items.shape[1] == 2:
         patterns = np.stack([1 - s, t + s]) / (1 + t)
     else:
@@ -153,10 +149,7 @@ class _Tally(NamedTuple):
 
 
 def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> _Tally:
-    """Go once through the draws, with the confusion matrix of each of them if it was kept.
-
-    To leave an answer out is to weight the draws by 1 / p(answer | partition, noise).
-    """
+    """Go once through the draws; without an answer, they weigh 1 / p(answer | partition, noise)."""
     shares, predicted = np.zeros((2, len(view), view.n_answers))
     total, right_total = np.zeros((2, len(view)))
     means = []

@@ -191,8 +191,7 @@ def _repeated(view: StoredConstraints) -> IntArray:
     question = question.reshape(-1)
     if times.max() < PAIR:
         return np.empty(0, np.int64)
-    chosen: IntArray = np.where(times[question] > 1, question, -1)
-    return chosen
+    return np.where(times[question] > 1, question, -1)
 
 
 def _disagreements(question: IntArray, answers: CodeArray) -> int:
@@ -209,8 +208,7 @@ def _by_item(view: StoredConstraints, wrong: Labels) -> FloatArray:
     """Pairs of wrong answers of each source that share an item, summed over items."""
     where = (view.source[wrong, None] * view.n_items + view.items[wrong]).ravel()
     times = np.bincount(where, minlength=view.n_sources * view.n_items).reshape(view.n_sources, -1)
-    pairs: FloatArray = (times * (times - 1)).sum(axis=1) / 2
-    return pairs
+    return (times * (times - 1)).sum(axis=1) / 2
 
 
 def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArray:
@@ -220,8 +218,7 @@ def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArr
     surplus = (seen - expected) ** 2 / np.maximum(expected, 1e-12)
     owner = np.zeros(len(expected), np.int64)
     owner[draw.cell] = view.source
-    by_source: FloatArray = np.bincount(owner, surplus, view.n_sources)
-    return by_source
+    return np.bincount(owner, surplus, view.n_sources)
 
 
 def _rows(
