@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 GAMMAS = 13
-PREVIOUS = "previous"
-DISPERSED = "dispersed"
 
 
 @dataclass(frozen=True)
@@ -115,8 +113,7 @@ def fitted_limit(
     """The limit if it is fitted, else a copy fitted to X; `items` is X, checked."""
     path_divergence(as_divergence(limit.divergence).bind(items))
     if not hasattr(limit, "labels_"):
-        fresh: MeansClusterer = clone(limit)
-        return fresh.fit(X, constraints=constraints or None)
+        return clone(limit).fit(X, constraints=constraints or None)
     seen = len(limit.labels_), limit.n_features_in_
     if seen != items.shape:
         raise ValueError(
@@ -137,7 +134,7 @@ def limit_problem(
 
 def is_mixture(limit: MeansClusterer) -> bool:
     """Whether the clusters of a limit have several centres."""
-    return isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE
+    return limit.cluster_model == MIXTURE
 
 
 def model_at(
@@ -170,7 +167,6 @@ def limit_path(
     gammas: ArrayLike | None = None,
     limit: MeansClusterer | None = None,
     sampler: str = "collapsed",
-    start: str = PREVIOUS,
     num_chains: int = 4,
     num_warmup: int = 200,
     num_samples: int = 250,
@@ -195,9 +191,6 @@ def limit_path(
     limit : RDPMeans, DPMeans or None, default None
         Gives lambda, xi and D, as for `bayesclust.estimators.AtGamma`; single clusters alone.
     sampler : {"collapsed", "gibbs"}, default "collapsed"
-    start : {"previous", "dispersed"}, default "previous"
-        Where the chains of a gamma start: where they were at the gamma before, or from dispersed
-        partitions, as at the first.
     num_chains, num_warmup, num_samples : int, default 4, 200, 250
         Chains, and at each gamma the sweeps of each before its first draw, and draws of each.
     level : float in (0, 1), default 0.9
@@ -218,15 +211,15 @@ def limit_path(
         chain and of different chains, and share_below, the share of draws whose J is below the
         limit's. Over gamma and chain: chain_objective, the mean J. Over item: limit_labels and
         best_labels. Attributes: J, number of clusters and entropy of these two, penalty,
-        divergence, level, sampler and start.
+        divergence, level and sampler.
 
     Notes
     -----
-    At large gamma no sampler crosses from one local minimum of J to another. Chains that come from
-    smaller gammas have been annealed, and end in good minima; chains that start dispersed end near
-    their starts. Neither are draws from the posterior where vi_between stays above vi_within. Where
-    share_below rises to one, the limit's own partition is a local minimum only: ask `RDPMeans` for
-    more starts (n_init).
+    At large gamma no sampler crosses from one local minimum of J to another. Chains start from
+    dispersed partitions at the first gamma, then where they were at the one before: annealed so,
+    they end in good minima. They are no draws from the posterior where vi_between stays above
+    vi_within. Where share_below rises to one, the limit's own partition is a local minimum only:
+    ask `RDPMeans` for more starts (n_init).
 
     References
     ----------
@@ -246,7 +239,6 @@ def limit_path(
     """
     schedule = check_schedule(num_warmup, num_samples)
     check_choice(sampler, "sampler", SAMPLERS)
-    check_choice(start, "start", (PREVIOUS, DISPERSED))
     check_int(num_chains, "num_chains")
     n_jobs = n_threads(n_jobs, cells=np.size(X))
     check_moves(moves)
@@ -273,7 +265,7 @@ def limit_path(
     energies: list[FloatArray] = []
     for gamma in wanted:
         model = model_at(float(gamma), found, problem, constraints)
-        if last is None or start == DISPERSED:
+        if last is None:
             embedding = model.problem.family.embedding()
             last = [
                 seeded_partition(embedding, dispersed_number(chain, len(embedding)), rng)
@@ -291,7 +283,7 @@ def limit_path(
         if draws.interrupted:
             break
     path = summarise(wanted[: len(drawn)], drawn, energies, problem, xi, found.labels_, level)
-    return path.assign_attrs(sampler=sampler, start=start)
+    return path.assign_attrs(sampler=sampler)
 
 
 def default_gammas(problem: Problem) -> FloatArray:

@@ -72,7 +72,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("query", query=Query("pair", (2, 7))),
     **sort("choice", answer="same", measure="vi", kind="pair", score="quality", covariance="full"),
     **sort("choice", sampler="collapsed", cluster_model="single", divergence="euclidean"),
-    **sort("choice", metric="diagonal", metric_step="exact", order="given", start="previous"),
+    **sort("choice", metric="diagonal", metric_step="exact", order="given"),
     **sort("choice", inference="variational_em"),
     **sort("natural", max_listed=3, n_pairs=5, max_clusters=0, num_warmup=6, growth=5),
     **sort("natural", new_clusters=0),
@@ -223,7 +223,7 @@ ONLY = {
     "models.dcrc_log_joint": ("W", "z", "X"),
     "models.WeightPrior": ("precision",),
     "models.dcrc": ("X", "n_clusters", "constraints"),
-    "limit_path": ("X", "gammas", "limit", "sampler", "start", "level", "num_samples", "n_jobs"),
+    "limit_path": ("X", "gammas", "limit", "sampler", "level", "num_samples", "n_jobs"),
 }
 """Entries of which some arguments are in the table, the others being parts of one."""
 SLOW = ["DCRC.fit", "TVClust.fit", "[A-Z]*Means", "DCRC", "TVClust", "MinimalModification"]
