@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -317,7 +317,6 @@ def suggest_queries(
     size: int = 10,
     *,
     target: str | int | Loss = "vi",
-    queries: Iterable[tuple[int, ...]] | None = None,
     num_draws: int = 200,
     num_candidates: int = 2000,
     seed: Seed = 0,
@@ -333,20 +332,17 @@ def suggest_queries(
         How many to ask together, at most.
     target : "partition", "n_clusters", int, or loss, default "vi"
         What one wants to know, as for `PosteriorQueries`.
-    queries : iterable of tuple of int, optional
-        Items of the queries to compare, all of which are returned. By default candidates on which
-        the draws disagree, without those that were answered.
     num_draws : int, default 200
         Draws that are used: time grows with their square.
     num_candidates : int, default 2000
-        Queries that are compared, at most.
+        Most queries that are compared, of those on which the draws disagree.
     seed : int, Generator or None, default 0
 
     Returns
     -------
     DataFrame
         One row a query: kind, the items i, j and for triplets k, gain (of its answer by itself),
-        the probability of each answer and, unless queries are given, adds (to the rows above).
+        the probability of each answer, and adds (to the rows above).
 
     Examples
     --------
@@ -366,25 +362,10 @@ def suggest_queries(
     stored = [one for one in constraints_if_any(posterior) if one.kind == ASKED[kind].kind]
     confusion = {kind: _stored_confusion(kind, stored, posterior, rows)}
     draws = WeightedDraws(z[rows], np.full(len(rows), 1 / len(rows)), confusion)
-    if queries is not None:
-        return draws.table(check_queries(_named(kind, queries), z.shape[1]), target)
     asked = {ordered(kind, row) for own in stored for row in own.items.tolist()}
     candidates = draws.candidates([kind], {kind: asked}, num_candidates, rng)
     chosen, adds = draws.best(candidates, target, size, rng)
     return draws.table(chosen, target).assign(adds=adds)
-
-
-def _named(kind: str, queries: Any) -> list[Query]:
-    """Queries from tuples of items, or a refusal of what is no list of such."""
-    if isinstance(queries, str) or not isinstance(queries, Iterable):
-        raise TypeError(f"queries must be a list of tuples of items; got {type(queries).__name__}.")
-    rows = list(queries)
-    if not rows:
-        raise ValueError("queries is empty: name at least one, or leave it out.")
-    for at, items in enumerate(rows):
-        if isinstance(items, str) or not isinstance(items, Iterable):
-            raise TypeError(f"queries[{at}] must be a tuple of items; got {type(items).__name__}.")
-    return [Query(kind, tuple(items)) for items in rows]
 
 
 def _stored_confusion(

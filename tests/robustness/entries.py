@@ -68,7 +68,6 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("[0, 1]", min_satisfied=1.0),
     **sort("prior", p=(4.0, 1.0), q=(4.0, 1.0), eps=(1.0, 9.0)),
     **sort("optional flags", flipped=FLAGS),
-    **sort("queries", queries=[(0, 1), (2, 3)]),
     **sort("query", query=Query("pair", (2, 7))),
     **sort("choice", answer="same", measure="vi", kind="pair", score="quality", covariance="full"),
     **sort("choice", sampler="collapsed", cluster_model="single", divergence="euclidean"),
