@@ -310,6 +310,9 @@ class DCRC(ConstrainedClusterer):
             )
             self._keep_draws(draws, problem, fit, items, rng)
             warn_of_draws(self._tree)
+        W = self._classifiers.mean(axis=0)
+        self.coef_: FloatArray = W[:, :-1]
+        self.intercept_: FloatArray = W[:, -1]
         self.fit_seconds_ = perf_counter() - clock
         if self._tree is not None:
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
@@ -323,18 +326,6 @@ class DCRC(ConstrainedClusterer):
             self._tree = draw_mean_field(self.proba_, *self._given)
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
         return self._tree
-
-    @property
-    def coef_(self) -> FloatArray:
-        """Weights of the features, (n_clusters, features); their mean where drawn."""
-        check_is_fitted(self)
-        return self._classifiers[:, :, :-1].mean(axis=0)
-
-    @property
-    def intercept_(self) -> FloatArray:
-        """Biases of the clusters, (n_clusters,); their mean where drawn."""
-        check_is_fitted(self)
-        return self._classifiers[:, :, -1].mean(axis=0)
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return P(y = k | x; W) of items; constraints are not used.

@@ -179,26 +179,22 @@ class DPMeans(MeansClusterer):
     max_iter: int = 300
     random_state: int | Generator | None = None
 
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: None = None) -> Self:
-        """Cluster items.
+    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
+        """Cluster items, by `RDPMeans` under side information.
 
         Parameters
         ----------
         X : array-like of shape (n, d)
         y : ignored
-        constraints : None
-            For a common way of calling; `RDPMeans` takes constraints.
+        constraints : PairwiseConstraints, RelativeConstraints, list of them or None, default None
+            Only `RDPMeans`, which is DP-means without any.
 
         Returns
         -------
         self
         """
-        if constraints is not None:
+        if constraints is not None and not isinstance(self, RDPMeans):
             raise TypeError("DPMeans takes no constraints: use RDPMeans.")
-        return self._fit(X, y, None)
-
-    def _fit(self, X: ArrayLike, y: object, constraints: Any) -> Self:
-        """Check the settings, choose those that are not given, and search."""
         clock = perf_counter()
         check_choice(self.order, "order", ORDERS)
         check_int(self.n_init, "n_init")
@@ -435,19 +431,3 @@ class RDPMeans(DPMeans):
         2
         """
         return cls(**{**credible_settings(posterior, X, divergence, loss), **settings})
-
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
-        """Cluster items under side information.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : ignored
-        constraints : PairwiseConstraints, RelativeConstraints, list of them or None, default None
-            Without any this is DP-means.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, constraints)

@@ -291,7 +291,6 @@ SORTS = {
     "natural": lambda good, rng: count(good, rng, least=0),
     "seed": fixed(*NO_NUMBERS, -1, 1.5, "today", [1.5], ["a"], -(2**70), [-1]),
     "loss": fixed(*OBJECTS, ["vi"], bc.losses.VI, b"vi", np.nan, ""),
-    "loss object": fixed(*OBJECTS, bc.losses.VI),
     "name": fixed("my links", "", 7, 2.5, ["links"], b"name", "1a", Thing(), {}),
     "noise": fixed(0.1, "noise", [None], bc.LinkNoise, {}, Thing(), np.eye(3)),
     "axes": fixed("ax", 7, [1, 2, 3], {}, Thing(), True),

@@ -44,7 +44,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("optional integer labels", labels=TRUTH, partition=TRUTH),
     **sort("labels", truth=np.roll(TRUTH, 1)),
     **sort("draws", posterior=world.tree, first=world.tree, second=world.tree),
-    **sort("label rows", draws=np.tile(TRUTH, (3, 1)), estimates=TRUTH[None]),
+    **sort("label rows", draws=np.tile(TRUTH, (3, 1))),
     **sort("integer labels", estimate=TRUTH[::-1]),
     **sort("methods", methods=lambda: {"sampler": world.tree(), "truth": TRUTH}),
     **sort("differences", differences=[0.1, 0.2, -0.1], gammas=[0.1, 10.0]),

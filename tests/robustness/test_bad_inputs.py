@@ -32,7 +32,6 @@ WORDS = {
     "constraints": ["answers", "views"],
     "answers": ["same"],
     "query": ["pairs", "triplets"],
-    "estimates": ["labels", "draws"],
     "draws": ["labels"],
     "random_state": ["seed"],
     "seed": ["random_state"],
