@@ -67,9 +67,9 @@ class PosteriorQueries:
 
     Keeps weighted draws of the posterior of `TVClust` models between calls. New answers change
     their weights, and now and then the draws (`bayesclust.inference.particles`); no fit is
-    repeated. Several models are weighted by how well each predicted the answers. Where answers were
-    taken back, more than thirty came at once, or the data are others, it starts again. Constraints
-    beside answers (labels, spans, implications) are not used.
+    repeated, unless answers were taken back, more than thirty came at once, or the data are others.
+    Several models are weighted by how well each predicted the answers. Constraints beside answers
+    are not used.
 
     The gain of a query is the expected fall of an uncertainty U by its answer a,
 
@@ -96,8 +96,8 @@ class PosteriorQueries:
         be wrong.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
         Noise of answers of its kind, whatever the constraints of the state say; other kinds, and
-        all with None, keep their own. Under a weaker prior than the default the posterior would
-        sooner call an answer wrong than change a partition that contradicts it.
+        all with None, keep their own. Under a weaker prior the posterior would sooner call an
+        answer wrong than change a partition that contradicts it.
     num_draws : int, default 100
         Draws that are kept, of all models together.
     num_candidates : int, default 2000
@@ -105,10 +105,10 @@ class PosteriorQueries:
 
     Notes
     -----
-    On generated data, 120 items in overlapping Gaussian classes, classes of several blobs and
-    classes with Student tails, 40 queries with one answer in ten wrong, the mean pairwise F over a
-    session was 0.695 by "vi" (0.700 "binder", 0.656 "partition", 0.670 random pairs; 0.675 under
-    the prior Beta(4, 1)), with standard errors of 0.010 to 0.018; one model alone lost 0.071.
+    On generated data, 120 items of three kinds, 40 queries with one answer in ten wrong, the mean
+    pairwise F over a session was 0.695 by "vi" (0.700 "binder", 0.656 "partition", 0.670 random
+    pairs; 0.675 under the prior Beta(4, 1)), with standard errors of 0.010 to 0.018; one model lost
+    0.071.
 
     References
     ----------
@@ -223,10 +223,10 @@ class PosteriorQueries:
     def gains(
         self, state: QueryState, rng: Generator, queries: Sequence[Query] | None = None
     ) -> pd.DataFrame:
-        """Return what the answer to each query is expected to tell by itself, the best first.
+        """Return a table of queries, by default those a call would compare, the best first.
 
-        A table with one row a query: kind, items i, j and for triplets k, gain, probability of each
-        answer. Without `queries`, of those that a call would compare.
+        Its columns are kind, items i, j and for triplets k, gain by itself, and the probability of
+        each answer.
         """
         draws, compared = self._weigh(state, rng, queries)
         return draws.table(compared, self.target).sort_values(

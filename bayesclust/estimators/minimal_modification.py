@@ -40,8 +40,7 @@ class ConflictError(ValueError):
     Attributes
     ----------
     conflict : list of (str, int)
-        An irreducible set of them, by name and row: without any one of them the others of the set
-        can hold. It need not be the smallest such set.
+        An irreducible set of them, by name and row: without any one of them the others can hold.
     """
 
     def __init__(self, sentence: str, conflict: list[tuple[str, int]]) -> None:

@@ -55,17 +55,12 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
           likely (the answer of highest posterior probability);
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
-          constraints) and elpd_loo (its log probability given all the rest, in nats);
+          constraints) and elpd_loo (its log probability given all the rest, in nats), uncertain
+          where few draws take all the weight (Gelfand 1996), as the k-hat of ``arviz.loo`` shows;
         - under a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor:
-          posterior odds that it is right over the prior odds of any items (TVClust Eq. 2; half a
-          draw is added on both sides, so that it stays finite);
+          posterior odds that it is right (half a draw added on both sides) over the prior odds of
+          any items (TVClust Eq. 2);
         - of an estimator, cluster_i, cluster_j and, for triplets, cluster_k by its `labels_`.
-
-    Notes
-    -----
-    Leaving a constraint out weights the draws by 1 / p(answer | partition, noise) (Gelfand 1996).
-    Where few draws take all the weight, as the k-hat of ``arviz.loo`` on
-    `constraint_log_likelihood` shows, the two columns are uncertain.
 
     Examples
     --------
@@ -176,7 +171,7 @@ def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> 
 def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     """Return the posterior with a group `log_likelihood` of its constraints, for ``arviz.loo``.
 
-    Given the partition and the noise each constraint is a datum of its own: ``arviz.loo(tree,
+    Given partition and noise each constraint is a datum of its own: ``arviz.loo(tree,
     var_name="links")`` estimates how well the others and the data predict them.
 
     Parameters
@@ -268,8 +263,8 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     """Return how well the constraints of each source are predicted by the data and all the others.
 
     Every answer is left out in turn, as in `constraint_credibility`. Two numbers result for each
-    source: whether its answers are predicted worse than the posterior itself expects, and whether
-    anything is gained by taking them to be about this partition at all.
+    source: whether its answers are predicted worse than the posterior expects, and whether anything
+    is gained by taking them to be about this partition at all.
 
     Parameters
     ----------

@@ -83,7 +83,7 @@ class Conflict(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """Whether draws can be used, and why.
+    """Whether draws can be used, and why; printed, the reason that weighs more comes first.
 
     Parameters
     ----------
@@ -100,11 +100,6 @@ class Diagnosis:
         the diagonal.
     conflict : str, default ""
         Pairwise constraints that the fit violates beyond what was expected, and what to do.
-
-    Notes
-    -----
-    Printed, the reason that weighs more comes first: where the constraints refute the model, more
-    sweeps do not help.
     """
 
     ok: bool

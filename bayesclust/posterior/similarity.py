@@ -35,7 +35,7 @@ def similarity_matrix(posterior: Any) -> FloatArray:
     Returns
     -------
     (n, n) array of float64
-        Symmetric, with ones on the diagonal; each entry a whole number of draws over their number.
+        Symmetric, with ones on the diagonal.
 
     Examples
     --------
