@@ -72,6 +72,11 @@ class AtGamma:
         Gives lambda, xi, the divergence, and whether a cluster is a mixture; it is fitted first if
         it is not yet. None is `RDPMeans` with its defaults and the same `random_state`.
 
+    Raises
+    ------
+    ValueError, TypeError
+        If gamma is not positive, or the limit is no `RDPMeans`.
+
     Examples
     --------
     >>> import bayesclust as bc

@@ -55,12 +55,17 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
           likely (the answer of highest posterior probability);
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
-          constraints) and elpd_loo (its log probability given all the rest, in nats), uncertain
-          where few draws take all the weight (Gelfand 1996), as the k-hat of ``arviz.loo`` shows;
+          constraints) and elpd_loo (its log probability given all the rest, in nats);
         - under a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor:
           posterior odds that it is right (half a draw added on both sides) over the prior odds of
           any items (TVClust Eq. 2);
         - of an estimator, cluster_i, cluster_j and, for triplets, cluster_k by its `labels_`.
+
+    Notes
+    -----
+    Leaving a constraint out weights the draws by 1 / p(answer | partition, noise) (Gelfand 1996).
+    Where few draws take all the weight, as the k-hat of ``arviz.loo`` on
+    `constraint_log_likelihood` shows, the two columns are uncertain.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class Conflict(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """Whether draws can be used, and why; printed, the reason that weighs more comes first.
+    """Whether draws can be used, and why.
 
     Parameters
     ----------
@@ -100,6 +100,10 @@ class Diagnosis:
         the diagonal.
     conflict : str, default ""
         Pairwise constraints that the fit violates beyond what was expected, and what to do.
+
+    Notes
+    -----
+    Printed, the reason that weighs more comes first.
     """
 
     ok: bool
