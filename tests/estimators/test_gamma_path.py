@@ -126,8 +126,7 @@ def test_a_poor_limit_is_found_out(data):
 def test_gammas_are_visited_once_and_in_order(data, limit):
     path = bc.limit_path(data.X, limit=limit, gammas=[1e4, 0.3, 1e4], sampler="gibbs", **SHORT)
     np.testing.assert_array_equal(path["gamma"], [0.3, 1e4])
-    # chains start from 3 and from 6 clusters, and at the end nothing moves any more
-    assert path["vi_within"][0] > 0.01 > 1e-9 > path["vi_within"][-1]
+    assert path["vi_within"][-1] < 1e-9  # nothing moves there
 
 
 def test_answers_of_all_kinds_and_sources(data, links):
