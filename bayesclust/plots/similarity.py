@@ -93,9 +93,9 @@ def similarity(
     names = point_estimate(draws) if labels is None else plain_array(labels, "labels")
     n = draws.shape[1]
     z = as_labels(names, "labels", n)
-    ax = axes_or_new(ax, 7.6, 6.6)
     is_tree = order == "dendrogram"
     row, brackets = _by_tree(draws) if is_tree else (_by_cluster(draws, z), np.empty((0, 4, 2)))
+    ax = axes_or_new(ax, 7.6, 6.6)
     shown: dict[str, Any] = {"vmin": 0, "vmax": 1, "cmap": "Blues", "aspect": "equal"}
     image = ax.imshow(_picture(draws, row), extent=(-0.5, n - 0.5, n - 0.5, -0.5), **shown)
     ax.set(xticks=[], yticks=[], xlabel="items in the same order")
