@@ -447,18 +447,19 @@ def reliability(
 
 def _draw_sources(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     """Mean and interval of each parameter of each source."""
-    cells = rows["parameter"].str.extract(r"^([^\[]*)(?:\[(.*), (.*)\])?$")
-    rows = rows.assign(kind=cells[0], truth=cells[1].fillna(""), answer=cells[2].fillna(""))
-    rows = rows[rows["truth"] == rows["answer"]]
+    shown = {}
+    for parameter, own in rows.groupby("parameter", sort=False):
+        kind, _, cell = str(parameter).removesuffix("]").partition("[")
+        answers = cell.split(", ")
+        if len(set(answers)) == 1:  # of a confusion matrix the diagonal
+            shown[noise_in_words(kind, answers)] = own
     number = len(names)
     are_few = number <= NAMED
-    groups = rows.groupby(["kind", "truth"], sort=False)
-    for k, ((kind, truth), own) in enumerate(groups):
-        y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(groups) - 0.5)
+    for k, (label, own) in enumerate(shown.items()):
+        y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(shown) - 0.5)
         ax.hlines(y, own["lower"], own["upper"], color=PALETTE[k], linewidth=2.2 if are_few else 1)
         look: dict[str, Any] = {"marker": MARKERS[k], "markersize": 6 if are_few else 3}
         look |= {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.5}
-        label = noise_in_words(kind, [truth, truth])
         ax.plot(own["mean"].to_numpy(), y, color=PALETTE[k], label=label, **look)
     ax.set(xlim=(-0.02, 1.02), ylim=(number - 0.45, -0.55), xticks=np.linspace(0, 1, 6))
     if are_few:
