@@ -21,7 +21,7 @@ from bayesclust.plots._style import (
 )
 from bayesclust.posterior.diagnosis import label_free
 from bayesclust.posterior.tree import Labels, group
-from bayesclust.typing import FloatArray, NDArray
+from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -197,7 +197,7 @@ def _draw_distribution(ax: Axes, values: Labels) -> None:
     from matplotlib.ticker import MaxNLocator
 
     finite = values[np.isfinite(values)]
-    edges: FloatArray = np.histogram_bin_edges(finite, BINS)
+    edges: NDArray[np.floating[Any]] = np.histogram_bin_edges(finite, BINS)
     if values.dtype.kind in "iub":
         edges = np.arange(int(finite.min()), int(finite.max()) + 2) - 0.5
     for chain, own in enumerate(values):
