@@ -88,16 +88,14 @@ class PosteriorQueries:
         The models and their chains, with sampler="collapsed". None is ``TVClust(num_warmup=200)``
         with ``cluster_model`` "single" and "mixture".
     min_gain : float or None, default None
-        No query is asked whose expected gain is below it, in nats or the units of the loss. None is
-        0.01 nats or a tenth of the cost of one misplaced item; 0 never stops, and asks at random
-        where all draws agree.
+        Least expected gain of a query, in nats or the units of the loss. None is 0.01 nats or a
+        tenth of the cost of one misplaced item; 0 never stops.
     patience : int, default 10
-        How many queries in a row below `min_gain` are asked all the same, since the posterior may
-        be wrong.
+        How many queries in a row below `min_gain` are asked all the same.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
-        Noise of answers of its kind, whatever the constraints of the state say; other kinds, and
-        all with None, keep their own. Under a weaker prior the posterior would sooner call an
-        answer wrong than change a partition that contradicts it.
+        Noise of answers of its kind, whatever the constraints of the state say; None keeps theirs.
+        Under a weaker prior the posterior would sooner call an answer wrong than change a
+        partition.
     num_draws : int, default 100
         Draws that are kept, of all models together.
     num_candidates : int, default 2000

@@ -66,22 +66,21 @@ class MinimalModification(ConstrainedClusterer):
     ----------
     anchors : float in [0, 1], default 0.2
         alpha, anchors per item of a cluster (at least one): the items nearest the means of so many
-        parts, cut by single linkage. The published default.
+        parts.
     super_instances : float in [0, 1], default 0.3
-        beta, super-instances per item of a cluster: groups cut by complete linkage, with at most
-        one named item in each. With 1 only named items move. The published default.
+        beta, super-instances per item of a cluster, with at most one named item in each; with 1
+        only named items move.
     min_satisfied : float in (0, 1], default 1
         delta, the share of the hard constraints that must hold at least, rounded up.
     new_clusters : int, default 0
         How many clusters may be added; they have the next numbers.
     new_cluster_distance : float or None, default None
-        Distance of every item to a new cluster, in units of X. None is twice the largest distance
-        of an item that can move to a cluster.
+        Distance of every item to a new cluster. None is twice the largest distance to a cluster.
     dnk_weight : float, default 0
-        The weight of an answer "dnk" about a triplet, in units of X; 0 leaves such answers out.
+        The weight of an answer "dnk" about a triplet, in units of X.
     precision : float or None, default None
         gamma, in units of 1 / X, which weighs `credibility` against distance. None lets moving a
-        typical item to its nearest other cluster cost 1 nat.
+        typical item cost 1 nat.
     time_limit : float or None, default 60
         Seconds for the search; then the best partition found is kept, with a warning.
     n_jobs : int, default 1

@@ -270,35 +270,30 @@ class RDPMeans(DPMeans):
     Parameters
     ----------
     penalty : float or None, default None
-        lambda, the cost of a cluster: an item farther than this from all centres opens one, answers
-        aside. Of a mixture, what a cluster costs beside its components, by default a thousandth of
-        `within_penalty`. Below zero, as by default without answers, and above -`within_penalty`,
-        components that no answer joins are clusters.
+        lambda, the cost of a cluster: an item farther than this from all centres opens one. Of a
+        mixture, what a cluster costs beside its components, a thousandth of `within_penalty` by
+        default; below zero, as without answers, components that no answer joins are clusters.
     n_clusters : int or None, default None
-        A guess of the number of clusters, which sets the penalty by furthest-first (Kulis and
-        Jordan 2012). With neither, of the penalties of 1 to sqrt(n) clusters (50 at most) the one
-        is taken that predicts held-out answers best or, with fewer than ten answers or `xi` given,
-        whose DP-means solution has the smallest Bayesian information criterion.
+        A guess that sets the penalty by furthest-first (Kulis and Jordan 2012). With neither, of
+        the penalties of 1 to sqrt(n) clusters the one that predicts held-out answers best or, with
+        fewer than ten answers or `xi` given, has the smallest Bayesian information criterion.
     divergence : str, Divergence or Family, default "euclidean"
-        D: "euclidean" (squared distance), "standardized" and "mahalanobis" (in units of the
-        columns' variances or the data's covariance), "kl" (between rows of counts as distributions,
-        0.3 added to each count), "poisson", "bernoulli", "categorical", or the limit of a family of
-        `bayesclust.families`. Of these names "standardized" and the last three take missing cells.
+        D: "euclidean" (squared distance), "standardized", "mahalanobis", "kl" (between rows of
+        counts), "poisson", "bernoulli", "categorical", or the limit of a family of
+        `bayesclust.families`. "standardized" and the last three take missing cells.
     cluster_model : {"single", "mixture"}, default "single"
         Whether a cluster is one centre, or several, each with its items, a component: the limit of
         ``TVClust(cluster_model="mixture")``. J then has `within_penalty` times the number of
-        components besides; those that answers leave free go to the nearest cluster.
+        components besides.
     within_penalty : float or None, default None
-        Only "mixture": the cost of a component, by default chosen as `penalty` is of single
-        clusters, `n_clusters` being a number of components.
+        Only "mixture": the cost of a component, chosen as `penalty` is where it is None.
     xi : float, (float, float), dict or None, default None
-        Confidence in answers, in units of D: a number for all; (xi1, xi2) for may-links and
-        may-not-links; or a dict by the names of the constraints, ``{"links": (2.0, 1.0),
-        "triplets": 0.5}``, in which a dict by number tells sources apart. Of triplets, what a true
-        answer lowers J by, or the (3, 3) costs of each answer (column: yes, no, dnk) under each
-        truth (row). None lets it grow from `xi0` to where answers held out in five parts are
-        predicted best; infinity, and None with fewer than ten answers, without end as in the paper,
-        for answers never wrong.
+        Confidence in answers, in units of D: a number; (xi1, xi2) for may-links and may-not-links;
+        or a dict by the names of the constraints, ``{"links": (2.0, 1.0), "triplets": 0.5}``, and
+        by sources within. Of triplets, what a true answer lowers J by, or the (3, 3) costs of
+        answers (columns) under each truth (row). None lets it grow from `xi0` to where held-out
+        answers are predicted best; infinity, and None with fewer than ten answers, without end as
+        in the paper.
     xi0 : float or None, default None
         Where growth starts: a thousandth of the mean divergence of items from their overall mean.
     xi_rate : float, default 2.0
@@ -309,7 +304,7 @@ class RDPMeans(DPMeans):
         Whether passes visit the items as they come, as in the paper, or in one random order.
     n_init : int, default 1
         Starts, the smallest J being kept; those after the first are random, or disturb the best
-        one. Under growing xi and many wrong answers a single one often gave better partitions.
+        one.
     max_iter : int, default 300
         Most passes in one descent.
     random_state : int, Generator or None, default None
@@ -320,8 +315,7 @@ class RDPMeans(DPMeans):
         Clusters, numbered by their first items.
     n_clusters_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
-        Means of the items over the cells seen; for "kl" of their smoothed distributions, for
-        "categorical" shares of each column's codes side by side.
+        Means of the items over the cells seen; for "categorical" shares of each column's codes.
     components_, component_clusters_ : ndarray of shape (n,) and (n_components,)
         Only "mixture": components, numbered by their first items, and the cluster of each.
     component_centers_ : ndarray of shape (n_components, d)
@@ -332,7 +326,7 @@ class RDPMeans(DPMeans):
     penalty_, within_penalty_ : float
         As used; the second only for "mixture".
     xi_ : (float, float) or dict
-        xi1 and xi2 of the last pass; where constraints differ, by their names: of links an array
+        xi1 and xi2 of the last pass; where constraints differ, arrays by their names: of links
         (sources, 2), of triplets (sources, 3, 3).
     n_iter_, n_features_in_ : int
 
