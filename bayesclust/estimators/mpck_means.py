@@ -28,7 +28,6 @@ from bayesclust.estimators.base import (
     warn_unless,
 )
 from bayesclust.estimators.confidence import (
-    by_name,
     check_costs,
     check_same_items,
     confidence_by_source,
@@ -410,7 +409,7 @@ def _costs_of_a_nat(items: FloatArray, labels: IntArray, metric: str) -> tuple[f
 
 def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
     """The cost of violating each constraint, those given first to last, (m,)."""
-    values = by_name(cost, given, "cost") if isinstance(cost, Mapping) else [cost] * len(given)
-    tables = [cost_rows(value, one, "cost") for value, one in zip(values, given, strict=True)]
-    parts = [rows[one.source, 1 - one.answers] for rows, one in zip(tables, given, strict=True)]
+    named = cost if isinstance(cost, Mapping) else dict.fromkeys((one.name for one in given), cost)
+    rows = cost_rows(named, given, "cost")
+    parts = [rows[one.name][one.source, 1 - one.answers] for one in given]
     return np.concatenate([np.empty(0), *parts])
