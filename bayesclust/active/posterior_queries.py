@@ -159,7 +159,7 @@ class PosteriorQueries:
         self.num_draws = num_draws
         self.num_candidates = check_int(num_candidates, "num_candidates")
         self._particles: AveragedParticles | None = None
-        self._X: FloatArray | None = None
+        self._X: Any = None
         self._gained_at: int | None = None  # number of answers at the last query above min_gain
 
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
@@ -179,18 +179,15 @@ class PosteriorQueries:
     def update(self, state: QueryState, rng: Generator) -> Self:
         """Condition on the answers that are new in a state; a call does so itself."""
         constraints = self._constraints(state)
-        same = self._X is state.X or np.array_equal(self._X, state.X)  # type: ignore[arg-type]
-        known: Sequence[Constraints] = (
-            () if self._particles is None else self._particles.problem.constraints
-        )
-        further = sum(map(len, constraints)) - sum(map(len, known))
-        continues = same and extends(known, constraints) and further <= AT_ONCE
-        if self._particles is not None and continues:
-            self._particles.update(constraints, rng)
-        else:
-            own = np.random.default_rng(int(rng.integers(2**63)))
-            self._particles = _start(self.estimators, state.X, constraints, self.num_draws, own)
-            self._X = state.X
+        if self._particles is not None and np.array_equal(self._X, state.X):
+            known = self._particles.problem.constraints
+            further = sum(map(len, constraints)) - sum(map(len, known))
+            if extends(known, constraints) and further <= AT_ONCE:
+                self._particles.update(constraints, rng)
+                return self
+        own = np.random.default_rng(int(rng.integers(2**63)))
+        self._particles = _start(self.estimators, state.X, constraints, self.num_draws, own)
+        self._X = state.X
         return self
 
     @property
