@@ -105,13 +105,13 @@ class TVClust(ConstrainedClusterer):
         What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
         which constraints group, for classes that are no ellipses. "auto" compares both in short
         runs on four fifths of the constraints by how well they predict the rest: with the columns,
-        or with 5, 10 and 20 principal components of more than 20, scaled or not; also with family
-        "mixed" where many items share a value; and then classifiers of 2, 3, 4, 6, ... classes,
-        DCRC's data term, which has no density of items and takes no new item for a new cluster. A
-        family other than "gaussian" is kept, without classifiers. Of fewer than 10 constraints, and
-        for samplers other than "collapsed", which "mixture" needs too, it is "single". An
-        `estimators.AtGamma` is the model on the way to its small-variance limit, for "collapsed"
-        and "gibbs".
+        or with 5, 10 and 20 principal components of more than 20, scaled or not; in tables of up to
+        10,000 cells in which many items share a value also with family "mixed"; then classifiers of
+        2, 3, 4, 6, ... classes, DCRC's data term, which has no density of items and takes no new
+        item for a new cluster. A family other than "gaussian" is kept, without classifiers. Of
+        fewer than 10 constraints, and for samplers other than "collapsed", which "mixture" needs
+        too, it is "single". An `estimators.AtGamma` is the model on the way to its small-variance
+        limit, for "collapsed" and "gibbs".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.

@@ -9,8 +9,14 @@ import bayesclust as bc
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
 from tests.refusals import cases, refusal
 
-SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False, "random_state": 5}
-SHORT |= {"cluster_model": "single"}
+SHORT = {
+    "cluster_model": "single",
+    "num_chains": 2,
+    "num_warmup": 40,
+    "num_samples": 30,
+    "progress": False,
+    "random_state": 5,
+}
 MEAN_FIELD = bc.VariationalSettings(n_init=2, n_refined=1)
 FITS = {
     "collapsed": ("collapsed", None),
