@@ -7,6 +7,7 @@ from scipy import sparse
 from bayesclust import constraints
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import KINDS
+from bayesclust.constraints.stored import to_dataset
 from tests.refusals import cases, refusal
 
 
@@ -29,7 +30,7 @@ def rule(kind, row):
 nan = np.nan
 matrix = PairwiseConstraints.from_matrix
 links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=4)
-NAMES = {**vars(constraints), **globals(), "sparse": sparse}
+NAMES = {**vars(constraints), **globals(), "sparse": sparse, "to_dataset": to_dataset}
 
 ROWS = """
 pairs([0, 1])
@@ -158,12 +159,6 @@ links.restrict([False] * 4)
     ValueError: items is empty: keep at least one item.
 links.restrict([0.5])
     TypeError: items must be a list of indices or a mask; got shape (1,), dtype float64.
-PairwiseConstraints([(0, 1), (1, 2), (2, 0)], [1, 1, 0], n_items=3).closure()
-    ValueError: pairs[2] says that items 0 and 2 are different, but other answers make them the
-    same: remove one of the answers that conflicts() lists.
-greedy_coloring([links], n_items=5)
-    ValueError: the constraints 'links' are on 4 items, but n_items is 5: pass the n_items they
-    were made for.
 to_dataset([links, links])
     ValueError: two constraints are named "links": give each a name of its own, name="...".
 """
