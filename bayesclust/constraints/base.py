@@ -34,12 +34,13 @@ _TRIPLET_PATTERN = np.array([4, 1, 2, -1, 3, -1, -1, 0], dtype=np.int8)
 Needs = Literal["table", "links", "statements"]
 
 
-def equality_patterns(labels: IntArray) -> CodeArray:
+def equality_patterns(given: ArrayLike) -> CodeArray:
     """Which members of tuples share a label, (..., t) to (...).
 
     Of pairs 0 = same, 1 = different; of triplets 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 =
     all different.
     """
+    labels = np.asarray(given)
     first = labels[..., 0]
     second = labels[..., 1]
     if labels.shape[-1] == 2:

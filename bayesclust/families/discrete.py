@@ -11,9 +11,8 @@ B_j = sum_l beta_jl and s_j = sum_l c_jl the number of cells seen (missing at ra
 and the predictive of code l is (beta_jl + c_jl) / (B_j + s_j); of an item of weight w,
 Gamma(beta_jl + c_jl + w) / Gamma(beta_jl + c_jl) Gamma(B_j + s_j) / Gamma(B_j + s_j + w).
 
-Most cells of a column show one and the same code, its *reference*: a cluster caches the log
-predictive of an item that shows the references alone, and what each other code, or none, changes of
-it. A predictive costs one addition per cell that differs, and no logarithm.
+Most cells of a column show its *reference*: a cluster caches the log predictive of an item that
+shows the references alone, and what each other code, or none, changes of it.
 """
 
 from __future__ import annotations
@@ -336,14 +335,12 @@ class Bernoulli(DiscreteFamily):
     ----------
     strength : float, HyperPrior or "learn", default "learn"
         s: how many items the prior is worth. Small values expect columns that are nearly always 0
-        or 1 within a cluster, large ones clusters that resemble each other. Learned: log-normal
-        with median 2, the uniform distribution in a balanced column.
+        or 1 within a cluster. Learned: log-normal with median 2.
 
     Notes
     -----
     ``theta_kj ~ Beta(s m_j, s (1 - m_j))`` with m_j the share of ones in the column, one more of
-    each counted in: rare features are expected to be rare in every cluster. Exchanging 0 and 1 in a
-    column changes nothing. Constant columns are left out.
+    each counted in. Constant columns are left out.
 
     References
     ----------
@@ -488,13 +485,12 @@ class Categorical(DiscreteFamily):
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
         beta: prior pseudo-count of every code of every column. Small values expect clusters that
-        show one code each, large ones clusters that resemble each other. Learned: log-normal with
-        median 1, the uniform distribution.
+        show one code each. Learned: log-normal with median 1.
 
     Notes
     -----
-    A column has the codes from 0 to the largest one seen. Missing cells (NaN), and columns that
-    show one code only, are left out.
+    A column has the codes from 0 to the largest one seen. Missing cells (NaN) and constant columns
+    are left out.
 
     References
     ----------
@@ -557,7 +553,7 @@ class Recoded(base.Family):
     Parameters
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
-        Prior pseudo-count of every value of every column, as in `Categorical`.
+        As in `Categorical`.
 
     Examples
     --------

@@ -28,10 +28,9 @@ the quadratic form is larger by d / kappa_n, and
 
 All Gaussian families have three hyper-parameters, in units of each column's standard deviation:
 ``base_scale`` (psi), the expected within-cluster variance as a share of the column's;
-``base_strength`` (nu0 - d - 1), how many observations that expectation is worth; and
-``base_mean_precision`` (kappa0), the precision of a cluster's mean relative to that of one of its
-items. The scale is learned. The others are held at 15 and at 0.05: where items share a value, a
-learned strength runs to its least value and constraints drown in spikes; a learned kappa0 grows to
+``base_strength`` (nu0 - d - 1), how many observations that is worth; and ``base_mean_precision``
+(kappa0), the precision of a cluster's mean relative to that of an item. The scale is learned.
+Where items share a value, a learned strength runs to its least value; a learned kappa0 grows to
 admit clusters of a few outliers. Against spikes, too, the expected variance has a floor, r^2 / 12
 for a column recorded to a resolution r, and the priors of what is learned are cut off below.
 """
@@ -561,10 +560,8 @@ def units(X: FloatArray, *, common: bool = False) -> tuple[FloatArray, FloatArra
 class Mahalanobis(Unbound):
     """D(x, m) = (x - m)' S^-1 (x - m), the limit of Gaussian clusters of one covariance S / gamma.
 
-    With a covariance of its own in every cluster D would change with the partition: there is no
-    limit of Bregman form. S is fixed before the first pass: a (d, d) covariance, such as that
-    pooled within known clusters, or None for that of all the data. Directions without variance are
-    left out.
+    S is a (d, d) covariance, such as that pooled within known clusters, or None for that of all the
+    data. Directions without variance are left out.
     """
 
     covariance: Any = None
@@ -616,7 +613,6 @@ class FullGaussian(GaussianFamily):
         How many observations that expectation is worth (nu0 - d - 1 > 0).
     mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has covariance Sigma_k / kappa0 around the mean of the data.
-        The default penalises a cluster of few outliers; learned, it grows to admit them.
 
     Notes
     -----

@@ -317,8 +317,7 @@ class Standardized(Unbound):
 class DiagonalGaussian(GaussianFamily):
     """Gaussian clusters whose columns are independent, each with its own variance.
 
-    Missing cells (NaN) are left out of the likelihood, which is right where they are missing at
-    random.
+    Missing cells (NaN) are left out of the likelihood.
 
     Parameters
     ----------
@@ -328,7 +327,7 @@ class DiagonalGaussian(GaussianFamily):
     Notes
     -----
     ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and
-    r_j its resolution, of the cells seen. Constant columns are left out.
+    r_j its resolution, of the cells seen.
 
     References
     ----------
@@ -352,8 +351,7 @@ class DiagonalGaussian(GaussianFamily):
 class SphericalGaussian(GaussianFamily):
     """Gaussian clusters with one variance for all columns.
 
-    Unlike with the other Gaussian families, the unit of a column matters: multiply one by 1000, and
-    it decides alone. Give columns the units in which clusters are round.
+    The unit of a column matters, unlike elsewhere: give columns those in which clusters are round.
 
     Parameters
     ----------

@@ -27,7 +27,6 @@ def constraint_sites(
     Parameters
     ----------
     constraints : Constraints, sequence of Constraints or None
-        Those of one name are told apart by "_2" and so on.
     z : array of shape (n,)
         Labels, from a site of the program.
     observe : bool, default True
@@ -36,9 +35,8 @@ def constraint_sites(
     Raises
     ------
     TypeError, ValueError
-        If something else than constraints is given, they are on another number of items, their
-        noise model is no `DirichletNoise`, or the labels arrive enumerated, which is silently wrong
-        for labels that answers tie together.
+        If constraints are none, are on another number of items, or have a noise model that is no
+        `DirichletNoise`; or the labels arrive enumerated.
 
     See Also
     --------
@@ -46,8 +44,6 @@ def constraint_sites(
 
     Examples
     --------
-    A mixture on the line, some pairs of whose items are linked:
-
     >>> import jax, numpyro
     >>> import jax.numpy as jnp
     >>> import numpyro.distributions as dist

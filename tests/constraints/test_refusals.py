@@ -166,12 +166,11 @@ RULES = """
 rule('label', (0, 1, 2))
     TypeError: rows[0] must be (item, cluster); got (0, 1, 2).
 rule('label', (4, 1))
-    ValueError: rows[0] names item 4, but with n_items=4 items are numbered 0 to 3: correct the
-    index or n_items.
+    ValueError: an item in rows[0] must be an integer from 0 to 3; got 4.
 rule('label', (0, -1))
-    ValueError: rows[0] names cluster -1: clusters are numbered from 0.
+    ValueError: a cluster in rows[0] must be an integer of at least 0; got -1.
 rule('label', (0, 1.5))
-    TypeError: rows[0] has 1.5 where the number of a cluster is wanted: pass an integer.
+    TypeError: a cluster in rows[0] must be an integer of at least 0; got 1.5 of type float.
 rule('span', ([], [1]))
     ValueError: rows[0] has no items: name at least one, or leave the row out.
 rule('span', ([0], []))
@@ -181,7 +180,7 @@ rule('span', (0, [1]))
 rule('span', ([0, 0], [1]))
     ValueError: rows[0] names item 0 more than once: name each once.
 rule('spread', ([0, 1], 0))
-    ValueError: rows[0] allows 0 clusters: allow at least 1.
+    ValueError: the number of clusters in rows[0] must be an integer of at least 1; got 0.
 rule('implication', ([], [(0, 1, True)]))
     ValueError: rows[0] has no links: name at least one, or leave the row out.
 rule('implication', ([(1, 1, True)], [(0, 1, True)]))

@@ -261,8 +261,5 @@ def test_mixed_family_gives_every_column_the_family_of_its_kind(rng):
     hole = np.where(np.arange(n * 7).reshape(n, 7) == 4, np.nan, table)
     assert parts_of(mixed_family(hole))["HurdleGaussian"] == [0, 3, 4, 6]
     assert mixed_family(table[:, [0, 4]]) == FullGaussian()
-    assert mixed_family(table[:, [0, 4]], covariance="diagonal") == DiagonalGaussian()
     np.testing.assert_array_equal(Mixed().bind(table).X, mixed_family(table).bind(table).X)
     assert isinstance(mixed_family(table[:, [5]]), Recoded)
-    with pytest.raises(ValueError, match='covariance must be "full" or "diagonal"'):
-        mixed_family(table, covariance="spherical")
