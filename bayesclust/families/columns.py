@@ -214,19 +214,17 @@ def describe_columns(X: Any) -> pd.DataFrame:
     return table.drop(columns="ties")
 
 
-def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
+def dequantize(X: Any, *, seed: Seed = 0) -> FloatArray:
     """Move every recorded value to some place within the step that it stands for.
 
-    Items that share a value are spread evenly over its step, in random order: for coarse columns,
-    whose step comes near the spread within a cluster. New items are predicted as they are.
+    Items that share a value of a column that `bayesclust.describe_columns` finds to be continuous,
+    rounded or inflated are spread evenly over its step, in random order; atoms stay. It is for
+    coarse columns, whose step comes near the spread within a cluster.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Missing cells (NaN) stay missing.
-    steps : "data" or array-like of shape (d,), default "data"
-        What each column was recorded in, 0 for columns to leave alone. "data" takes the steps that
-        `bayesclust.describe_columns` finds in continuous, rounded and inflated columns; atoms stay.
     seed : int, Generator or None, default 0
 
     Returns
@@ -237,7 +235,7 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     Raises
     ------
     ValueError, TypeError
-        If X is no table of real numbers, or the steps are not d numbers of at least 0.
+        If X is no table of real numbers.
 
     References
     ----------
@@ -253,26 +251,11 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     (39, 200, True)
     """
     items, rng = check_items(X, missing=True).copy(), check_random_state(seed)
-    found, d = isinstance(steps, str) and steps == "data", items.shape[1]
-    try:
-        given = np.zeros(d) if found else np.asarray(steps, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"steps={steps!r} is neither 'data' nor a number for each column: give one of these."
-        ) from None
-    if given.shape != (d,) or not (np.isfinite(given) & (given >= 0)).all():
-        raise ValueError(
-            f"steps={steps!r} must be {d} numbers, one for each column, finite and at least 0."
-        )
     for j, x in enumerate(items.T):
-        if found:
-            column = describe_column(x)
-            step = column.step if column.kind in ("continuous", "rounded", "inflated") else 0.0
+        column = describe_column(x)
+        if column.step > 0 and column.kind in ("continuous", "rounded", "inflated"):
             moved = ~np.isnan(x) & ~np.isin(x, column.atoms)
-        else:
-            step, moved = float(given[j]), ~np.isnan(x)
-        if step > 0:
-            items[moved, j] += step * (_places(x[moved], rng) - 0.5)
+            items[moved, j] += column.step * (_places(x[moved], rng) - 0.5)
     return items
 
 

@@ -203,7 +203,7 @@ UNCHECKED = {
     **dict.fromkeys(("xi", "init", "cost", "weights", "tol", "balance"), "of several kinds"),
     **dict.fromkeys(("per_cluster", "closure", "strict", "standardize"), "switches"),
     **dict.fromkeys(("kernel", "patience", "prior", "observe"), "of several kinds"),
-    **dict.fromkeys(("dnk", "steps", "what", "regions", "partitions", "named"), "of several kinds"),
+    **dict.fromkeys(("dnk", "what", "regions", "partitions", "named"), "of several kinds"),
     "checkpoint": "of methods",
     **dict.fromkeys(("log_fixed", "n_components", "among"), "of priors over partitions"),
     **dict.fromkeys(("bias_scale", "proportions", "hyper", "beta", "within"), "of samplers"),
