@@ -34,20 +34,20 @@ _TRIPLET_PATTERN = np.array([4, 1, 2, -1, 3, -1, -1, 0], dtype=np.int8)
 Needs = Literal["table", "links", "statements"]
 
 
-def equality_patterns(given: ArrayLike) -> CodeArray:
-    """Which members of tuples share a label, (..., t) to (...).
+def equality_patterns(given: Any, xp: Any = np) -> Any:
+    """Which members of tuples share a label, (..., t) to (...), in NumPy or in JAX (`xp`).
 
     Of pairs 0 = same, 1 = different; of triplets 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 =
     all different.
     """
-    labels = np.asarray(given)
+    labels = xp.asarray(given)
     first = labels[..., 0]
     second = labels[..., 1]
     if labels.shape[-1] == 2:
-        return np.asarray(first != second, dtype=np.int8)
+        return xp.asarray(first != second, dtype=np.int8)
     third = labels[..., 2]
     equalities = (first == second) + 2 * (first == third) + 4 * (second == third)
-    return np.asarray(_TRIPLET_PATTERN[equalities], dtype=np.int8)
+    return xp.asarray(_TRIPLET_PATTERN)[equalities]
 
 
 def draw_answers(
@@ -81,7 +81,8 @@ class ByPattern:
 
     def patterns(self: Any, z: ArrayLike) -> CodeArray:
         """Return the equality pattern of each row's items, (..., m), for labels z (..., n)."""
-        return equality_patterns(check.item_labels(z, self.n_items, "z")[..., self.items])
+        labels = check.item_labels(z, self.n_items, "z")[..., self.items]
+        return np.asarray(equality_patterns(labels))
 
     def truths(self: Any, z: ArrayLike) -> CodeArray:
         """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""

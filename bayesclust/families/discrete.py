@@ -34,7 +34,7 @@ from bayesclust.checks import check_items
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, hyper_prior
 from bayesclust.families.columns import check_whole, fill_in, refuse_cells, sparse, varying_columns
-from bayesclust.families.divergence import Divergence, Smoothed, SmoothedColumns, Unbound
+from bayesclust.families.divergence import SMOOTHING, Divergence, SmoothedColumns, Unbound
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 STRENGTH_PRIOR = HyperPrior("base_strength", 2.0, 1.0)
@@ -373,7 +373,7 @@ class Bernoulli(DiscreteFamily):
 
 
 @dataclass(frozen=True)
-class CategoricalDivergence(Smoothed, Unbound):
+class CategoricalDivergence(Unbound):
     """D(x, m) = sum_j KL(x_j | m_j) over columns of codes; missing cells are left out."""
 
     name = "categorical"
@@ -383,7 +383,7 @@ class CategoricalDivergence(Smoothed, Unbound):
         items = check_items(X, missing=True)
         Categorical().check(items)
         sizes = np.where(np.isnan(items), 0.0, items).max(axis=0).astype(np.int64) + 1
-        bound = SizedCategorical(self.smoothing, sizes, np.ones(sizes.sum()))
+        bound = SizedCategorical(sizes, np.ones(sizes.sum()))
         return replace(bound, otherwise=bound.distributions(bound.points(items).mean(axis=0)))
 
 
@@ -396,7 +396,6 @@ class SizedCategorical(Divergence):
     the distributions of all items, for clusters that have no value in a column.
     """
 
-    smoothing: float
     sizes: IntArray
     otherwise: FloatArray
     name = "categorical"
@@ -408,7 +407,7 @@ class SizedCategorical(Divergence):
         refuse_unknown(items, self.sizes)
         blocks = []
         for column, size in zip(items.T[..., None], self.sizes, strict=True):
-            block = ((column == np.arange(size)) + self.smoothing) / (1.0 + size * self.smoothing)
+            block = ((column == np.arange(size)) + SMOOTHING) / (1.0 + size * SMOOTHING)
             blocks.append(np.where(np.isnan(column), 0.0, block))
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
 
@@ -420,8 +419,8 @@ class SizedCategorical(Divergence):
 
     def shown(self, centers: FloatArray) -> FloatArray:
         """Shares of the codes, column by column."""
-        whole = 1.0 + np.repeat(self.sizes, self.sizes) * self.smoothing
-        return np.clip(self.distributions(centers) * whole - self.smoothing, 0.0, 1.0)
+        whole = 1.0 + np.repeat(self.sizes, self.sizes) * SMOOTHING
+        return np.clip(self.distributions(centers) * whole - SMOOTHING, 0.0, 1.0)
 
     def n_free(self, points: FloatArray) -> int:
         return max(int((self.sizes - 1).sum()), 1)

@@ -23,9 +23,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from bayesclust.checks import check_items, check_positive
+from bayesclust.checks import check_items
 from bayesclust.families.columns import column_means
 from bayesclust.typing import FloatArray
+
+SMOOTHING = 0.3
+"""Pseudo-count of every count or code, which keeps divergences finite (TVClust Sec. 5.3)."""
 
 
 class Divergence(ABC):
@@ -136,17 +139,7 @@ class ColumnDivergence(Divergence):
         return np.asarray(self.phi_of_cells(points).sum(axis=-1))
 
 
-@dataclass(frozen=True)
-class Smoothed(Divergence, ABC):
-    """A divergence of counts or codes, kept finite by a pseudo-count `smoothing` of each."""
-
-    smoothing: float = 0.3
-
-    def __post_init__(self) -> None:
-        check_positive(self.smoothing, "smoothing")
-
-
-class SmoothedColumns(Smoothed, ColumnDivergence):
+class SmoothedColumns(ColumnDivergence):
     """Columns of counts, or of `n_codes` codes that are exclusive, smoothed."""
 
     n_codes = 0
@@ -157,11 +150,11 @@ class SmoothedColumns(Smoothed, ColumnDivergence):
 
     def cells(self, X: FloatArray) -> FloatArray:
         self.check(X)
-        return (X + self.smoothing) / (1.0 + self.n_codes * self.smoothing)
+        return (X + SMOOTHING) / (1.0 + self.n_codes * SMOOTHING)
 
     def shown(self, centers: FloatArray) -> FloatArray:
-        whole = centers * (1.0 + self.n_codes * self.smoothing)
-        return np.maximum(whole - self.smoothing, 0.0)
+        whole = centers * (1.0 + self.n_codes * SMOOTHING)
+        return np.maximum(whole - SMOOTHING, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -568,37 +568,20 @@ class Mahalanobis(Unbound):
     name = "mahalanobis"
 
     def bind(self, X: Any) -> Whitened:
-        """Find coordinates in which the covariance is the identity; a ValueError if it is none."""
+        """Find coordinates in which the covariance is the identity."""
         items = check_items(X)
         centre, unit = units(items)
         if self.covariance is None:
             Z = (items - centre) / unit
             correlation = Z.T @ Z / len(Z)
         else:
-            correlation = _check_covariance(self.covariance, items.shape[1]) / np.outer(unit, unit)
+            correlation = self.covariance / np.outer(unit, unit)
         variance, axes = np.linalg.eigh(correlation)
         kept = variance > LEAST_VARIANCE * max(variance[-1], 0.0)
         if not kept.any():  # constant data
             kept, variance = np.ones(len(variance), dtype=bool), np.ones(len(variance))
         axes, spread = axes[:, kept], np.sqrt(variance[kept])
         return Whitened(centre, axes / spread / unit[:, None], (axes * spread * unit[:, None]).T)
-
-
-def _check_covariance(covariance: Any, d: int) -> FloatArray:
-    matrix = check_items(covariance, name="covariance", least=1)
-    if matrix.shape != (d, d):
-        raise ValueError(
-            f"covariance has shape {matrix.shape}, but X has {d} columns: pass a ({d}, {d}) matrix."
-        )
-    if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12 * np.abs(matrix).max()):
-        raise ValueError("covariance is not symmetric: pass (S + S.T) / 2.")
-    least, most = np.linalg.eigvalsh(matrix)[[0, -1]]
-    if least < -1e-8 * abs(most) or most <= 0:
-        raise ValueError(
-            f"covariance has the eigenvalue {least:.3g}: pass a matrix without negative ones, not "
-            "all zero."
-        )
-    return matrix
 
 
 @dataclass(frozen=True)
