@@ -1,13 +1,13 @@
 """How answers go wrong: noise models with conjugate priors.
 
 An answer depends on the partition only through the *true* answer, by a confusion matrix C[truth,
-answer] of its source. The models here are rows of probabilities with Dirichlet priors (a Beta prior
-is a row of two); with weights w and n_c answers of each kind c of a row, the row integrated out,
+answer] of its source. The models here are rows of probabilities with Dirichlet priors; with weights
+w and n_c answers of each kind c of a row, the row integrated out,
 
     p(answers) = Gamma(sum w) / Gamma(sum w + n) * prod_c Gamma(w_c + n_c) / Gamma(w_c)
 
-for TVClust, Eq. 8, and DCRC, Table I, times a known share where answers are told apart that have a
-probability together, as the two wrong ones about a triplet.
+for TVClust, Eq. 8, and DCRC, Table I, times a known share where several answers have a probability
+together, as the two wrong ones about a triplet.
 """
 
 from __future__ import annotations
@@ -126,12 +126,7 @@ class NoiseModel(ABC):
         return self._by_pattern(self.expected_log_confusion(counts))
 
     def predictive(self, counts: Counts) -> FloatArray:
-        """Return p(next answer | truth, answers so far), the posterior mean of `confusion`.
-
-        >>> LinkNoise(p=0.9, q=(4, 1)).predictive(np.array([[0, 2], [0, 1]]))  # q: 6 of 8
-        array([[[0.75, 0.25],
-                [0.1 , 0.9 ]]])
-        """
+        """Return p(next answer | truth, answers so far), the posterior mean of `confusion`."""
         so_far: Any = np.asarray(counts)
         before = self.log_marginal(so_far)
         n_sources = so_far.shape[-2] // self.n_answers
@@ -150,8 +145,7 @@ class NoiseModel(ABC):
     def log_table(self, params: Mapping[str, ArrayLike]) -> FloatArray:
         """Return log p(answer | pattern), shape (..., S * n_answers, n_patterns).
 
-        A probability of zero is taken as the smallest normal double, so that of two all but
-        impossible partitions the difference tells which violates more constraints.
+        A probability of zero is taken as the smallest normal double, so that more violations show.
         """
         return self._by_pattern(np.log(np.maximum(self.confusion(params), TINY)))
 

@@ -1,18 +1,16 @@
 """Bregman divergences: what an exponential family turns into when its variance goes to zero.
 
 D(x, m) = phi(x) - phi(m) - <x - m, grad phi(m)>, with phi the convex conjugate of the family's
-log-partition function (Banerjee et al. 2005). Whatever phi, the mean of points minimises the sum of
-their divergences to one centre, and D is linear in x but for phi(x):
+log-partition function (Banerjee et al. 2005). The mean of points minimises the sum of their
+divergences to one centre, and D is linear in x but for phi(x):
 
     D(x, m) = phi(x) - <x, natural(m)> + offset(m),   natural(m) = grad phi(m),
     offset(m) = <m, natural(m)> - phi(m).
 
-So a divergence needs phi and its gradient only, which a family's file gives beside the family.
-
-Independent columns have D(x, m) = sum_j d(x_j, m_j), d of a convex function phi of one number. With
-w_j = 1 where the cell is seen and 0 where not, sum_j w_j d(x_j, m_j) is again a Bregman divergence,
-that of the perspective function sum_j w_j phi(u_j / w_j) between points (u, w) = (w x, w), whose
-mean over a cluster, (U, W), stands for the centre m = U / W, the means of the cells seen.
+Independent columns have D(x, m) = sum_j d(x_j, m_j). With w_j = 1 where the cell is seen and 0
+where not, sum_j w_j d(x_j, m_j) is again a Bregman divergence, that of the perspective function
+sum_j w_j phi(u_j / w_j) between points (u, w) = (w x, w), whose mean over a cluster, (U, W), stands
+for the centre m = U / W.
 """
 
 from __future__ import annotations

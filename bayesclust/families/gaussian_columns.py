@@ -16,8 +16,7 @@ With a variance for each column, the predictive of an item of weight w is a Stud
 
     height_j (1 + (x_j - m_j)^2 / width_j)^-(a_n + w/2),   width = 2 (kappa_j + w) b_n / (w kappa_j)
 
-of which a cluster caches all that does not depend on the item. Where no cell is missing, columns
-have one exponent, and eight of them share a logarithm.
+of which a cluster caches all but x. Where no cell is missing, eight columns share a logarithm.
 """
 
 from __future__ import annotations
@@ -297,8 +296,7 @@ class Squares(ColumnDivergence):
 class Standardized(Unbound):
     """D(x, m) = sum_j (x_j - m_j)^2 / s_j^2, the limit of Gaussians with independent columns.
 
-    With `common_unit`, s is the root mean variance of all columns instead of each column's standard
-    deviation in all the data.
+    s_j is a column's standard deviation or, with `common_unit`, the root mean variance of all.
     """
 
     common_unit: bool = False

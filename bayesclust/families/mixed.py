@@ -116,10 +116,7 @@ def _split(values: Terms, widths: Sequence[int]) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class BoundProduct(base.BoundFamily):
-    """Independent parts; X holds their columns side by side, hyper their hyper-parameters.
-
-    `given` are each part's columns among those of `beyond_hurdles`, which has the `atoms` of each.
-    """
+    """Independent parts, whose columns X holds; `given` are those among `beyond_hurdles`."""
 
     parts: tuple[base.BoundFamily, ...]
     given: tuple[IntArray, ...]
@@ -301,12 +298,9 @@ def check_parts(parts: Any) -> list[tuple[base.Family, Any]]:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(f"{what} {pair!r}; give a pair of a family and its columns.")
         family = get_family(pair[0])
-        if isinstance(family, (Product, Mixed)):
+        if isinstance(family, (Product, Mixed, TiedGaussian)):
             kind = type(family).__name__
-            raise TypeError(f"{what} itself a {kind}; write its parts into this one.")
-        if isinstance(family, TiedGaussian):
-            rule = "models all columns or none; take FullGaussian"
-            raise TypeError(f"{what} a TiedGaussian, which {rule}.")
+            raise TypeError(f"{what} a {kind}, which cannot be one part of several; give others.")
         pairs.append((family, pair[1]))
     return pairs
 
@@ -526,14 +520,11 @@ class HurdleGaussian(base.Family):
         try:
             found = tuple(tuple(dict.fromkeys(real_array(own, "atoms").tolist())) for own in given)
         except (TypeError, ValueError):
-            raise TypeError(
-                f"atoms={given!r} is no list of lists of numbers: give 'data', a number, or a list "
-                "of values for each column."
-            ) from None
+            found = ()
         if len(found) != d:
             raise ValueError(
-                f"atoms has lists for {len(found)} columns, but there are {d}: give one for each, "
-                "empty or not."
+                f"atoms={given!r} must be 'data', a number, or a list of values for each of the "
+                f"{d} columns, empty or not."
             )
         return found
 

@@ -23,14 +23,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.checks import (
-    check_int,
-    check_items,
-    check_positive,
-    item_labels,
-    number_between,
-    real_array,
-)
+from bayesclust.checks import check_int, check_items, check_positive, item_labels, number_between
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.models.joint import log_constraints
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
@@ -263,14 +256,12 @@ def dcrc_log_joint(
     """
     prior = WeightPrior() if prior is None else prior
     items = check_items(X, least=1)
-    weights = real_array(W, "W")
-    if weights.ndim != 2 or len(weights) == 0 or weights.shape[1] != items.shape[1] + 1:
+    weights = check_items(W, name="W", least=1)
+    if weights.shape[1] != items.shape[1] + 1:
         raise ValueError(
             f"W must have shape (K, {items.shape[1] + 1}), the biases last; got {weights.shape}: "
             "pass one row per class."
         )
-    if not np.isfinite(weights).all():
-        raise ValueError("W has entries that are not finite: pass real numbers.")
     labels = item_labels(z, len(items), "z")
     if labels.ndim != 1 or labels.min() < 0 or labels.max() >= len(weights):
         raise ValueError(
