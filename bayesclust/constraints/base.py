@@ -204,15 +204,10 @@ class Constraints(ByPattern, ABC):
 
     def _checked_noise(self, noise: Any) -> NoiseModel:
         usual = type(self.default_noise()).__name__
-        if not isinstance(noise, NoiseModel):
+        if not isinstance(noise, NoiseModel) or noise.kind != self.kind:
             raise TypeError(
-                f"noise must be a noise model; got {type(noise).__name__}: "
-                f"pass for instance {usual}()."
-            )
-        if noise.kind != self.kind:
-            raise TypeError(
-                f"{type(noise).__name__} is for {noise.kind} constraints, "
-                f"but these are {self.kind}: pass for instance {usual}()."
+                f"noise must be a noise model of {self.kind} constraints; got "
+                f"{type(noise).__name__}: pass for instance {usual}()."
             )
         return noise
 

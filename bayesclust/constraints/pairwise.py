@@ -247,7 +247,20 @@ class PairwiseConstraints(Constraints):
 
 def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
     """Pairs i < j, their answers and the number of items of a matrix (n, n) of 1, 0 and NaN."""
-    rows, columns, values, n = _entries(E)
+    given: Any = E if sparse.issparse(E) else check.plain_array(E, "E")
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"E must hold numbers; got dtype {given.dtype}: use 1, 0 and NaN.")
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.shape[0] == 0:
+        raise ValueError(
+            f"E must have shape (n, n); got {given.shape}: pass one row and one column per item."
+        )
+    if sparse.issparse(E):
+        stored = given.tocoo(copy=True)
+        stored.sum_duplicates()
+        rows, columns, values = stored.row, stored.col, stored.data
+    else:
+        rows, columns = np.nonzero(given == given)  # but for NaN
+        values = given[rows, columns]
     other = ~np.isin(values, (0.0, 1.0))
     if other.any():
         at = int(np.argmax(other))
@@ -273,23 +286,4 @@ def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
             f"E[{i}, {j}] and E[{j}, {i}] contradict each other: make E symmetric, "
             "or pass both answers to PairwiseConstraints(pairs, same, n_items)."
         )
-    return unique.astype(np.int64), answers[first], n
-
-
-def _entries(E: Any) -> tuple[IntArray, IntArray, FloatArray, int]:
-    """Rows, columns and values of the entries that are answers, and n."""
-    dense = None if sparse.issparse(E) else check.plain_array(E, "E")
-    if dense is not None and dense.dtype.kind not in "biuf":
-        raise TypeError(f"E must hold numbers; got dtype {dense.dtype}: use 1, 0 and NaN.")
-    shape = E.shape if dense is None else dense.shape
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise ValueError(
-            f"E must have shape (n, n); got {shape}: pass one row and one column per item."
-        )
-    if dense is not None:
-        rows, columns = np.nonzero(~np.isnan(dense.astype(np.float64)))
-        return rows, columns, dense[rows, columns].astype(np.float64), len(dense)
-    stored = E.tocoo(copy=True)
-    stored.sum_duplicates()
-    ends = stored.row.astype(np.int64), stored.col.astype(np.int64)
-    return *ends, stored.data.astype(np.float64), shape[0]
+    return unique.astype(np.int64), answers[first], given.shape[0]

@@ -154,6 +154,7 @@ def _program(
     _, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
+    weight_of_one = number_between(power, "power", "(0, 1]")
     answered = check_constraints(constraints, len(items))
     bound = family.bind(items)
     hyper = bound.shared_sites([hyper_site(one) for one in bound.hyper_priors])
@@ -172,16 +173,9 @@ def _program(
         if within is not None:
             shares = stick_weights(below)[z]
             place = z * S + numpyro.sample("component", dist.Categorical(probs=shares))
-        item_site(likelihood(place), bound.columns(items) if observe else None, power)
+        with numpyro.handlers.scale(scale=weight_of_one if observe else 1.0):
+            numpyro.sample("x", likelihood(place), obs=bound.columns(items) if observe else None)
     constraint_sites(answered, z, observe=observe)
-
-
-def item_site(likelihood: Any, observed: Any, power: float) -> None:
-    """Site "x" of the items, whose log density counts `power` times where they are observed."""
-    _, numpyro, _ = numpyro_modules()
-    weight = number_between(power, "power", "(0, 1]")
-    with numpyro.handlers.scale(scale=1.0 if observed is None else weight):
-        numpyro.sample("x", likelihood, obs=observed)
 
 
 def stick_weights(stick: Any) -> Any:

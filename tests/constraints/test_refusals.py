@@ -72,10 +72,11 @@ pairs([(0, 1), (1, 2)], [1, 1], source=[0, 2])
     ValueError: source skips number 1 (the largest is 2): number the sources 0, 1, 2, ... without
     gaps.
 pairs([(0, 1)], noise=UniformNoise())
-    TypeError: UniformNoise is for relative constraints, but these are pairwise: pass for instance
-    LinkNoise().
+    TypeError: noise must be a noise model of pairwise constraints; got UniformNoise: pass for
+    instance LinkNoise().
 triplets([(0, 1, 2)], noise=0.1)
-    TypeError: noise must be a noise model; got float: pass for instance UniformNoise().
+    TypeError: noise must be a noise model of relative constraints; got float: pass for instance
+    UniformNoise().
 pairs([(0, 1)], name='my links')
     ValueError: name must be a word of letters, digits and underscores; got 'my links'.
 PairwiseConstraints.from_lists([(0, 1)], [(2, 2)], n_items=3)
