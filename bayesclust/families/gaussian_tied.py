@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import multigammaln
+from scipy.special import gammaln, multigammaln
 
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.families import base
@@ -142,10 +142,12 @@ class BoundTiedGaussian(BoundFullGaussian):
         kappa0, nu0, psi0 = self.parameters(hyper)
         kappa, nu, psi = self._pooled(statistics, hyper)
         d = len(psi)
-        value = 0.5 * d * (np.log(kappa0 / kappa).sum() - (nu - nu0) * math.log(math.pi))
-        value += multigammaln(nu / 2, d) - multigammaln(nu0 / 2, d)
-        value += 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - 0.5 * nu * np.linalg.slogdet(psi)[1]
-        return float(value)
+        below = np.arange(d)  # Gamma_d's powers of pi cancel
+        value = (gammaln((nu - below) / 2) - gammaln((nu0 - below) / 2)).sum()
+        value += 0.5 * d * (np.log(kappa0 / kappa).sum() - (nu - nu0) * math.log(math.pi))
+        # Psi0 is diagonal
+        value += 0.5 * nu0 * np.log(psi0.diagonal()).sum()
+        return float(value - nu * log_diagonal(np.linalg.cholesky(psi)))
 
     def draw_shared(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> FloatArray:
         _, nu, psi = self._pooled(statistics, hyper)

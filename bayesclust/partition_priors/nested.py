@@ -26,8 +26,8 @@ from bayesclust.partition_priors.pitman_yor import PitmanYor
 from bayesclust.typing import ArrayLike, FloatArray
 
 AMONG = MixtureOfFiniteMixtures(n_components=("geometric", 0.2))
-"""Clusters that are mixtures: an outlying item is then sooner a component than a cluster, of which
-a Dirichlet process finds too many (Miller and Harrison 2018, Sec. 2.1)."""
+"""Prior of clusters that are mixtures. Under a Dirichlet process outlying items would make clusters
+of their own, the more the more data there are; here they sooner become components."""
 WITHIN = DirichletProcess((1.0, 10.0))
 """Prior of components: two of fifty items each are seven times as probable as two clusters."""
 
