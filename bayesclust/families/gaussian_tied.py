@@ -13,9 +13,6 @@ xbar_k and scatter S_k in cluster k, W has the pooled scatter:
 
 by which W is drawn in every sweep. In a vector of hyper-parameters W stands behind the three that
 have priors of their own. Data are centred at m0, so that m0 = 0 below.
-
-A low rank plus a diagonal for each cluster has no conjugate prior, and n / K items have not the
-data for it where n is about 10 d. What is lost are clusters that differ in shape.
 """
 
 from __future__ import annotations
@@ -181,24 +178,21 @@ def draw_covariance(nu: float, psi: FloatArray, rng: Generator) -> FloatArray:
 class TiedGaussian(GaussianFamily):
     """Gaussian clusters that share one full covariance matrix, learned with the partition.
 
-    For many columns, say more than 20: a cluster of a `FullGaussian` would have to learn d^2 / 2
-    numbers from its own few items. Clusters that differ in shape are beyond it, unless they are
-    mixtures (``TVClust(cluster_model="mixture")``).
+    For more than some 20 columns: a cluster of a `FullGaussian` would have to learn d^2 / 2 numbers
+    from its own few items. Clusters that differ in shape are beyond it, unless they are mixtures.
 
     Parameters
     ----------
     scale, strength : float, HyperPrior or "learn", default "learn" and 15
         As in `FullGaussian`.
     mean_precision : float, HyperPrior or "learn", default "learn"
-        kappa0: a cluster's mean has covariance W / kappa0 around the mean of the data. A cluster of
-        n_k items costs about d / 2 log(n_k / kappa0) nats: at the 0.05 of the other families more,
-        in many columns, than true clusters can win.
+        kappa0: a cluster of n_k items costs about d / 2 log(n_k / kappa0) nats, at the 0.05 of the
+        other families more, in many columns, than true clusters can win.
 
     Notes
     -----
-    ``Psi0`` is that of `FullGaussian`; its share in W is strength / (strength + n). The covariance
-    of a draw is not recorded: prediction draws it given the partition. By "variational" it is a
-    point value, its mean given the rest.
+    ``Psi0`` is that of `FullGaussian`. The covariance of a draw is not recorded: prediction draws
+    it given the partition. By "variational" it is a point value, its mean given the rest.
 
     References
     ----------

@@ -8,10 +8,7 @@ components by another, with V' and W'. For clusters of n_g items with m_g compon
 Components are of a process with V'(n, m) = V'(n, 1) A(m) (`PartitionPrior.separable`). A cluster
 that gains s items in c components then gains the weight
 
-    c(n_g + s) / c(n_g) A(m_g + c) / A(m_g),    c(n) = W(n) V'(n, 1),
-
-which is all that moves of components have to know; c is `NestedTables.log_cluster`, and A the sum
-of `within.log_open`.
+    c(n_g + s) / c(n_g) A(m_g + c) / A(m_g),    c(n) = W(n) V'(n, 1) (`NestedTables.log_cluster`).
 """
 
 from __future__ import annotations
