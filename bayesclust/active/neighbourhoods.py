@@ -268,7 +268,7 @@ class NPU:
     def __init__(self, n_trees: int = 50, seed: int = 0, n_jobs: int | None = None) -> None:
         self.n_trees = check_int(n_trees, "n_trees")
         self.seed = check_int(seed, "seed", least=0)
-        n_threads(n_jobs)  # refuses what is no number of threads
+        n_threads(n_jobs)  # refuses bad values now; threads are counted at the query
         self.n_jobs = n_jobs
         self._forest: tuple[FloatArray, IntArray, csr_array] | None = None  # of X, labels: leaves
 

@@ -245,7 +245,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     """Redraws the labels of a NumPyro model given everything else, beside NUTS.
 
     Items that share no answer are independent given everything else. So items are updated one
-    colour class of the constraint graph at a time (`bayesclust.constraints.greedy_coloring`), all
+    colour class of the constraint graph at a time, all
     items of a colour at once from their conditional distributions: those of the items' own sites,
     for which the model is run once with all labels equal to k for each component k, and those of
     the answers that name them. The model may be anything with one Categorical site of labels:

@@ -5,6 +5,7 @@ import pytest
 from sklearn.base import clone
 
 import bayesclust as bc
+from bayesclust.constraints.entailment import must_link_components
 from tests.inference.limits.mpck import plain
 from tests.refusals import cases, refusal
 
@@ -62,13 +63,24 @@ def test_costs_come_in_many_forms(stripes):
     assert end.objective_ == pytest.approx(wanted)
 
 
+def graph(pairs, n):
+    """The matrix of these links."""
+    adjacent = np.zeros((n, n))
+    adjacent[tuple(pairs.T)] = 1
+    return adjacent + adjacent.T
+
+
 def test_closure_counts_where_nothing_is_contradicted(stripes):
     X, y = stripes
     links = bc.PairwiseConstraints.sample(y, size=60, seed=0)
     est = bc.MPCKMeans(metric="euclidean", random_state=0).fit(X, constraints=links)
     assert est.closure_
     pck = bc.MPCKMeans(metric="euclidean", closure=False, random_state=0)
-    by_hand = clone(pck).fit(X, constraints=links.closure())
+    together = np.linalg.matrix_power(np.eye(len(X)) + graph(links.may_links, len(X)), len(X)) > 0
+    apart = together @ graph(links.may_not_links, len(X)) @ together
+    closure = np.where(together, 1.0, np.where(apart > 0, 0.0, np.nan))
+    closure = bc.PairwiseConstraints.from_matrix(closure)
+    by_hand = clone(pck).fit(X, constraints=closure)
     assert by_hand.objective_ == pytest.approx(est.objective_)
     assert pck.fit(X, constraints=links).objective_ < est.objective_
 
@@ -90,7 +102,7 @@ def test_no_rounds_are_supervised_means(stripes):
     X, y = stripes
     links = bc.PairwiseConstraints.sample(y, size=200, seed=0)
     est = bc.MPCKMeans(metric="euclidean", max_iter=0, random_state=0).fit(X, constraints=links)
-    component = links.components()
+    component = must_link_components(links.may_links, len(X))
     sizes = np.bincount(component)
     largest = np.argsort(-sizes, kind="stable")[:3]
     centers = np.stack([X[component == c].mean(axis=0) for c in largest])

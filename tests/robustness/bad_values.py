@@ -283,11 +283,6 @@ NAMED += [amount, path, file, methods, differences, query]
 SORTS = {
     **{bad.__name__.replace("_", " "): bad for bad in NAMED},
     "new items": lambda good, rng: items(good, rng, least=1),
-    "label tuples": fixed(
-        *OBJECTS, [[0], [1, 2]], np.zeros((2, 4), int), np.zeros((2, 1), int), []
-    ),
-    "stored": lambda good, rng: [None, 7, "word", [None], [(0, 1)], [good[0]] * 2, [Thing()]],
-    "stored dataset": lambda good, rng: [*OBJECTS, good.drop_vars(next(iter(good.data_vars)))],
     "natural": lambda good, rng: count(good, rng, least=0),
     "seed": fixed(*NO_NUMBERS, -1, 1.5, "today", [1.5], ["a"], -(2**70), [-1]),
     "loss": fixed(*OBJECTS, ["vi"], bc.losses.VI, b"vi", np.nan, ""),
