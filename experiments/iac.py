@@ -303,7 +303,8 @@ def _soft(
         est: Any = _settings(cell.method, min_satisfied=CASES[cell.kind])
         fitted, row = _timed(lambda: est.fit(X, partition=labels, constraints=links))
     else:
-        settings: Any = {"metric": "euclidean", "growth": 1} if cell.method == "pck" else {}
+        pck = {"metric": "euclidean", "growth": 1}
+        settings: Any = {"cost": 1.0} | (pck if cell.method == "pck" else {})
         est = bc.MPCKMeans(int(y.max()) + 1, random_state=cell.seed + cell.trial, **settings)
         fitted, row = _timed(lambda: est.fit(X, constraints=links))
     if fitted is None:

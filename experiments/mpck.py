@@ -44,12 +44,13 @@ AS_PRINTED: dict[str, Any] = {
 
 
 def _mpck(title: str, about: str, **settings: Any) -> Method:
+    settings = {"cost": 1.0} | settings
     return Method(
         title, fitted(lambda k, seed: bc.MPCKMeans(k, random_state=seed, **settings)), about
     )
 
 
-_pck = fitted(lambda k, seed: bc.MPCKMeans(k, "euclidean", growth=1, random_state=seed))
+_pck = fitted(lambda k, seed: bc.MPCKMeans(k, "euclidean", cost=1, growth=1, random_state=seed))
 _mk = fitted(lambda k, seed: bc.MPCKMeans(k, random_state=seed))
 _supervised = fitted(
     lambda k, seed: bc.MPCKMeans(k, "euclidean", max_iter=0, closure=False, random_state=seed)

@@ -129,7 +129,7 @@ _default = fitted(lambda k, seed: bc.RDPMeans(random_state=seed))
 _told = fitted(lambda k, seed: bc.RDPMeans(n_clusters=k, random_state=seed))
 _default_kl = fitted(lambda k, seed: bc.RDPMeans(divergence="kl", random_state=seed))
 _told_kl = fitted(lambda k, seed: bc.RDPMeans(n_clusters=k, divergence="kl", random_state=seed))
-_mpck = fitted(lambda k, seed: bc.MPCKMeans(k, random_state=seed))
+_mpck = fitted(lambda k, seed: bc.MPCKMeans(k, cost=1, random_state=seed))
 _sampled = fitted(
     lambda k, seed: bc.TVClust(cluster_model="single", random_state=seed, progress=False)
 )

@@ -27,7 +27,7 @@ from bayesclust.families.mixed import BoundProduct
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.classifier import classifier_problem
 from bayesclust.inference.dcrc.em import HELD_OUT_STARTS, ROUGH_TOLERANCE, EMSettings
-from bayesclust.inference.limits.tuning import leave_out
+from bayesclust.inference.limits.tuning import CLASSES, PATIENCE, leave_out
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.typing import FloatArray, IntArray
@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 CLASSIFIER = "classifier"
-CLASSES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30)
-"""Numbers of classes that "auto" tries, in this order, until so many in a row are no better."""
-PATIENCE = 2
 HELD_OUT = 0.2
 """Share of the constraints that models are compared on."""
 MANY_COLUMNS, COMPONENTS = 20, (5, 10, 20)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
@@ -9,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
@@ -46,12 +48,19 @@ from bayesclust.inference.limits.mpck.descend import (
 )
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
+from bayesclust.inference.limits.tuning import CLASSES, PATIENCE, enough, folds, log_prob_given
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
-METRICS = ("diagonal", "full", "euclidean")
+EUCLIDEAN = "euclidean"
+METRICS = ("diagonal", "full", EUCLIDEAN)
+DATA = "data"
+COSTS = tuple(10.0 ** np.arange(-3.0, 1.01, 0.5))
+"""Costs that "data" tries, from next to none to where constraints decide nearly alone."""
 STEPS = ("exact", "paper")
 INITS = ("neighbourhoods", "paper", "k-means++")
-COST_FORMS = "a number, a pair (must-links, cannot-links) or a dict by the names of the constraints"
+COST_FORMS = (
+    '"data", a number, a pair (must-links, cannot-links) or a dict by the names of the constraints'
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -69,22 +78,26 @@ class MPCKMeans(ConstrainedClusterer):
     together, and diam the largest distance of two items under A (Bilenko et al. 2004, Eq. 6;
     without the last term, which keeps J from falling without end).
 
-    Settings make the paper's other methods of it: PCK-Means is ``metric="euclidean"`` (``growth=1``
-    as in the paper), MK-Means has no constraints (Eq. 2), and Supervised-Means is
+    Settings make the paper's other methods of it: PCK-Means is ``metric="euclidean"`` (``cost=1,
+    growth=1`` as in the paper), MK-Means has no constraints (Eq. 2), and Supervised-Means is
     ``metric="euclidean", max_iter=0, closure=False``.
 
     Parameters
     ----------
-    n_clusters : int, default 3
-        K. A cluster may be left without items.
+    n_clusters : int or "data", default 3
+        K. A cluster may be left without items. "data": of 2, 3, 4, 6, ... that by which constraints
+        held out are predicted best, until more are no better.
     metric : {"diagonal", "full", "euclidean"}, default "diagonal"
         Weights of features, or a full matrix. "euclidean" learns none: J is sum_i |x_i - m_{z_i}|^2
         + sum w over the violated constraints (Eq. 1).
     per_cluster : bool, default False
         Whether each cluster has a metric of its own.
-    cost : float, (float, float) or dict, default 1
-        w, the cost of violating a constraint: a number; (of must-links, of cannot-links); or a dict
-        of these by the names of the constraints, in which a dict by number tells sources apart.
+    cost : "data", float, (float, float) or dict, default "data"
+        w, the cost of violating a constraint. "data": one for all, from a thousandth to 10 (times
+        the variance of X under "euclidean"), by which constraints held out are predicted best;
+        below 10 constraints 1, as in the paper. Or a number; (of must-links, of cannot-links); or a
+        dict of these by the names of the constraints, in which a dict by number tells sources
+        apart.
     closure : bool or None, default None
         Whether constraints that follow count too, as in the paper; one wrong one then entails many.
         None does so where none contradict others.
@@ -116,6 +129,8 @@ class MPCKMeans(ConstrainedClusterer):
         0 to n_clusters_ - 1.
     n_clusters_ : int
     cluster_centers_ : (n_clusters_, d) array
+    cost_ : float, (float, float) or dict
+        w as used.
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
         A: weights or a matrix, one or one per cluster; not set by ``metric="euclidean"``.
     objective_, objective_path_ : float, (n_iter_,) array
@@ -150,11 +165,11 @@ class MPCKMeans(ConstrainedClusterer):
     (True, True)
     """
 
-    n_clusters: int = 3
+    n_clusters: int | str = 3
     metric: str = "diagonal"
     per_cluster: bool = False
     _: KW_ONLY
-    cost: Any = 1.0
+    cost: Any = DATA
     closure: bool | None = None
     metric_step: str = "exact"
     conditioning: float = 1e-3
@@ -261,9 +276,10 @@ class MPCKMeans(ConstrainedClusterer):
         clock = perf_counter()
         settings = self._check_settings()
         points, given = read_input(self, X, y, constraints, needs="links")
-        links, n_given = self._links(given, len(points))
-        k, init, start = self._check_start(len(points))
         rng = check_random_state(self.random_state)
+        number, self.cost_ = self._choose(points, given, rng)
+        links, n_given = self._links(given, len(points))
+        k, init, start = self._check_start(number, len(points))
         prior = float(self.prior_items)
         problem = Problem.of(points, links, k, self.metric, bool(self.per_cluster), prior)
         settings = settings._replace(init=init)
@@ -277,6 +293,58 @@ class MPCKMeans(ConstrainedClusterer):
         self.fit_seconds_ = perf_counter() - clock
         return self
 
+    def _choose(
+        self, items: FloatArray, given: Sequence[Constraints], rng: Generator
+    ) -> tuple[Any, Any]:
+        """The number of clusters and the cost, chosen where they are to be."""
+        number, cost = self.n_clusters, self.cost
+        told, priced = number != DATA, not isinstance(cost, str)
+        if not (self.max_iter and enough(given)):
+            if not told:
+                raise ValueError(
+                    f'n_clusters="data" needs 10 constraints and max_iter=1 at least; got '
+                    f"{sum(map(len, given))} and {self.max_iter}: pass a number."
+                )
+            return number, cost if priced else 1.0
+        if told and priced:
+            return number, cost
+        unit = float(items.var(axis=0).sum()) if self.metric == EUCLIDEAN else 1.0
+        costs = [cost] if priced else [unit * one for one in COSTS]
+        numbers = [number] if told else [k for k in CLASSES if k <= len(items)]
+        seed = int(rng.integers(2**31))
+        best, worse = -np.inf, 0
+        for k in numbers:
+            scores = self._scores(items, given, k, costs, seed)
+            worse += 1
+            if scores.max() > best:
+                best, worse = scores.max(), 0
+                number, cost = k, costs[int(scores.argmax())]
+            if worse == PATIENCE:
+                break
+        return number, cost
+
+    def _scores(
+        self,
+        items: FloatArray,
+        given: Sequence[Constraints],
+        k: Any,
+        costs: Sequence[Any],
+        seed: int,
+    ) -> FloatArray:
+        """log p(constraints held out | labels found without them) at each of growing costs."""
+        check_n_clusters(k, len(items))
+        scores = np.zeros(len(costs))
+        own = clone(self).set_params(n_clusters=k, random_state=seed, n_init=1, growth=1)
+        for kept, held in folds(given, np.random.default_rng(seed)):
+            own.set_params(init=self.init)
+            for step, cost in enumerate(costs):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # of a rough fit
+                    own.set_params(cost=cost).fit(items, constraints=kept)
+                own.set_params(init=own.labels_)
+                scores[step] += log_prob_given(own.labels_, held)
+        return scores
+
     def _check_settings(self) -> Settings:
         """Refuse settings out of range; returns those of the descent."""
         check_choice(self.metric, "metric", METRICS)
@@ -289,7 +357,8 @@ class MPCKMeans(ConstrainedClusterer):
             if not isinstance(value, (bool, np.bool_)):
                 raise TypeError(f"{name} must be True or False; got {value!r}.")
         check_int(self.n_init, "n_init")
-        check_costs(self.cost, "cost", COST_FORMS)
+        if not (isinstance(self.cost, str) and self.cost == DATA):
+            check_costs(self.cost, "cost", COST_FORMS)
         interval = "(0, inf)" if self.metric_step == "exact" else "[0, inf)"
         number_between(self.prior_items, "prior_items", interval)
         return Settings(
@@ -305,7 +374,7 @@ class MPCKMeans(ConstrainedClusterer):
         pairs = np.concatenate([empty, *(one.items for one in given)])
         must = np.concatenate([np.empty(0, dtype=bool), *(one.answers == 1 for one in given)])
         torn = contradictions(pairs, must, n)
-        links = WeightedLinks.of(pairs, must, _cost_of_each(self.cost, given), n)
+        links = WeightedLinks.of(pairs, must, _cost_of_each(self.cost_, given), n)
         self.contradictions_: IntArray = pairs[torn]
         self.n_contradictions_ = int(torn.sum())
         self.closure_ = bool(self.closure if self.closure is not None else not torn.any())
@@ -318,9 +387,9 @@ class MPCKMeans(ConstrainedClusterer):
                 self.closure_ = False
         return links, len(pairs)
 
-    def _check_start(self, n_items: int) -> tuple[int, str, IntArray | None]:
+    def _check_start(self, number: Any, n_items: int) -> tuple[int, str, IntArray | None]:
         """Return the number of clusters, the kind of start, and labels to start from."""
-        k = check_n_clusters(self.n_clusters, n_items)
+        k = check_n_clusters(number, n_items)
         if isinstance(self.init, str):
             if self.init not in INITS:
                 options = " or ".join(f'"{name}"' for name in INITS)

@@ -42,6 +42,36 @@ def test_learned_attributes_fit_together(stripes, metric, per_cluster):
     assert (clone(est).fit_predict(X, constraints=[links]) == est.labels_).all()
 
 
+@pytest.mark.parametrize("metric", ["diagonal", "euclidean"])
+def test_cost_and_number_of_clusters_that_predict_constraints_best(metric):
+    """A tenth of the answers is wrong: at the paper's cost they pull the clusters apart."""
+    data = bc.datasets.load("wine")
+    X = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0)
+    gains = []
+    for seed in range(3):
+        links = bc.PairwiseConstraints.sample(data.y, size=470, error_rate=0.1, seed=seed)
+        ends = [
+            bc.MPCKMeans(3, metric, cost=cost, random_state=0).fit(X, constraints=links)
+            for cost in (1.0, "data")
+        ]
+        scores = [bc.metrics.pairwise_f(est.labels_, data.y) for est in ends]
+        gains.append(scores[1] - scores[0])
+    assert min(gains) > 0.01
+    chosen = ends[1]
+    told = clone(chosen).set_params(cost=chosen.cost_).fit(X, constraints=links)
+    assert (told.labels_ == chosen.labels_).all()
+    free = clone(chosen).set_params(n_clusters="data").fit(X, constraints=links)
+    assert free.n_clusters_ == 3
+
+
+def test_few_constraints_choose_nothing(stripes):
+    X, y = stripes
+    links = bc.PairwiseConstraints.sample(y, size=9, seed=0)
+    assert bc.MPCKMeans(random_state=0).fit(X, constraints=links).cost_ == 1.0
+    with pytest.raises(ValueError, match="needs 10 constraints and max_iter=1 at least; got 9 and"):
+        bc.MPCKMeans("data").fit(X, constraints=links)
+
+
 def test_costs_come_in_many_forms(stripes):
     X, y = stripes
     links = bc.PairwiseConstraints.sample(y, size=80, error_rate=0.1, n_sources=2, seed=0)
@@ -73,9 +103,9 @@ def graph(pairs, n):
 def test_closure_counts_where_nothing_is_contradicted(stripes):
     X, y = stripes
     links = bc.PairwiseConstraints.sample(y, size=60, seed=0)
-    est = bc.MPCKMeans(metric="euclidean", random_state=0).fit(X, constraints=links)
+    est = bc.MPCKMeans(metric="euclidean", cost=1.0, random_state=0).fit(X, constraints=links)
     assert est.closure_
-    pck = bc.MPCKMeans(metric="euclidean", closure=False, random_state=0)
+    pck = bc.MPCKMeans(metric="euclidean", cost=1.0, closure=False, random_state=0)
     together = np.linalg.matrix_power(np.eye(len(X)) + graph(links.may_links, len(X)), len(X)) > 0
     apart = together @ graph(links.may_not_links, len(X)) @ together
     closure = np.where(together, 1.0, np.where(apart > 0, 0.0, np.nan))
@@ -91,7 +121,7 @@ def test_long_chain_of_must_links_is_not_closed():
         np.column_stack([np.arange(n - 1), np.arange(1, n)]), np.ones(n - 1, dtype=int), n_items=n
     )
     X = np.arange(n, dtype=float)[:, None]
-    est = bc.MPCKMeans(2, max_iter=3, growth=1, random_state=0)
+    est = bc.MPCKMeans(2, cost=1.0, max_iter=3, growth=1, random_state=0)
     with pytest.warns(UserWarning, match="items still move"):
         est.fit(X, constraints=chain)
     assert not est.closure_
@@ -181,8 +211,8 @@ fit(max_iter=0, init=[0, 1, 2, 0, 1, 2])
     ValueError: init must be "neighbourhoods", "paper" or "k-means++" under max_iter=0: labels
     leave nothing to be placed.
 fit(cost='much')
-    TypeError: cost must be a number, a pair (must-links, cannot-links) or a dict by the names of
-    the constraints; got 'much'.
+    TypeError: cost must be "data", a number, a pair (must-links, cannot-links) or a dict by the
+    names of the constraints; got 'much'.
 fit(cost=(1.0, np.inf))
     ValueError: cost[1] must lie in [0, inf); got inf.
 fit(cost={'others': 1.0})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.random import Generator
@@ -21,6 +21,8 @@ FEWEST_ANSWERS = 10
 FOLDS = 5
 ENOUGH_PREDICTED = 1000
 """Parts are held out until this many answers have been predicted."""
+CLASSES, PATIENCE = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30), 2
+"""Numbers of clusters that are tried, in this order, until so many in a row are no better."""
 LARGEST_SHARE = 64.0
 """Above this many mean divergences answers decide nearly alone."""
 
@@ -127,14 +129,8 @@ def held_out_log_prob(
     been: a solution for the other four is followed through growing xi, and at each the
     part's log probability given the partition is taken, noise integrated out.
     """
-    parts = [rng.permutation(len(one)) % FOLDS for one in constraints]
     total = np.zeros(len(xis))
-    predicted = 0
-    for fold in range(FOLDS):
-        if predicted >= ENOUGH_PREDICTED:
-            break
-        kept, held = leave_out(constraints, [part == fold for part in parts])
-        predicted += sum(map(len, held))
+    for kept, held in folds(constraints, rng):
         graph, unit = pose(kept, len(problem.points))
         fold_problem = problem._replace(graph=graph)
         labels = np.zeros(len(problem.points), dtype=np.int64)
@@ -142,8 +138,26 @@ def held_out_log_prob(
         for step, xi in enumerate(xis):
             end = improve(fold_problem, labels, owner, times(unit, xi), 30)
             labels, owner = end.labels, end.owner
-            total[step] += sum(one.noise.log_marginal(one.counts(end.clusters)) for one in held)
+            total[step] += log_prob_given(end.clusters, held)
     return total
+
+
+def folds(
+    constraints: Sequence[Constraints], rng: Generator
+) -> Iterator[tuple[list[Constraints], list[Constraints]]]:
+    """The constraints kept and those held out, until enough have been held out."""
+    parts = [rng.permutation(len(one)) % FOLDS for one in constraints]
+    predicted = 0
+    for fold in range(FOLDS):
+        if predicted < ENOUGH_PREDICTED:
+            kept, held = leave_out(constraints, [part == fold for part in parts])
+            predicted += sum(map(len, held))
+            yield kept, held
+
+
+def log_prob_given(labels: IntArray, held: Sequence[Constraints]) -> float:
+    """log p(answers | partition), noise integrated out."""
+    return float(sum(one.noise.log_marginal(one.counts(labels)) for one in held))
 
 
 def choose(
