@@ -1,7 +1,7 @@
 """Constraints that name clusters or speak of many items: labels, spans, spreads and implications.
 
-They hold or do not hold in a partition, and have no table by equality pattern: methods that take
-statements use them (`MinimalModification`, `InteractiveSession`). Labels are pairs to all others.
+They hold or not, and have no table by equality pattern: methods that take statements use them
+(`MinimalModification`, `InteractiveSession`). Labels are pairs to all others.
 """
 
 from __future__ import annotations
@@ -327,8 +327,7 @@ class SpreadConstraints(Rules):
 class ImplicationConstraints(Rules):
     """Where all pairs of a premise are as it says, all pairs of a conclusion are as that says.
 
-    The implication of incremental constrained clustering, between conjunctions of must-links and
-    cannot-links.
+    The implication of incremental constrained clustering.
 
     Parameters
     ----------

@@ -243,7 +243,6 @@ def dequantize(X: Any, *, seed: Seed = 0) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
     >>> import bayesclust as bc
     >>> X = np.round(np.random.default_rng(0).normal(size=(200, 1)), 1)
     >>> Y = bc.families.dequantize(X)

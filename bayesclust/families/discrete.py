@@ -348,7 +348,6 @@ class Bernoulli(DiscreteFamily):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.families import Bernoulli
     >>> X = np.array([[0, 1], [1, 1], [0, 0], [0, np.nan]])
     >>> Bernoulli(strength=6.0).bind(X).parameters(np.array([6.0]))
@@ -497,7 +496,6 @@ class Categorical(DiscreteFamily):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.families import Categorical
     >>> X = np.array([[0, 2], [1, 0], [0, np.nan]])
     >>> Categorical(concentration=0.5).bind(X).sizes
@@ -556,7 +554,6 @@ class Recoded(base.Family):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.families import Recoded
     >>> Recoded().bind(np.array([[0.48, 1], [1.0, 5], [0.48, 3]])).X
     array([[0., 0.],

@@ -433,7 +433,6 @@ class Product(base.Family):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.families import Categorical, FullGaussian, Product
     >>> X = np.array([[0.1, 2.0, 0], [1.0, 3.0, 1], [0.4, 7.0, np.nan]])
     >>> bound = Product([(FullGaussian(), [0, 1]), ("categorical", [2])]).bind(X)
@@ -478,7 +477,6 @@ class HurdleGaussian(base.Family):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.families import HurdleGaussian
     >>> X = np.array([[0.0], [0.0], [1.3], [0.0], [2.1]])
     >>> bound = HurdleGaussian(atoms=0.0).bind(X)
@@ -532,9 +530,9 @@ class HurdleGaussian(base.Family):
 def mixed_family(X: ArrayLike) -> base.Family:
     """A family for each kind of column that `bayesclust.describe_columns` finds, put together.
 
-    Continuous and rounded columns get Gaussian clusters, with a full covariance where no cell is
-    missing and they are at most 20; inflated, nearly constant and two-valued columns a
-    `HurdleGaussian`; zeros and ones `Bernoulli`; counts `Poisson`; few values `Recoded`.
+    Continuous and rounded columns get Gaussian clusters, with a full covariance where they are
+    complete and at most 20; inflated, nearly constant and two-valued ones a `HurdleGaussian`; zeros
+    and ones `Bernoulli`; counts `Poisson`; few values `Recoded`.
 
     Parameters
     ----------
@@ -552,7 +550,6 @@ def mixed_family(X: ArrayLike) -> base.Family:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.families import mixed_family
     >>> rng = np.random.default_rng(0)
     >>> X = np.c_[rng.normal(size=(100, 2)), rng.random(100) < 0.2]
@@ -592,7 +589,6 @@ class Mixed(base.Family):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.families import Mixed
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> type(Mixed().bind(X)).__name__, type(Mixed().bind(X.clip(min=0))).__name__

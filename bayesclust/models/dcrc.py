@@ -249,7 +249,6 @@ def dcrc_log_joint(
 
     Examples
     --------
-    >>> import numpy as np
     >>> W = np.zeros((2, 2))
     >>> dcrc_log_joint(W, [0, 1], [[1.0], [2.0]])  # two fair coins, weights at their modes
     -9.667

@@ -60,7 +60,6 @@ def log_joint(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.families import SphericalGaussian
     >>> family = SphericalGaussian(0.5, 4.0, 0.1).bind(np.array([[0.0], [0.1], [5.0], [5.1]]))
     >>> bool(log_joint([0, 0, 1, 1], family) > log_joint([0, 1, 0, 1], family))
@@ -108,7 +107,6 @@ def mixture_log_joint(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.families import SphericalGaussian
     >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [0.1], [5.0], [5.1]]))
     >>> two = mixture_log_joint([0, 0, 0, 0], [0, 0, 1, 1], family)

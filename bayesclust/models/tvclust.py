@@ -83,7 +83,6 @@ def tvclust(
     Examples
     --------
     >>> import jax, numpyro
-    >>> import numpy as np
     >>> from bayesclust.models import tvclust
     >>> program = numpyro.handlers.trace(numpyro.handlers.seed(tvclust, jax.random.key(0)))
     >>> draw = program.get_trace(np.arange(10.0).reshape(5, 2), observe=False)
@@ -127,7 +126,6 @@ def tvclust_mixture(
     Examples
     --------
     >>> import jax, numpyro
-    >>> import numpy as np
     >>> from bayesclust.models import tvclust_mixture
     >>> program = numpyro.handlers.trace(numpyro.handlers.seed(tvclust_mixture, jax.random.key(0)))
     >>> draw = program.get_trace(np.arange(10.0).reshape(5, 2), observe=False)

@@ -52,7 +52,6 @@ class KnownK(_Finite):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.partition_priors import KnownK
     >>> prior = KnownK(2)
     >>> round(float(np.exp(prior.log_prob(np.array([2]), prior.initial()))), 6)
@@ -95,7 +94,6 @@ class MixtureOfFiniteMixtures(_Finite):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from bayesclust.partition_priors import MixtureOfFiniteMixtures
     >>> prior = MixtureOfFiniteMixtures(n_components=[0.0, 1.0])  # two components for sure
     >>> round(float(np.exp(prior.log_prob(np.array([2]), prior.initial()))), 6)
