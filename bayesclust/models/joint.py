@@ -70,7 +70,7 @@ def log_joint(
     prior = as_prior(DirichletProcess(1.0) if partition_prior is None else partition_prior)
     values = prior.initial() if values is None else values
     value = prior.log_prob(np.unique(labels, return_counts=True)[1], values)
-    value += log_data(_clusters(labels), family, hyper) + family.log_hyper_prior(hyper)
+    value += log_data(labels, family, hyper) + family.log_hyper_prior(hyper)
     value += prior.log_prior(values) + log_constraints(labels, constraints, noise)
     return float(value)
 
@@ -121,7 +121,7 @@ def mixture_log_joint(
     hyper = family.initial_hyper() if hyper is None else hyper
     value = nested_log_prob(lower, labels, prior.among, prior.within, values, within_values)
     value += prior.among.log_prior(values) + prior.within.log_prior(within_values)
-    value += log_data(_clusters(lower), family, hyper) + family.log_hyper_prior(hyper)
+    value += log_data(lower, family, hyper) + family.log_hyper_prior(hyper)
     return float(value + log_constraints(labels, constraints, noise))
 
 
@@ -136,18 +136,14 @@ def log_marginal_joint(
     """log p(z, x, s | hyper-parameters), all else integrated out."""
     labels = np.asarray(z)
     value = as_prior(partition_prior).log_marginal(np.unique(labels, return_counts=True)[1])
-    value += log_data(_clusters(labels), family, hyper)
+    value += log_data(labels, family, hyper)
     value += sum(each.noise.log_marginal(each.counts(labels)) for each in constraints)
     return float(value)
 
 
-def _clusters(labels: IntArray) -> list[IntArray]:
-    return [np.flatnonzero(labels == k) for k in np.unique(labels)]
-
-
-def log_data(clusters: Sequence[IntArray], family: BoundFamily, hyper: FloatArray) -> float:
+def log_data(labels: IntArray, family: BoundFamily, hyper: FloatArray) -> float:
     """log p(x | partition, hyper-parameters), in the user's units."""
-    rows = [family.X[items] for items in clusters]
+    rows = [family.X[labels == k] for k in np.unique(labels)]
     return float(family.log_data(rows, hyper) + family.log_constant)
 
 
