@@ -310,21 +310,23 @@ class Stated(NamedTuple):
     def probabilities(self, credibility: Any) -> FloatArray:
         """Return the probability that each is right, 1 where it is not given."""
         found = np.ones(len(self.statements))
-        if credibility is None:
-            return found
         if hasattr(credibility, "columns"):
-            names = np.array([name for name, _ in self.origin], dtype=object)
-            for name in dict.fromkeys(names):
-                values = _column(credibility, name)
-                rows = np.flatnonzero(names == name)
-                if len(values) not in (0, len(rows)):
+            for column in ("view", "credibility"):
+                if column not in credibility.columns:
                     raise ValueError(
-                        f"credibility has {len(values)} rows about {name!r}, but there are "
+                        f"credibility has no column {column!r}: pass a table from "
+                        "bayesclust.constraint_credibility."
+                    )
+            for name, rows in self.by_name(np.arange(len(found))).items():
+                own = credibility.loc[credibility["view"] == name, "credibility"]
+                if len(own) not in (0, len(rows)):
+                    raise ValueError(
+                        f"credibility has {len(own)} rows about {name!r}, but there are "
                         f"{len(rows)} constraints of that name: pass the table of a fit to these "
                         "constraints."
                     )
-                found[rows] = values if len(values) else 1.0
-        else:
+                found[rows] = own.to_numpy(dtype=np.float64) if len(own) else 1.0
+        elif credibility is not None:
             found = np.asarray(credibility, dtype=np.float64)
             if found.shape != (len(self.statements),):
                 raise ValueError(
@@ -337,7 +339,7 @@ class Stated(NamedTuple):
             raise ValueError(f"credibility[{at}] is {found[at]}: pass probabilities from 0 to 1.")
         return found
 
-    def by_name(self, values: FloatArray) -> dict[str, FloatArray]:
+    def by_name(self, values: Any) -> dict[str, Any]:
         """Return values of the rows by the name of their object."""
         grouped = groupby(range(len(values)), key=lambda at: self.origin[at][0])
         return {name: values[list(rows)] for name, rows in grouped}
@@ -357,17 +359,6 @@ class Stated(NamedTuple):
             "weight": weights[rows],
         }
         return pd.DataFrame(table)
-
-
-def _column(credibility: pd.DataFrame, name: str) -> FloatArray:
-    for column in ("view", "credibility"):
-        if column not in credibility.columns:
-            raise ValueError(
-                f"credibility has no column {column!r}: pass a table from "
-                "bayesclust.constraint_credibility."
-            )
-    own = credibility["view"] == name
-    return credibility.loc[own, "credibility"].to_numpy(dtype=np.float64)
 
 
 def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:
