@@ -88,16 +88,14 @@ class PosteriorQueries:
         The models and their chains, with sampler="collapsed". None is ``TVClust(num_warmup=200)``
         with ``cluster_model`` "single" and "mixture".
     min_gain : float or None, default None
-        No query is asked whose expected gain is below it, in nats or the units of the loss. None is
-        0.01 nats or a tenth of the cost of one misplaced item; 0 never stops, and asks at random
-        where all draws agree.
+        Least expected gain of a query, in nats or the units of the loss. None is 0.01 nats or a
+        tenth of the cost of one misplaced item; 0 never stops.
     patience : int, default 10
-        How many queries in a row below `min_gain` are asked all the same, since the posterior may
-        be wrong.
+        How many queries in a row below `min_gain` are asked all the same.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
-        Noise of answers of its kind, whatever the constraints of the state say; other kinds, and
-        all with None, keep their own. Under a weaker prior the posterior would sooner call an
-        answer wrong than change a partition that contradicts it.
+        Noise of answers of its kind, whatever the constraints of the state say; None keeps theirs.
+        Under a weaker prior the posterior would sooner call an answer wrong than change a
+        partition.
     num_draws : int, default 100
         Draws that are kept, of all models together.
     num_candidates : int, default 2000
@@ -161,7 +159,7 @@ class PosteriorQueries:
         self.num_draws = num_draws
         self.num_candidates = check_int(num_candidates, "num_candidates")
         self._particles: AveragedParticles | None = None
-        self._X: FloatArray | None = None
+        self._X: Any = None
         self._gained_at: int | None = None  # number of answers at the last query above min_gain
 
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
@@ -181,18 +179,15 @@ class PosteriorQueries:
     def update(self, state: QueryState, rng: Generator) -> Self:
         """Condition on the answers that are new in a state; a call does so itself."""
         constraints = self._constraints(state)
-        same = self._X is state.X or np.array_equal(self._X, state.X)  # type: ignore[arg-type]
-        known: Sequence[Constraints] = (
-            () if self._particles is None else self._particles.problem.constraints
-        )
-        further = sum(map(len, constraints)) - sum(map(len, known))
-        continues = same and extends(known, constraints) and further <= AT_ONCE
-        if self._particles is not None and continues:
-            self._particles.update(constraints, rng)
-        else:
-            own = np.random.default_rng(int(rng.integers(2**63)))
-            self._particles = _start(self.estimators, state.X, constraints, self.num_draws, own)
-            self._X = state.X
+        if self._particles is not None and np.array_equal(self._X, state.X):
+            known = self._particles.problem.constraints
+            further = sum(map(len, constraints)) - sum(map(len, known))
+            if extends(known, constraints) and further <= AT_ONCE:
+                self._particles.update(constraints, rng)
+                return self
+        own = np.random.default_rng(int(rng.integers(2**63)))
+        self._particles = _start(self.estimators, state.X, constraints, self.num_draws, own)
+        self._X = state.X
         return self
 
     @property

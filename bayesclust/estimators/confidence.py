@@ -41,7 +41,6 @@ from bayesclust.typing import FloatArray, IntArray
 GROWS = "grows"
 NO_LINKS = Schedule((0.0, 0.0))
 FORMS = "a number, a pair (xi1, xi2), a dict by the names of the constraints, or None"
-SOURCE_FORMS = "a number, a pair (xi1, xi2), (3, 3) costs of triplet answers, or a dict by source"
 RIDGE = 1e-3
 """Share of the total covariance added to the pooled one, so that a direction without scatter within
 clusters stays finite."""
@@ -64,38 +63,37 @@ def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
 
 
 def check_costs(value: Any, what: str, forms: str) -> Any:
-    """A number, a pair, or a dict of these (or tables) by names, and by sources within."""
+    """A number, a pair, or a dict by the names of constraints, left to `cost_rows`."""
     if isinstance(value, Mapping):
-        return {name: _check_own(one, f"{what}[{name!r}]") for name, one in value.items()}
+        return value
     if isinstance(value, Real):
         return number_between(value, what, "[0, inf)")
-    return _check_pair(value, what, forms)
-
-
-def _check_own(value: Any, what: str) -> Any:
-    if isinstance(value, Mapping):
-        return {source: _check_own(one, f"{what}[{source!r}]") for source, one in value.items()}
-    if isinstance(value, Real):
-        return number_between(value, what, "[0, inf)")
-    table = np.asarray(value, dtype=object)
-    if table.shape != (3, 3):
-        return _check_pair(value, what, SOURCE_FORMS)
-    for (t, a), cost in np.ndenumerate(table):
-        number_between(cost, f"{what}[{t}][{a}]", "[0, inf)")
-    return table.astype(np.float64)
-
-
-def _check_pair(value: Any, what: str, forms: str) -> tuple[float, float]:
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise TypeError(f"{what} must be {forms}; got {value!r}.")
-    may, may_not = (
-        number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(value)
+    return tuple(number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(value))
+
+
+def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
+    """The constraints as a graph, and their costs; xi as `check_confidence` returns it."""
+    if isinstance(xi, Mapping):
+        confidence = cost_rows(xi, constraints, "xi")
+        return compile_sites(constraints, n_items), cost_table(constraints, confidence)
+    graph, unit = pose(constraints, n_items)
+    if isinstance(xi, float):
+        return graph, times(unit, xi)
+    if isinstance(unit, tuple):
+        return graph, xi
+    names = ", ".join(f"{one.name!r}: ..." for one in constraints)
+    raise ValueError(
+        f"xi={xi} says nothing about triplets: give a dict by the names of the constraints, "
+        f"{{{names}}}."
     )
-    return may, may_not
 
 
-def by_name(value: Mapping[str, Any], constraints: Sequence[Constraints], what: str) -> list[Any]:
-    """The entries of a dict by the names of the constraints, in their order."""
+def cost_rows(
+    value: Mapping[str, Any], constraints: Sequence[Constraints], what: str
+) -> dict[str, FloatArray]:
+    """What constraints cost, by name: a row or table for each source."""
     names = [one.name for one in constraints]
     for name in value:
         if name not in names:
@@ -109,52 +107,30 @@ def by_name(value: Mapping[str, Any], constraints: Sequence[Constraints], what: 
                 f"{what} has no entry for the constraints {name!r}: give one to each, 0 to leave "
                 "it aside."
             )
-    return [value[name] for name in names]
+    return {one.name: _rows(value[one.name], one, f"{what}[{one.name!r}]") for one in constraints}
 
 
-def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
-    """The constraints as a graph, and their costs; xi as `check_confidence` returns it."""
-    if not isinstance(xi, dict):
-        graph, unit = pose(constraints, n_items)
-        if isinstance(xi, float):
-            return graph, times(unit, xi)
-        if isinstance(unit, tuple):
-            return graph, xi
-        names = ", ".join(f"{one.name!r}: ..." for one in constraints)
-        raise ValueError(
-            f"xi={xi} says nothing about triplets: give a dict by the names of the constraints, "
-            f"{{{names}}}."
-        )
-    values = by_name(xi, constraints, "xi")
-    confidence = {
-        one.name: cost_rows(value, one, "xi")
-        for one, value in zip(constraints, values, strict=True)
-    }
-    return compile_sites(constraints, n_items), cost_table(constraints, confidence)
-
-
-def cost_rows(value: Any, given: Constraints, what: str) -> FloatArray:
-    """What `check_costs` took for some constraints, a row or a table for each source."""
-    what = f"{what}[{given.name!r}]"
+def _rows(value: Any, given: Constraints, what: str) -> FloatArray:
+    """The rows or tables of the sources: a number, one for all, or a dict of these by source."""
     rows = given.unit_confidence()
-    if not isinstance(value, Mapping):
-        value = dict.fromkeys(range(given.n_sources), value)
-    if set(value) != set(range(given.n_sources)):
+    alike = not isinstance(value, Mapping)
+    by_source = dict.fromkeys(range(given.n_sources), value) if alike else value
+    if set(by_source) != set(range(given.n_sources)):
         raise ValueError(
             f"{what} is for the sources {sorted(value)}, but the answers come from "
             f"{given.n_sources} numbered from 0: give each an entry."
         )
-    for source, one in value.items():
+    for source, one in by_source.items():
+        where = what if alike else f"{what}[{source!r}]"
         if isinstance(one, Real):
-            rows[source] *= one
-        elif np.shape(one) == rows[source].shape:
-            rows[source] = one
-        else:
-            table = "a pair" if given.is_links else f"{rows[source].shape} costs"
-            raise ValueError(
-                f"{what} must be a number or {table} for each source of {given.kind} answers; got "
-                f"{one!r}."
-            )
+            rows[source] *= number_between(one, where, "[0, inf)")
+            continue
+        table = np.asarray(one, dtype=object)
+        if table.shape != rows[source].shape:
+            shape = "a pair" if given.is_links else f"{rows[source].shape} costs"
+            raise TypeError(f"{where} must be a number or {shape}; got {one!r}.")
+        for at, cost in np.ndenumerate(table):
+            rows[source][at] = number_between(cost, f"{where}{list(at)}", "[0, inf)")
     return rows
 
 

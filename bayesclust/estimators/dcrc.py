@@ -108,49 +108,45 @@ class DCRC(ConstrainedClusterer):
     n_clusters : int
         K. Clusters may stay empty.
     noise : float, "learn", "confusion", "literal" or None, default 0.05
-        How answers go wrong. A number is the known probability of a wrong answer (0.05 in the
-        paper); 0 makes answers binding, by falling to 0 in steps, and "literal" by Eq. 14 from the
-        first sweep, when P(y | x) is hardly used. "learn": one error rate per source
-        (`UniformNoise()`; for pairs `LinkNoise()`); "confusion": a 3 x 3 matrix per source,
-        `ConfusionNoise()`. None: the noise models that the constraints have.
+        How answers go wrong: a known error rate, where 0 makes answers binding, by falling to 0 in
+        steps, and "literal" by Eq. 14 from the first sweep; "learn", one rate per source
+        (`UniformNoise()`; for pairs `LinkNoise()`); "confusion", a matrix per source
+        (`ConfusionNoise()`); None, the noise models that the constraints have.
     balance : bool, "learn" or "cv", default "learn"
-        True prefers clusters of equal size (Eq. 9), so that none are lost where most answers are
-        "dnk"; False does not (Eq. 8). "learn" begins with True, then draws clusters to their sizes
-        among the items that answers name: better where clusters are uneven and answers many, worse
-        where few answers meet overlapping clusters. "cv" chooses by answers held out in five parts.
+        True prefers clusters of equal size (Eq. 9); False does not (Eq. 8). "learn" begins with
+        True, then draws clusters to their sizes among the items that answers name: better where
+        clusters are uneven and answers many. "cv" chooses by answers held out in five parts.
     inference : {"variational_em", "gibbs"}, default "variational_em"
         "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise.
     kernel : {"rbf", "polynomial", "precomputed"}, transformer or None, default None
         None: boundaries are linear in the standardised columns. "rbf" and "polynomial" (of degree
-        3): in features of that kernel, beyond 2000 items by Nystroem's approximation. With
-        "precomputed", X is the matrix k(x_i, x_j), and new items are rows of their kernel values
-        with all training items. A transformer of scikit-learn makes the features itself.
+        3): in features of that kernel, beyond 2000 items by Nystroem's approximation.
+        "precomputed": X is the matrix k(x_i, x_j), and rows of new items hold theirs with all
+        training items. Or a transformer.
     tau : float or "cv", default 1.0
         Weight of the entropies in Eq. 9. "cv" chooses from 0.5, 1, 1.5; with ``penalty="cv"`` it
         searches the paper's grid.
     penalty : float, "cv" or None, default None
-        lambda. As a prior of the weights it has precision 2 M lambda, which grows with the number M
-        of answers; None keeps the precision at 4 (lambda at 2^-6 without answers). "cv" chooses
-        from 2^-10 to 2^-2.
+        lambda: as a prior of the weights, precision 2 M lambda for M answers. None keeps the
+        precision at 4 (lambda at 2^-6 without answers). "cv" chooses from 2^-10 to 2^-2.
     temperature : float, default 1.0
         Of the labels' distributions; 0 is the deterministic limit.
     n_init : int or None, default None
-        Starts: the paper's, k-means with a classifier of its clusters, then random classifiers;
-        after nine iterations the two highest bounds go on. None: 6 to 24, fewer for larger data.
+        Starts: the paper's, k-means with a classifier of its clusters, then random classifiers.
+        None: 6 to 24, fewer for larger data.
     max_iter : int, default 100
         Most EM iterations.
     tol : float, default 1e-4
         Nats per answer by which an iteration must raise the bound to be followed by another.
     weights : {"mode", "sample"}, default "mode"
-        Only "gibbs": whether W is held at the mode that EM found, or drawn too, from the density
-        that EM climbed (`bayesclust.models.dcrc`) with a normal prior of the biases. With
-        ``penalty=None`` the other weights' precision is learned then, which gains accuracy where
-        answers are many.
+        Only "gibbs": whether W is held at the mode that EM found, or drawn too
+        (`bayesclust.models.dcrc`), with ``penalty=None`` under a precision that is learned, which
+        pays where answers are many.
     num_chains, num_warmup, num_samples : int, default 4, 500, 1000
         Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
     loss : str, loss or None, default None
         Only "gibbs": the loss whose posterior expectation `labels_` minimises. None: each item's
-        most probable class; losses between partitions merge classes that answers hardly tell apart.
+        most probable class.
     progress : bool, default True
         Only "gibbs": show a progress bar.
     n_jobs : int or None, default None
@@ -171,8 +167,7 @@ class DCRC(ConstrainedClusterer):
         M times Eq. 10, in nats: a lower bound of the log probability of the answers plus entropies
         and penalty.
     objective_path_ : ndarray
-        The bound after every E-step and M-step under the final noise model; it never falls, except
-        under ``noise="literal"``, Eq. 14 being a limit.
+        The bound after every E-step and M-step; it never falls, except under ``noise="literal"``.
     confusion_ : dict
         By name of the constraints, the posterior mean of p(answer | truth), shape (sources,
         answers, answers), rows the truth.
@@ -186,9 +181,8 @@ class DCRC(ConstrainedClusterer):
         EM iterations of the best start under the final noise model, and whether they sufficed.
     n_features_in_ : int
     posterior_ : xarray.DataTree
-        Draws in ArviZ's groups; for "variational_em" independent draws from the mean field, whose
-        error rates are too small where many items have few answers. Drawn weights are in the group
-        `classifier`: W (chain, draw, cluster, coefficient), biases last, clusters as in `proba_`.
+        Draws in ArviZ's groups; for "variational_em" independent draws from the mean field. Drawn
+        weights are in the group `classifier`: W (chain, draw, cluster, coefficient), biases last.
 
     Warns
     -----

@@ -191,8 +191,8 @@ def limit_path(
     X : array-like of shape (n, d)
     constraints : Constraints, list of Constraints or None, default None
     gammas : array-like of shape (g,) or None, default None
-        In units of 1 / D, visited in growing order. None takes 13, in equal ratios, from where one
-        cluster has the spread of all items to where differences of J by lambda / (100 n) decide.
+        In units of 1 / D. None takes 13, in equal ratios, from where one cluster has the spread of
+        all items to where differences of J by lambda / (100 n) decide.
     limit : RDPMeans, DPMeans or None, default None
         Gives lambda, xi and D, as for `bayesclust.estimators.AtGamma`; single clusters alone.
     sampler : {"collapsed", "gibbs"}, default "collapsed"

@@ -66,22 +66,21 @@ class MinimalModification(ConstrainedClusterer):
     ----------
     anchors : float in [0, 1], default 0.2
         alpha, anchors per item of a cluster (at least one): the items nearest the means of so many
-        parts, cut by single linkage. The published default.
+        parts.
     super_instances : float in [0, 1], default 0.3
-        beta, super-instances per item of a cluster: groups cut by complete linkage, with at most
-        one named item in each. With 1 only named items move. The published default.
+        beta, super-instances per item of a cluster, with at most one named item in each; with 1
+        only named items move.
     min_satisfied : float in (0, 1], default 1
         delta, the share of the hard constraints that must hold at least, rounded up.
     new_clusters : int, default 0
         How many clusters may be added; they have the next numbers.
     new_cluster_distance : float or None, default None
-        Distance of every item to a new cluster, in units of X. None is twice the largest distance
-        of an item that can move to a cluster.
+        Distance of every item to a new cluster. None is twice the largest distance to a cluster.
     dnk_weight : float, default 0
-        The weight of an answer "dnk" about a triplet, in units of X; 0 leaves such answers out.
+        The weight of an answer "dnk" about a triplet, in units of X.
     precision : float or None, default None
         gamma, in units of 1 / X, which weighs `credibility` against distance. None lets moving a
-        typical item to its nearest other cluster cost 1 nat.
+        typical item cost 1 nat.
     time_limit : float or None, default 60
         Seconds for the search; then the best partition found is kept, with a warning.
     n_jobs : int, default 1
@@ -311,21 +310,23 @@ class Stated(NamedTuple):
     def probabilities(self, credibility: Any) -> FloatArray:
         """Return the probability that each is right, 1 where it is not given."""
         found = np.ones(len(self.statements))
-        if credibility is None:
-            return found
         if hasattr(credibility, "columns"):
-            names = np.array([name for name, _ in self.origin], dtype=object)
-            for name in dict.fromkeys(names):
-                values = _column(credibility, name)
-                rows = np.flatnonzero(names == name)
-                if len(values) not in (0, len(rows)):
+            for column in ("view", "credibility"):
+                if column not in credibility.columns:
                     raise ValueError(
-                        f"credibility has {len(values)} rows about {name!r}, but there are "
+                        f"credibility has no column {column!r}: pass a table from "
+                        "bayesclust.constraint_credibility."
+                    )
+            for name, rows in self.by_name(np.arange(len(found))).items():
+                own = credibility.loc[credibility["view"] == name, "credibility"]
+                if len(own) not in (0, len(rows)):
+                    raise ValueError(
+                        f"credibility has {len(own)} rows about {name!r}, but there are "
                         f"{len(rows)} constraints of that name: pass the table of a fit to these "
                         "constraints."
                     )
-                found[rows] = values if len(values) else 1.0
-        else:
+                found[rows] = own.to_numpy(dtype=np.float64) if len(own) else 1.0
+        elif credibility is not None:
             found = np.asarray(credibility, dtype=np.float64)
             if found.shape != (len(self.statements),):
                 raise ValueError(
@@ -338,7 +339,7 @@ class Stated(NamedTuple):
             raise ValueError(f"credibility[{at}] is {found[at]}: pass probabilities from 0 to 1.")
         return found
 
-    def by_name(self, values: FloatArray) -> dict[str, FloatArray]:
+    def by_name(self, values: Any) -> dict[str, Any]:
         """Return values of the rows by the name of their object."""
         grouped = groupby(range(len(values)), key=lambda at: self.origin[at][0])
         return {name: values[list(rows)] for name, rows in grouped}
@@ -358,17 +359,6 @@ class Stated(NamedTuple):
             "weight": weights[rows],
         }
         return pd.DataFrame(table)
-
-
-def _column(credibility: pd.DataFrame, name: str) -> FloatArray:
-    for column in ("view", "credibility"):
-        if column not in credibility.columns:
-            raise ValueError(
-                f"credibility has no column {column!r}: pass a table from "
-                "bayesclust.constraint_credibility."
-            )
-    own = credibility["view"] == name
-    return credibility.loc[own, "credibility"].to_numpy(dtype=np.float64)
 
 
 def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:

@@ -28,7 +28,6 @@ from bayesclust.estimators.base import (
     warn_unless,
 )
 from bayesclust.estimators.confidence import (
-    by_name,
     check_costs,
     check_same_items,
     confidence_by_source,
@@ -80,32 +79,31 @@ class MPCKMeans(ConstrainedClusterer):
         K. A cluster may be left without items.
     metric : {"diagonal", "full", "euclidean"}, default "diagonal"
         Weights of features, or a full matrix. "euclidean" learns none: J is sum_i |x_i - m_{z_i}|^2
-        + sum w over the violated constraints (Eq. 1), in squared units of X, as `cost`.
+        + sum w over the violated constraints (Eq. 1).
     per_cluster : bool, default False
         Whether each cluster has a metric of its own.
     cost : float, (float, float) or dict, default 1
         w, the cost of violating a constraint: a number; (of must-links, of cannot-links); or a dict
         of these by the names of the constraints, in which a dict by number tells sources apart.
     closure : bool or None, default None
-        Whether constraints that follow count too, as in the paper; one wrong constraint then
-        entails many. None does so where none contradict others and less than 20 million pairs
-        follow.
+        Whether constraints that follow count too, as in the paper; one wrong one then entails many.
+        None does so where none contradict others.
     metric_step : {"exact", "paper"}, default "exact"
-        "exact" takes the metric at which J is least given labels and centres, so that J never
-        rises. "paper" is Eq. 7 and 8 with its remedies: singular matrices get `conditioning` x
-        trace on their diagonal, negative weights are clipped, and J may rise.
+        "exact" takes the metric at which J is least given labels and centres. "paper" is Eq. 7 and
+        8 with its remedies for singular matrices and negative weights, and J may rise.
     conditioning : float, default 1e-3
-        Of the "paper" step; weights are clipped at so much of the largest one.
+        Of the "paper" step: what is added to a diagonal, over the trace; least weight, over the
+        largest.
     prior_items : float, default 1
         Items' worth of the prior that each metric is C^(-1); positive for the exact step.
     growth : int, default 5
-        Stages in which `cost` grows from a hundredth to its full size, each starting from the
-        labels of the one before. 1, as in the paper, ends in far worse local minima.
+        Stages in which `cost` grows from a hundredth to its full size; 1, as in the paper, ends in
+        far worse local minima.
     init : str, labels, fitted estimator or posterior, default "neighbourhoods"
-        Centres to start from. "neighbourhoods": of the sets that must-links join, the largest
-        farthest from each other, and beyond these items drawn as in k-means++; "paper" draws the
-        latter around the mean of all; "k-means++" ignores the constraints. Or labels (n,) of at
-        most K clusters.
+        Centres to start from. "neighbourhoods": the largest sets that must-links join, farthest
+        from each other, and beyond these items drawn as in k-means++; "paper" draws the latter
+        around the mean of all; "k-means++" ignores the constraints. Or labels (n,) of at most K
+        clusters.
     n_init : int, default 1
         Starts, the first as `init` has it and others drawn; the lowest J is taken.
     max_iter : int, default 300
@@ -121,11 +119,10 @@ class MPCKMeans(ConstrainedClusterer):
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
         A: weights or a matrix, one or one per cluster; not set by ``metric="euclidean"``.
     objective_, objective_path_ : float, (n_iter_,) array
-        J, with log det of the directions in which items differ, and J after each round of the last
-        stage.
+        J, and J after each round of the last stage.
     n_iter_ : int
     n_conditioned_ : int
-        How many metrics of that stage the "paper" step had to condition or clip.
+        Metrics of that stage that the "paper" step had to mend.
     n_violated_ : int
         How many of the given constraints `labels_` violates.
     contradictions_, n_contradictions_ : (b, 2) array of int, int
@@ -412,7 +409,7 @@ def _costs_of_a_nat(items: FloatArray, labels: IntArray, metric: str) -> tuple[f
 
 def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
     """The cost of violating each constraint, those given first to last, (m,)."""
-    values = by_name(cost, given, "cost") if isinstance(cost, Mapping) else [cost] * len(given)
-    tables = [cost_rows(value, one, "cost") for value, one in zip(values, given, strict=True)]
-    parts = [rows[one.source, 1 - one.answers] for rows, one in zip(tables, given, strict=True)]
+    named = cost if isinstance(cost, Mapping) else dict.fromkeys((one.name for one in given), cost)
+    rows = cost_rows(named, given, "cost")
+    parts = [rows[one.name][one.source, 1 - one.answers] for one in given]
     return np.concatenate([np.empty(0), *parts])

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
+import numpy as np
 from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
@@ -37,10 +38,8 @@ from bayesclust.estimators.confidence import (
 from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.rdp_means import Problem, Solution, means, objective
-from bayesclust.inference.limits.search import compact, search
+from bayesclust.inference.limits.search import search
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
-
-ORDERS = ("given", "random")
 
 
 class MeansClusterer(ConstrainedClusterer):
@@ -73,52 +72,34 @@ class MeansClusterer(ConstrainedClusterer):
         self._centers = solution.centers
         self._owner = solution.owner
 
-    def objective(self, labels: ArrayLike, components: ArrayLike | None = None) -> float:
+    def objective(self, labels: ArrayLike) -> float:
         """Return J of any partition of the items, at `penalty_`, `xi_` and the best centres.
 
         Parameters
         ----------
         labels : array-like of int, shape (n,)
-        components : array-like of int, shape (n,), or None, default None
-            Only "mixture": components, each within one cluster. None makes one of every cluster.
 
         Returns
         -------
         float
+            Of a mixture, with one component in each cluster.
 
         Raises
         ------
         ValueError, TypeError
-            If labels are not one whole number per item, or a component lies in two clusters.
+            If labels are not one whole number per item.
 
         Examples
         --------
         >>> import bayesclust as bc
-        >>> X = [[0.0], [2.0], [10.0], [12.0]]
-        >>> est = bc.DPMeans(penalty=30.0).fit(X)
+        >>> est = bc.DPMeans(penalty=30.0).fit([[0.0], [2.0], [10.0], [12.0]])
         >>> est.objective([0, 0, 1, 1]), est.objective([0, 0, 0, 0])
         (64.0, 134.0)
-        >>> est = bc.RDPMeans(cluster_model="mixture", penalty=1.0, within_penalty=30.0).fit(X)
-        >>> est.objective([0, 0, 0, 0], [0, 0, 1, 1]), est.objective([0, 0, 1, 1])
-        (65.0, 66.0)
         """
         check_is_fitted(self)
         points = self._problem.points
-        clusters = check_partition(labels, len(points))
-        lower = clusters
-        if components is not None:
-            if not self._problem.several:
-                raise ValueError(
-                    "components are of clusters that are mixtures: leave them out, or fit with "
-                    'cluster_model="mixture".'
-                )
-            lower = check_partition(components, len(points))
-        numbers, owner = compact(lower, clusters)
-        if (owner[numbers] != clusters).any():
-            raise ValueError(
-                "a component has items in two clusters of labels: give every component one cluster."
-            )
-        return objective(self._problem, *means(points, numbers), self._xi, owner)
+        z = check_partition(labels, len(points))
+        return objective(self._problem, *means(points, z), self._xi, np.arange(int(z.max()) + 1))
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Return the cluster of the nearest centre to each item; constraints are not used.
@@ -155,8 +136,8 @@ class DPMeans(MeansClusterer):
 
     Parameters
     ----------
-    penalty, n_clusters, divergence, init, order, n_init, max_iter, random_state
-        As in `RDPMeans`. With one start in the given order nothing is random.
+    penalty, n_clusters, divergence, init, n_init, max_iter, random_state
+        As in `RDPMeans`. With one start nothing is random.
 
     Attributes
     ----------
@@ -174,7 +155,6 @@ class DPMeans(MeansClusterer):
     divergence: str | Divergence | Family = "euclidean"
     _: KW_ONLY
     init: Any = None
-    order: str = "given"
     n_init: int = 1
     max_iter: int = 300
     random_state: int | Generator | None = None
@@ -196,7 +176,6 @@ class DPMeans(MeansClusterer):
         if constraints is not None and not isinstance(self, RDPMeans):
             raise TypeError("DPMeans takes no constraints: use RDPMeans.")
         clock = perf_counter()
-        check_choice(self.order, "order", ORDERS)
         check_int(self.n_init, "n_init")
         check_int(self.max_iter, "max_iter")
         unbound = as_divergence(self.divergence)
@@ -215,15 +194,7 @@ class DPMeans(MeansClusterer):
         problem, schedule = plan(
             points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, *model
         )
-        solution = search(
-            problem,
-            schedule,
-            self.n_init,
-            self.max_iter,
-            rng,
-            start=start,
-            shuffle=self.order == "random",
-        )
+        solution = search(problem, schedule, self.n_init, self.max_iter, rng, start=start)
         warn_unless(solution.converged, "items still move", self.max_iter, "passes")
         self.objective_path_: FloatArray = solution.path
         self.n_iter_ = len(solution.path)
@@ -270,46 +241,39 @@ class RDPMeans(DPMeans):
     Parameters
     ----------
     penalty : float or None, default None
-        lambda, the cost of a cluster: an item farther than this from all centres opens one, answers
-        aside. Of a mixture, what a cluster costs beside its components, by default a thousandth of
-        `within_penalty`. Below zero, as by default without answers, and above -`within_penalty`,
-        components that no answer joins are clusters.
+        lambda, the cost of a cluster: an item farther than this from all centres opens one. Of a
+        mixture, what a cluster costs beside its components, a thousandth of `within_penalty` by
+        default; below zero, as without answers, components that no answer joins are clusters.
     n_clusters : int or None, default None
-        A guess of the number of clusters, which sets the penalty by furthest-first (Kulis and
-        Jordan 2012). With neither, of the penalties of 1 to sqrt(n) clusters (50 at most) the one
-        is taken that predicts held-out answers best or, with fewer than ten answers or `xi` given,
-        whose DP-means solution has the smallest Bayesian information criterion.
+        A guess that sets the penalty by furthest-first (Kulis and Jordan 2012). With neither, of
+        the penalties of 1 to sqrt(n) clusters the one that predicts held-out answers best or, with
+        fewer than ten answers or `xi` given, has the smallest Bayesian information criterion.
     divergence : str, Divergence or Family, default "euclidean"
-        D: "euclidean" (squared distance), "standardized" and "mahalanobis" (in units of the
-        columns' variances or the data's covariance), "kl" (between rows of counts as distributions,
-        0.3 added to each count), "poisson", "bernoulli", "categorical", or the limit of a family of
-        `bayesclust.families`. Of these names "standardized" and the last three take missing cells.
+        D: "euclidean" (squared distance), "standardized", "mahalanobis", "kl" (between rows of
+        counts), "poisson", "bernoulli", "categorical", or the limit of a family of
+        `bayesclust.families`. "standardized" and the last three take missing cells.
     cluster_model : {"single", "mixture"}, default "single"
         Whether a cluster is one centre, or several, each with its items, a component: the limit of
         ``TVClust(cluster_model="mixture")``. J then has `within_penalty` times the number of
-        components besides; those that answers leave free go to the nearest cluster.
+        components besides.
     within_penalty : float or None, default None
-        Only "mixture": the cost of a component, by default chosen as `penalty` is of single
-        clusters, `n_clusters` being a number of components.
+        Only "mixture": the cost of a component, chosen as `penalty` is where it is None.
     xi : float, (float, float), dict or None, default None
-        Confidence in answers, in units of D: a number for all; (xi1, xi2) for may-links and
-        may-not-links; or a dict by the names of the constraints, ``{"links": (2.0, 1.0),
-        "triplets": 0.5}``, in which a dict by number tells sources apart. Of triplets, what a true
-        answer lowers J by, or the (3, 3) costs of each answer (column: yes, no, dnk) under each
-        truth (row). None lets it grow from `xi0` to where answers held out in five parts are
-        predicted best; infinity, and None with fewer than ten answers, without end as in the paper,
-        for answers never wrong.
+        Confidence in answers, in units of D: a number; (xi1, xi2) for may-links and may-not-links;
+        or a dict by the names of the constraints, ``{"links": (2.0, 1.0), "triplets": 0.5}``, and
+        by sources within. Of triplets, what a true answer lowers J by, or the (3, 3) costs of
+        answers (columns) under each truth (row). None lets it grow from `xi0` to where held-out
+        answers are predicted best; infinity, and None with fewer than ten answers, without end as
+        in the paper.
     xi0 : float or None, default None
         Where growth starts: a thousandth of the mean divergence of items from their overall mean.
     xi_rate : float, default 2.0
         Growth per pass, the paper's; with 1, xi stays at `xi0`.
     init : labels of shape (n,), fitted estimator, posterior or None, default None
         The first start. None is the paper's, all items in one cluster.
-    order : {"given", "random"}, default "given"
-        Whether passes visit the items as they come, as in the paper, or in one random order.
     n_init : int, default 1
         Starts, the smallest J being kept; those after the first are random, or disturb the best
-        one. Under growing xi and many wrong answers a single one often gave better partitions.
+        one.
     max_iter : int, default 300
         Most passes in one descent.
     random_state : int, Generator or None, default None
@@ -320,8 +284,7 @@ class RDPMeans(DPMeans):
         Clusters, numbered by their first items.
     n_clusters_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
-        Means of the items over the cells seen; for "kl" of their smoothed distributions, for
-        "categorical" shares of each column's codes side by side.
+        Means of the items over the cells seen; for "categorical" shares of each column's codes.
     components_, component_clusters_ : ndarray of shape (n,) and (n_components,)
         Only "mixture": components, numbered by their first items, and the cluster of each.
     component_centers_ : ndarray of shape (n_components, d)
@@ -332,7 +295,7 @@ class RDPMeans(DPMeans):
     penalty_, within_penalty_ : float
         As used; the second only for "mixture".
     xi_ : (float, float) or dict
-        xi1 and xi2 of the last pass; where constraints differ, by their names: of links an array
+        xi1 and xi2 of the last pass; where constraints differ, arrays by their names: of links
         (sources, 2), of triplets (sources, 3, 3).
     n_iter_, n_features_in_ : int
 

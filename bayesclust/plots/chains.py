@@ -20,7 +20,7 @@ from bayesclust.plots._style import (
     panels_or_new,
 )
 from bayesclust.posterior.diagnosis import label_free
-from bayesclust.posterior.tree import Labels, group
+from bayesclust.posterior.tree import Labels, chain_partitions, group
 from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ def ranks(
     >>> axes[0].get_title(loc="left")
     'entropy of the cluster sizes'
     """
-    found = label_free(posterior, 20, 0).values
+    found = label_free(posterior, chain_partitions(posterior), 20, 0)
     default = [name for name in TITLES if name in found]
     wanted = check_names(
         default if names is None else names, "names", list(found), "functional of these draws"

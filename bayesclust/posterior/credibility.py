@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from inspect import isabstract
 from itertools import product
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.constraints.noise import NoiseModel
+from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.n_clusters import batches, error_of_means
 from bayesclust.posterior.tree import (
     Labels,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
     from bayesclust.constraints.stored import StoredConstraints
 
+INCREDIBLE = 0.05
+"""Credibility below which an answer is taken for wrong, which draws must be good for."""
 INTERVAL = (0.05, 0.95)
 SURPRISING = -3.0
 """z-score below which a source conflicts with the rest."""
@@ -61,6 +65,11 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
           any items (TVClust Eq. 2);
         - of an estimator, cluster_i, cluster_j and, for triplets, cluster_k by its `labels_`.
 
+    Warns
+    -----
+    DiagnosisWarning
+        If credibilities are below 0.05 and `diagnose` did not trust the draws when they were made.
+
     Notes
     -----
     Leaving a constraint out weights the draws by 1 / p(answer | partition, noise) (Gelfand 1996).
@@ -92,6 +101,14 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         clusters = dict(enumerate(as_labels(posterior.labels_, "labels_").tolist()))
         for item in (name for name in "ijk" if name in table):
             table[f"cluster_{item}"] = table[item].map(clusters).astype(table[item].dtype)
+    doubted = getattr(posterior, "posterior_", posterior).attrs.get("diagnosis")
+    if doubted and (table["credibility"] < INCREDIBLE).any():
+        warnings.warn(
+            f"answers of credibility below {INCREDIBLE:g} may be right all the same, since the "
+            f"draws are not to be trusted: {doubted}",
+            DiagnosisWarning,
+            stacklevel=2,
+        )
     return table
 
 

@@ -180,9 +180,10 @@ def diagnose(
     check_int(n_pairs, "n_pairs", least=0)
     max_rhat = number_between(max_rhat, "max_rhat", "(1, inf)")
     min_ess = number_between(min_ess, "min_ess", "(0, inf)")
-    functionals = label_free(posterior, n_pairs, seed)
+    z = chain_partitions(posterior)
+    functionals = label_free(posterior, z, n_pairs, seed)
     table = _table(functionals, max_rhat, min_ess)
-    distances = partition_distances(functionals.z)
+    distances = partition_distances(z)
     attrs = getattr(getattr(posterior, "posterior_", posterior), "attrs", {})
     ok = False
     verdict = f"Chains tell nothing here: {NO_CHAINS.format(attrs.get(APPROXIMATION))}"
@@ -196,11 +197,11 @@ def diagnose(
     return Diagnosis(ok, verdict, table, between, conflict.said)
 
 
-def _table(functionals: Functionals, max_rhat: float, min_ess: float) -> pd.DataFrame:
+def _table(functionals: dict[str, Labels], max_rhat: float, min_ess: float) -> pd.DataFrame:
     import pandas as pd
 
     rows = {}
-    for name, values in functionals.values.items():
+    for name, values in functionals.items():
         rhat, ess = _convergence(values)
         state = _state(values, rhat, ess, max_rhat, min_ess)
         rows[name] = (float(np.mean(values)), float(np.std(values)), rhat, ess, state)
@@ -233,15 +234,15 @@ def _state(values: Labels, rhat: float, ess: float, max_rhat: float, min_ess: fl
 
 
 def _verdict(
-    functionals: Functionals, table: pd.DataFrame, distances: FloatArray
+    functionals: dict[str, Labels], table: pd.DataFrame, distances: FloatArray
 ) -> tuple[bool, str]:
-    chains, draws, _ = functionals.z.shape
+    chains, draws = functionals["n_clusters"].shape
     if draws < FEWEST_DRAWS:
         return False, (
             f"This run cannot be judged: {draws} draws a chain are too few to see whether it has "
             "converged; increase num_samples."
         )
-    reasons = [*_stuck(functionals.log_joint), *_apart(distances), *_unsettled(table)]
+    reasons = [*_stuck(functionals.get("log_joint")), *_apart(distances), *_unsettled(table)]
     if chains == 1:
         inside = "By itself it looks settled"
         if reasons:
@@ -305,8 +306,10 @@ def _unsettled(table: pd.DataFrame) -> list[str]:
         if len(slow) > 1:
             fall = f"{len(slow)} of {len(table)} quantities fall"
         rhat, worst_rhat, ess, worst_ess = _worst(slow)
-        worst = f"R-hat up to {rhat:.2f}, {worst_rhat}; ESS down to {ess:.0f}, {worst_ess}"
-        reasons.append(f"{fall} short ({worst})")
+        reasons.append(
+            f"{fall} short (R-hat up to {rhat:.2f}, {worst_rhat}; ESS down to {ess:.0f}, "
+            f"{worst_ess})"
+        )
     return reasons
 
 
@@ -332,24 +335,13 @@ def _praise(table: pd.DataFrame, distances: FloatArray) -> str:
 
 def _worst(table: pd.DataFrame) -> tuple[float, str, float, str]:
     """Largest R-hat and its quantity, least ESS and its quantity; an undefined one is the worst."""
-    rhat = table["rhat"].fillna(np.inf).to_numpy()
-    ess = table["ess"].fillna(0).to_numpy()
-    r = int(rhat.argmax())
-    e = int(ess.argmin())
-    return float(rhat[r]), str(table.index[r]), float(ess[e]), str(table.index[e])
+    rhat = table["rhat"].fillna(np.inf)
+    ess = table["ess"].fillna(0)
+    return float(rhat.max()), str(rhat.idxmax()), float(ess.min()), str(ess.idxmin())
 
 
-class Functionals(NamedTuple):
-    """Label-free functionals of the draws, and the draws they were computed from."""
-
-    values: dict[str, Labels]  # by name, (chain, draw) each; indicators are int8
-    z: Labels  # (chain, draw, n)
-    log_joint: FloatArray | None  # (chain, draw)
-
-
-def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
-    """Return everything about the draws that does not depend on how clusters are numbered."""
-    z = chain_partitions(posterior)
+def label_free(posterior: Any, z: Labels, n_pairs: int, seed: int) -> dict[str, Labels]:
+    """Return (chain, draw) of all about the draws z that no numbering of clusters changes."""
     log_joint = log_joints(posterior)
     chains, draws, n = z.shape
     stacked = z.reshape(-1, n)
@@ -370,7 +362,7 @@ def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
     if log_joint is not None:
         values["log_joint"] = log_joint
     others = {} if is_array(posterior) else _continuous(group(posterior, "posterior"))
-    return Functionals(values | others, z, log_joint)
+    return values | others
 
 
 def _pairs(reference: Labels, n_pairs: int, rng: np.random.Generator) -> list[list[int]]:

@@ -38,21 +38,16 @@ def ask(query_strategy, *args, size=1, **settings):
 
 
 def session(query_strategy, X, answer, labels, rng):
-    """Ask one by one until nothing is left; `answer` gives None for "don't know"."""
-    asked, same, skipped, pairs = [], [], [], []
-    while queries := query_strategy(state(X, pairs, same, skipped, labels), 1, rng):
+    """Ask one by one until nothing is left."""
+    asked, same = [], []
+    while queries := query_strategy(state(X, asked, same, labels=labels), 1, rng):
         ((kind, pair),) = queries
         assert kind == "pair"
         assert len(set(pair)) == 2
         assert ordered("pair", pair) not in asked
         asked.append(ordered("pair", pair))
-        said = answer(*pair)
-        if said is None:
-            skipped.append(pair)
-        else:
-            pairs.append(pair)
-            same.append(int(said))
-    return asked, Neighbourhoods.of(state(X, pairs, same, skipped, labels), rng)
+        same.append(int(answer(*pair)))
+    return asked, Neighbourhoods.of(state(X, asked, same, labels=labels), rng)
 
 
 @pytest.fixture

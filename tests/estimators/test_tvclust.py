@@ -177,3 +177,10 @@ def test_many_items_have_fewer_draws_unless_told(monkeypatch):
     settings = SHORT | {"num_warmup": 2, "num_samples": None}
     est = bc.TVClust(family="gaussian_diagonal", **settings).fit(X)
     assert est.posterior_["posterior"].sizes["draw"] == 250
+
+
+def test_fit_warns_of_draws_not_to_be_trusted_and_notes_it():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(bc.posterior.DiagnosisWarning, match="From bayesclust.diagnose") as caught:
+        est = bc.TVClust(**SHORT | {"num_warmup": 0, "num_samples": 2}).fit(X)
+    assert est.posterior_.attrs["diagnosis"] in str(caught[0].message)

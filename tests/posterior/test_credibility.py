@@ -1,10 +1,13 @@
 """Credibility, leave-one-out, reliability and conflict against exact posteriors and plain loops."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import bayesclust as bc
 from bayesclust.partition_priors import PitmanYor
+from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.tree import to_datatree
 from tests.exactness.exact import partitions
 
@@ -275,3 +278,18 @@ def test_sources_agree_conflict_or_are_uninformative(rng):
     )
     assert table["finding"].tolist() == ["agrees", "conflicts with the rest", "is uninformative"]
     assert table["answers"].tolist() == [30, 30, 30]
+
+
+def test_low_credibilities_come_with_a_caution_unless_the_draws_are_trusted():
+    links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
+    tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 1]]]}, constraints=[links])
+    with warnings.catch_warnings(action="error", category=DiagnosisWarning):
+        bc.constraint_credibility(tree)
+    tree.attrs["diagnosis"] = "No: the constraints contradict the model."
+    with pytest.warns(DiagnosisWarning, match="below 0.05 may be right .*: No: the constraints"):
+        bc.constraint_credibility(tree)
+    links = bc.PairwiseConstraints([(0, 1)], [True], n_items=3)
+    tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 1]]]}, constraints=[links])
+    tree.attrs["diagnosis"] = "No."
+    with warnings.catch_warnings(action="error", category=DiagnosisWarning):
+        bc.constraint_credibility(tree)

@@ -70,7 +70,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("query", query=Query("pair", (2, 7))),
     **sort("choice", answer="same", measure="vi", kind="pair", score="quality", covariance="full"),
     **sort("choice", sampler="collapsed", cluster_model="single", divergence="euclidean"),
-    **sort("choice", metric="diagonal", metric_step="exact", order="given"),
+    **sort("choice", metric="diagonal", metric_step="exact"),
     **sort("choice", inference="variational_em"),
     **sort("natural", max_listed=3, n_pairs=5, max_clusters=0, num_warmup=6, growth=5),
     **sort("natural", new_clusters=0),

@@ -356,7 +356,6 @@ def search(
     rng: Generator | None = None,
     *,
     start: IntArray | None = None,
-    shuffle: bool = False,
 ) -> Solution:
     """The best solution of several starts, clusters in the order of their first items.
 
@@ -370,8 +369,7 @@ def search(
     """
     n = len(problem.points)
     first = np.zeros(n, dtype=np.int64) if start is None else start
-    order = rng.permutation(n) if shuffle and rng is not None else None
-    ends = [_in_order(problem, first, schedule, max_iter, order)]
+    ends = [begin(problem, first, schedule, max_iter)]
     others = n_init - 1 if rng is not None else 0
     finely = others > 0 and n <= MOST_TO_REFINE
     if rng is not None:
@@ -411,11 +409,9 @@ def _in_order(
     labels: IntArray,
     schedule: Schedule,
     max_iter: int,
-    order: IntArray | None,
+    order: IntArray,
 ) -> Solution:
     """Descend, visiting the items in the order given."""
-    if order is None:
-        return begin(problem, labels, schedule, max_iter)
     # items are walked in the order of memory: shuffling them once is faster than visiting them out
     # of order
     graph = problem.graph.reordered(order)

@@ -179,21 +179,6 @@ def test_a_start_is_kept_where_nothing_is_better(rng):
     assert len(end.path) == 2
 
 
-def test_shuffling_is_visiting_in_another_order(rng):
-    case = random_case(rng, "euclidean", 40)
-    fixed, problem = Schedule(case.xi), case.problem
-    first = set()
-    for seed in range(8):
-        path = search(problem, fixed, rng=np.random.default_rng(seed), shuffle=True).path
-        order = np.random.default_rng(seed).permutation(40)
-        graph = problem.graph.reordered(order)
-        given = Problem.of(problem.points[order], SQUARED, graph, problem.penalty)
-        expected = descend(given, np.zeros(40, dtype=np.int64), fixed).path[0]
-        assert path[0] == pytest.approx(expected)
-        first.add(round(path[0], 9))
-    assert len(first) > 1
-
-
 def test_two_corners_are_one_cluster_where_an_answer_says_so(rng):
     corners = np.array([[0.0, 0.0], [8.0, 8.0], [0.0, 8.0], [8.0, 0.0]])
     points = np.repeat(corners, 15, axis=0) + rng.normal(size=(60, 2))
