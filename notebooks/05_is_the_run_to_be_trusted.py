@@ -7,7 +7,12 @@
 # runs look, and what to do about them.
 
 # %%
+import warnings
+
 import bayesclust as bc
+
+# `fit` ends with a warning where `bc.diagnose` says no, which is looked at here
+warnings.simplefilter("ignore", bc.posterior.DiagnosisWarning)
 
 iris = bc.datasets.load("iris")
 X = (iris.X - iris.X.mean(axis=0)) / iris.X.std(axis=0)

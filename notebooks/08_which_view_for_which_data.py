@@ -15,9 +15,9 @@ import pandas as pd
 
 import bayesclust as bc
 
-warnings.simplefilter(
-    "ignore", bc.families.TiedColumnsWarning
-)  # of a kind of data below; we come to that
+# of a kind of data, and of models that are wrong for theirs; we come to both
+warnings.simplefilter("ignore", bc.families.TiedColumnsWarning)
+warnings.simplefilter("ignore", bc.posterior.DiagnosisWarning)
 
 
 def spikes(n=180, seed=0):
@@ -110,7 +110,7 @@ table.round(2)
 # Where the model fits, the noise is found. Where it does not, good answers are called wrong in
 # great number, and more of them would not help. That can be seen without knowing any class: a fit
 # that dismisses far more answers than the prior of their noise expects is named, with what to try.
-# (These short chains are not to be trusted either, which it says first.)
+# (These short chains are not to be trusted either, which it says too.)
 
 # %%
 print(bc.diagnose(fits["spirals", "single"]))
