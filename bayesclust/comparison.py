@@ -61,9 +61,8 @@ def compare(
     Parameters
     ----------
     methods : dict of str to fit
-        By names of your choice: fitted estimators, also of scikit-learn (noise labelled -1 is one
-        cluster), trees or arrays of draws (draws, n) or (chain, draw, n), or labels (n,), which may
-        be words.
+        Fitted estimators, also of scikit-learn (noise labelled -1 is one cluster), trees or arrays
+        of draws (draws, n) or (chain, draw, n), or labels (n,), which may be words.
     y : array-like of shape (n,), optional
         True labels.
     reference : str, optional
@@ -78,20 +77,18 @@ def compare(
     Returns
     -------
     pandas.DataFrame
-        One row per method, in the order given, without columns that are undefined for all:
+        One row per method, without columns that are undefined for all:
 
         - n_clusters; seconds, wall-clock time of the fit;
-        - distance: from the reference's own partition, in units of the loss (bits for VI);
-        - ball_level: the share of the posterior that is no farther away from that, and inside:
-          whether the ball of `level` holds the partition;
-        - expected_loss: posterior mean of the loss;
+        - distance from the reference's own partition, in units of the loss (bits for VI);
+          ball_level, the share of the posterior that is no farther away; inside, whether the ball
+          of `level` holds the partition; expected_loss, the posterior mean of the loss;
         - log_joint: log p(labels, data, answers) in nats by the reference's `TVClust.log_joint`, or
-          that of the first fit that has one;
-        - objective: the limit's `RDPMeans.objective`;
+          that of the first fit that has one; objective: the limit's `RDPMeans.objective`;
         - f, ari, nmi: pairwise F, adjusted Rand index and normalized mutual information with `y`.
 
-        ``attrs`` holds the names of the fits that rate the others ("reference", "log_joint_of",
-        "objective_of"), "loss", "level" and the "radius" of the ball.
+        ``attrs`` names the fits that rate the others ("reference", "log_joint_of",
+        "objective_of"), and has "loss", "level" and the "radius" of the ball.
 
     Notes
     -----
@@ -113,10 +110,8 @@ def compare(
     fits = _read_methods(methods, metric)
     classes = None if y is None else true_labels(y, 1, "y")
     names = {
-        "reference": _named(
-            fits, reference, "reference", lambda fit: fit.draws is not None, "draws"
-        ),
-        "log_joint_of": _named(fits, None, "", _has("log_joint"), ""),
+        "reference": _named(fits, reference, "reference", lambda fit: fit.draws is not None),
+        "log_joint_of": _named(fits, None, "log_joint", _has("log_joint")),
         "objective_of": _named(fits, limit, "limit", _has("objective"), "an objective"),
     }
     rating = names["reference"]
@@ -199,7 +194,11 @@ def _has(name: str) -> Callable[[_Method], bool]:
 
 
 def _named(
-    fits: dict[str, _Method], name: Any, argument: str, suits: Callable[[_Method], bool], what: str
+    fits: dict[str, _Method],
+    name: Any,
+    argument: str,
+    suits: Callable[[_Method], bool],
+    what: str = "draws",
 ) -> str | None:
     """The fit of that name, or the first one that suits; None where there is none."""
     if name is None:
@@ -300,14 +299,14 @@ def leave_view_out(
         One row per view of answers, by the name of what is left out, and, for `TVClust`, a last row
         "data", of the answers alone under the prior of partitions:
 
-        - n_clusters: of the point estimate without it;
-        - distance, self_distance: from the posterior with everything to that without it, and what
-          it would be between equal posteriors (`bayesclust.posterior.posterior_distance`);
-        - right_with, right_without: share of the view's answers that partitions of the posterior
-          agree with, if they have seen them and if not;
-        - gain_over_marginal: log probability of all the view's answers by the posterior without
-          them, the noise integrated out, less that under sources whose answers have nothing to do
-          with the items, in nats per answer;
+        - n_clusters of the point estimate without it;
+        - distance from the posterior with everything to that without it, and self_distance, what it
+          would be between equal posteriors (`bayesclust.posterior.posterior_distance`);
+        - right_with, right_without: share of the view's answers that partitions agree with, drawn
+          with and without them;
+        - gain_over_marginal: log probability of the view's answers by the posterior without them,
+          the noise integrated out, less that under sources that ignore the items, in nats an
+          answer;
         - finding: "agrees with the rest" where the gain is above 0, else "conflicts with the rest".
 
     Notes

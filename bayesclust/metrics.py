@@ -19,9 +19,8 @@ def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, 
     """Precision, recall and F of the pairs put together.
 
     Precision is the share of the pairs together in `labels` that are together in `truth`, recall
-    the share of the pairs together in `truth` that are together in `labels`, and F their harmonic
-    mean (Bilenko, Basu and Mooney 2004, section 4.1; they took the pairs within held-out items).
-    Where neither partition has a pair together, all three are 1; where only one has, all are 0.
+    the reverse, and F their harmonic mean (Bilenko, Basu and Mooney 2004, section 4.1, of held-out
+    items). Where neither partition has a pair together, all are 1; where only one has, all are 0.
 
     Parameters
     ----------

@@ -184,12 +184,11 @@ def lcvqe(
     the item farther from the cluster's centre and :math:`\mu` the other centre nearest to it.
 
     In every pass each item goes to its nearest centre; then the must-links are gone through, in the
-    order given, and after them the cannot-links. Each that is violated takes what costs least. To
-    stay is never cheaper, so items of a must-link always join the cluster of one of them, r of a
-    cannot-link moves to its nearest other centre, and centres are means. Passes end where labels
+    order given, and after them the cannot-links. Each that is violated takes what costs least: to
+    join the cluster of one of its items, or for r the nearest other centre. Passes end where labels
     repeat. The authors start once, from random items; ten starts make it a stronger method. In the
     program of Covoes, Hruschka and Ghosh (2013), which TVClust's tables use, the other centre can
-    be the one that an item moved by a must-link is to leave; here it never is.
+    be the one that an item moved by a must-link is to leave.
 
     >>> X = [[0.0], [1.0], [10.0], [11.0], [5.4]]
     >>> lcvqe(X, None, 2, 0)
@@ -291,10 +290,9 @@ def sssvad(
 
     .. math:: \sum_i d_{z_i}(x_i, m_{z_i}) + \gamma \sum_t [d_{z_i}(x_i, x_j) - d_{z_i}(x_i, x_k)]_+
 
-    is made small, a comparison t saying that i is nearer to j than to k; `weight` is gamma, and the
-    larger the exponent beta, the more even the weights. The article's idea is followed, not its
-    program: labels and centres are set to their best in turn, weights to their best for the
-    comparisons now violated, as far as that lowers the objective, which so never rises.
+    is made small, a comparison t saying that i is nearer to j than to k; `weight` is gamma. Labels
+    and centres are set to their best in turn, weights to their best for the comparisons now
+    violated, as far as that lowers the objective.
     """
     points = np.asarray(X, dtype=np.float64)
     compared = comparisons(constraints)

@@ -6,7 +6,6 @@ Run by ``make demo``, or with other settings as ``python -m experiments.demo``.
 from __future__ import annotations
 
 import argparse
-import textwrap
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import bayesclust as bc
+from bayesclust.report import as_text, findings
 from bayesclust.typing import BoolArray
-from experiments import figures, sources
+from experiments import sources
 
 SHOWN = 10
 """How many of the least credible answers are shown."""
@@ -57,48 +57,19 @@ def fit(
 
 def report(run: Run) -> str:
     """A run in some fifty lines for a terminal."""
-    parts = (_setting(run), _posterior(run), _agreement(run), _answers(run))
-    return "\n\n".join("\n".join(part) for part in parts)
+    summary = as_text(findings(run.sampler.posterior_, max_listed=SHOWN))
+    parts = ("\n".join(part) for part in (_setting(run), _agreement(run), _answers(run)))
+    return "\n\n".join([summary, *parts])
 
 
 def _setting(run: Run) -> Iterator[str]:
     n, d = run.data.X.shape
-    sizes = run.sampler.posterior_["posterior"].sizes
     k, pairs = len(run.data.target_names), n * (n - 1) // 2
     yield f"Wine: {n} items, {d} features, {k} classes that no method sees."
     yield f"{len(run.links)} of {pairs} pairs answered, {run.wrong.sum()} of them wrongly."
-    chains, seconds = f"{sizes['chain']} chains of {sizes['draw']} draws", run.seconds
-    yield f"Sampler: {chains} in {seconds['sampler']:.1f} s, compilation included."
+    seconds = run.seconds
+    yield f"Sampler: {seconds['sampler']:.1f} s, compilation included."
     yield f"RDP-means: {seconds['limit']:.1f} s, compilation included."
-
-
-def _posterior(run: Run) -> Iterator[str]:
-    import arviz as az
-
-    posterior = run.sampler.posterior_
-    names = {"K": "n_clusters", "p": "p", "q": "q"}
-    draws = posterior["posterior"].dataset[list(names.values())]
-    with np.errstate(invalid="ignore"):  # all draws may have one number of clusters
-        ess, rhat = az.ess(draws), az.rhat(draws)
-    y, (i, j) = run.data.y, run.links.items.T
-    within = y[i] == y[j]
-    truth = {
-        "K": f"{len(run.data.target_names)}",
-        "p": f"{(~run.wrong[within]).mean():.2f}",
-        "q": f"{(~run.wrong[~within]).mean():.2f}",
-    }
-    yield "POSTERIOR            mean     90% interval     truth     R-hat      ESS"
-    for shown, name in names.items():
-        low, high = np.quantile(draws[name], [0.05, 0.95])
-        numbers = f"{float(draws[name].mean()):8.2f} {low:8.2f} to {high:.2f}"
-        diagnosed = f"{float(rhat[name].max()):10.3f} {float(ess[name].min()):8.0f}"
-        yield f"  {shown:<14}{numbers:<27}{truth.get(shown, ''):>7}{diagnosed}"
-    clusters, counts = np.unique(draws["n_clusters"], return_counts=True)
-    shares = zip(clusters, counts / counts.sum(), strict=True)
-    yield "  " + "   ".join(f"P(K = {k}) = {share:.2f}" for k, share in shares if share >= 0.005)
-    yield '  p: a pair of one cluster is answered "same"; q: one of two clusters "different".'
-    indent: Any = {"initial_indent": "  ", "subsequent_indent": "  "}
-    yield from textwrap.wrap(str(bc.diagnose(posterior)), 100, **indent)
 
 
 def _agreement(run: Run) -> Iterator[str]:
@@ -122,15 +93,10 @@ def _answers(run: Run) -> Iterator[str]:
 
     answers = bc.constraint_credibility(run.sampler.posterior_).assign(flipped=run.wrong)
     least = answers.nsmallest(SHOWN, "credibility")
-    yield f"THE {SHOWN} LEAST CREDIBLE ANSWERS"
-    for row in least.itertuples():
-        fate = "flipped" if row.flipped else "as it is"
-        right = f"P(right) = {row.credibility:.3f}"
-        yield f"  {row.i:>3} and {row.j:<3}  {row.answer:<9}  {right}   {fate}"
-    yield f"  {least.flipped.sum()} of these {len(least)} were flipped."
+    yield f"Of the {SHOWN} least credible answers {least.flipped.sum()} were flipped."
     if answers.flipped.nunique() == 2:
         area = roc_auc_score(~answers.flipped, answers.credibility)
-        yield f"  Area under the ROC curve of credibility for right answers: {area:.3f}."
+        yield f"Area under the ROC curve of credibility for right answers: {area:.3f}."
 
 
 def draw(run: Run, folder: Path) -> list[Path]:
@@ -144,11 +110,10 @@ def draw(run: Run, folder: Path) -> list[Path]:
         "credibility.png": lambda: bc.plots.credibility(posterior, flipped=run.links.flipped),
         "traces.png": lambda: bc.plots.traces(posterior),
     }
+    folder.mkdir(parents=True, exist_ok=True)
     for name, make in made.items():
-        with figures.replaced(folder / name) as draft:
-            np.ravel(make())[0].figure.savefig(draft, format="png", dpi=150, bbox_inches="tight")
-    with figures.replaced(folder / "posterior.nc") as draft:
-        posterior.to_netcdf(draft, engine="h5netcdf")
+        np.ravel(make())[0].figure.savefig(folder / name, dpi=150, bbox_inches="tight")
+    posterior.to_netcdf(folder / "posterior.nc", engine="h5netcdf")
     return [folder / name for name in (*made, "posterior.nc")]
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,22 +46,9 @@ def save(made: Mapping[str, Callable[[], Figure | None]], folder: Path) -> list[
             if figure is not None:
                 for ending, metadata in (("png", None), ("svg", {"Date": None})):
                     written.append(folder / f"{name}.{ending}")
-                    with replaced(written[-1]) as draft:
-                        figure.savefig(draft, format=ending, dpi=150, metadata=metadata)
+                    figure.savefig(written[-1], dpi=150, metadata=metadata)
                 plt.close(figure)
     return written
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """A draft beside a file, which takes its place when it is written."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draft = path.with_name(f".{os.getpid()}.{path.name}")
-    try:
-        yield draft
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 def look(at: int) -> dict[str, Any]:

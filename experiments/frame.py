@@ -165,16 +165,15 @@ class Experiment:
 
     def write(self, plan: Plan, folder: Path) -> list[Path]:
         """Write tables and figures from the cells that are done; returns the files."""
+        folder.mkdir(parents=True, exist_ok=True)
         frame = load(folder / CELLS, self.kinds)
         frame = frame[(frame.seed == plan.seed) & (frame.trial < plan.trials)]
         entries = self.module.tables(frame, plan)
         report = (
             self.module.report(frame, entries, plan) if len(frame) else ["No cell is done yet."]
         )
-        with figures.replaced(folder / "tables.csv") as draft:
-            entries.to_csv(draft, index=False)
-        with figures.replaced(folder / "tables.md") as draft:
-            draft.write_text("\n".join(report) + "\n", encoding="utf-8")
+        entries.to_csv(folder / "tables.csv", index=False)
+        (folder / "tables.md").write_text("\n".join(report) + "\n", encoding="utf-8")
         drawn = figures.save(self.module.draw(frame, entries, plan), folder) if len(frame) else []
         return [folder / CELLS, folder / "tables.csv", folder / "tables.md", *drawn]
 

@@ -78,9 +78,8 @@ def learn_metric(
     D being the LogDet divergence and :math:`v_c` the difference of the two items of answer c, by
     cyclic Bregman projections (Algorithm 1). The thresholds asked for, :math:`\xi^0`, are the 5th
     and 95th percentiles of squared distances between items (section 5). Algorithm 1 prints the step
-    :math:`\frac{\delta}{2} (1/p - \gamma/\xi)`, which is right for :math:`\gamma = 1` only; the
-    projection is :math:`\frac{\gamma \delta}{\gamma + 1} (1/p - 1/\xi)`, as in the authors'
-    program. Sweeps end when multipliers change, in sum, by less than a share `tol` of their sum.
+    for :math:`\gamma = 1`; the projection is :math:`\frac{\gamma \delta}{\gamma + 1} (1/p -
+    1/\xi)`. Sweeps end when multipliers change, in sum, by less than a share `tol` of their sum.
     """
     pairs, same = links_of(constraints)
     apart = X[pairs[:, 0]] - X[pairs[:, 1]]

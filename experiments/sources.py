@@ -1,12 +1,10 @@
 """The data of the experiments: of installed packages, of files, and generated stand-ins.
 
 The sets of bird song of the DCRC paper and the ImageNet sample of the TVClust paper are not to be
-had. "birdsong" has as many items, columns and classes as the paper's Birdsong, and the sizes of its
-thirteen species. "syllables" has the numbers of the case study's set; its sizes fall by a constant
-factor, chosen so that as many pairs belong together as in Table IV (b), 52.2 of 225 (of the
-triplets 16% are then "yes", as in Table IV (a), 23.7 of 149.5). Clusters are correlated Gaussians
-that overlap: k-means has F = .67 on the one and .44 on the other (.65 on the paper's, says Table
-V). "fuzzy" and "separate" are the three clusters in the plane of Figure 5.
+had. "birdsong" has the size of the paper's Birdsong and of its thirteen species; "syllables" has
+the numbers of the case study's set, and as many pairs belong together as in Table IV (b). Clusters
+are correlated Gaussians that overlap: k-means has F = .67 on the one and .44 on the other (.65 on
+the paper's, says Table V). "fuzzy" and "separate" are the three clusters in the plane of Figure 5.
 """
 
 from __future__ import annotations
@@ -190,10 +188,9 @@ def visual_words(seed: int, n: int = 1000, d: int = 1000, k: int = 10) -> Datase
 
     All categories share word frequencies b, uniform on the simplex; category c has :math:`m_{cj}
     \propto b_j \exp(.47 N(0, 1))`, an image of it :math:`p \sim \mathrm{Dirichlet}(100 m_c)`, for
-    words come in bursts, and 1 + Poisson counts whose mean is log-normal. This is as hard as
-    TVClust's Table 4 reports: multinomial k-means told the true 10 clusters reaches a pairwise F of
-    0.26 in the mean of eight draws (Table 4: 0.25), Gaussian k-means 0.17 and DP-means 0.18 (0.18
-    both), which is what one single cluster has.
+    words come in bursts, and 1 + Poisson counts whose mean is log-normal. It is as hard as
+    TVClust's Table 4: multinomial k-means told the 10 clusters has F = 0.26 (there 0.25),
+    Gaussian k-means 0.17 and DP-means 0.18 (0.18 both), which is what one single cluster has.
     """
     length, spread, contrast, concentration = 500.0, 0.5, 0.47, 100.0
     rng = np.random.default_rng(seed)

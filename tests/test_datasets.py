@@ -143,7 +143,7 @@ def test_an_unknown_name_is_answered_with_the_known_ones():
         datasets.load("vine")
 
 
-@pytest.mark.parametrize("make", [datasets.make_mixture, datasets.make_counts, datasets.make_shape])
+@pytest.mark.parametrize("make", [datasets.make_mixture, datasets.make_shape])
 def test_a_seed_repeats_and_another_differs(make):
     first, again, other = (make(n=40, seed=seed) for seed in (3, np.random.default_rng(3), 4))
     np.testing.assert_array_equal(first.X, again.X)
@@ -176,16 +176,6 @@ def test_standardised_by_default_even_with_one_item():
     np.testing.assert_allclose(data.X.mean(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(data.X.std(axis=0), 1)
     assert datasets.make_mixture(1, 2, 3, seed=1).X.tolist() == [[0.0, 0.0]]
-
-
-def test_counts_are_multinomial_given_their_component():
-    data = datasets.make_counts(20_000, 6, 1, length=30.0, seed=0)
-    lengths = data.X.sum(axis=1)
-    assert lengths.min() >= 1
-    assert lengths.mean() == pytest.approx(30.0, abs=4 * np.sqrt(29 / 20_000))
-    cells = data.X.sum(axis=0) / lengths.sum()
-    chi2 = ((data.X - lengths[:, None] * cells) ** 2 / (lengths[:, None] * cells)).sum()
-    assert stats.chi2.cdf(chi2, df=20_000 * 5) == pytest.approx(0.5, abs=0.4999)
 
 
 @pytest.mark.parametrize(

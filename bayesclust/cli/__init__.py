@@ -74,16 +74,7 @@ def say(text: str, error: BaseException) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line, by default that of the process, and return the exit code.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-
-    Returns
-    -------
-    int
-    """
+    """Run a command line, by default that of the process, and return the exit code."""
     given = sys.argv[1:] if arguments is None else list(arguments)
     top = parser(with_models="fit" in given[:1])
     settings = top.parse_args(given)

@@ -20,7 +20,7 @@ ABOUT = """Ask about items of a data set, and change the partition no more than 
 
 DATA is a table as for bayesclust fit (.csv), an array (.npy), or the name of a data set of
 bayesclust.datasets, whose classes measure the quality. Answers are read line by line from standard
-input: y yes, n no, ? don't know, m modify now, u undo, q stop. The session is saved after each; the
+input: y yes, n no, ? don't know, u undo, q stop. The session is saved after each; the
 same command resumes it."""
 
 EPILOG = """examples:
@@ -28,7 +28,7 @@ EPILOG = """examples:
   bayesclust ask plants.csv --session plants.npz --partition clusters.csv --out corrected.csv
   yes y | bayesclust ask plants.csv --session all.npz --queries 5"""
 
-HELP = "y yes, n no, ? don't know, m modify now, u undo, q stop"
+HELP = "y yes, n no, ? don't know, u undo, q stop"
 FEATURES_SHOWN = 8
 
 
@@ -42,8 +42,6 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--session", required=True, help="where the session is kept (.npz)", **file)
     parser.add_argument("--out", help="file to write the labels to, one a line", **file)
     parser.add_argument("--queries", help="stop after so many answers", **number)
-    text = "modify after so many answers (%(default)s)"
-    parser.add_argument("--every", default=1, help=text, **number)
     begin = parser.add_argument_group("a new session")
     text = "labels to start from, one a line, counted from 0"
     begin.add_argument("--partition", help=text, **file)
@@ -65,7 +63,6 @@ def run(settings: argparse.Namespace) -> int:
     from bayesclust.active import InteractiveSession
     from bayesclust.checks import check_int
 
-    every = check_int(settings.every, "every")
     most = None if settings.queries is None else check_int(settings.queries, "queries", least=0)
     X, y = _data(settings)
     if settings.session.exists():
@@ -74,7 +71,7 @@ def run(settings: argparse.Namespace) -> int:
     else:
         session = _begin(settings, X, y)
         session.save(settings.session)
-    _answer(session, settings.session, most, every)
+    _answer(session, settings.session, most)
     print(session.history.to_string())
     if settings.out is not None:
         with replaced(settings.out) as draft:
@@ -118,7 +115,7 @@ def _data(settings: argparse.Namespace) -> tuple[Any, Any]:
     return items_asked(settings).X, None
 
 
-def _answer(session: InteractiveSession, path: Path, most: int | None, every: int) -> None:
+def _answer(session: InteractiveSession, path: Path, most: int | None) -> None:
     """Ask, read answers line by line, and modify the partition."""
     from bayesclust.active.protocol import VOCABULARY
 
@@ -139,17 +136,11 @@ def _answer(session: InteractiveSession, path: Path, most: int | None, every: in
             break
         if word == "u":
             taken -= _undo(session)
-        elif word == "m":
-            _modify(session)
         else:
             session.answer(query, VOCABULARY[query.kind]["yn?".index(word)])
             taken += 1
             session.save(path)  # the answer is kept even if what it leads to fails
-            if session.n_pending >= every:
-                _modify(session)
-        session.save(path)
-    if session.n_pending:
-        _modify(session)
+            _modify(session)
         session.save(path)
 
 
@@ -161,7 +152,7 @@ def _word() -> str:
             word = input().strip().lower()
         except EOFError:
             return "q"
-        if word in set("yn?muq"):
+        if word in set("yn?uq"):
             return word
         print(f"{word!r} is not understood")
 

@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from bayesclust._io import check_target, replaced
 from bayesclust.cli.summary import read_posterior
 from bayesclust.cli.tables import Sheet, hint, read_sheet
 from bayesclust.typing import NDArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 ABOUT = """Put fits side by side: how many clusters each has, how far it lies from the first
 posterior and whether inside its credible ball, and how much each two agree. Files ending in .nc
@@ -27,7 +24,7 @@ are posteriors; all others are tables of labels, one item a line: a column calle
 EPILOG = """examples:
   bayesclust compare sampler.nc limit.nc
   bayesclust compare sampler.nc limit.nc kmeans.csv --truth classes.csv
-  bayesclust compare a.nc b.nc --measure ari --figure agreement.png --out table.csv
+  bayesclust compare a.nc b.nc --measure ari --out table.csv
 
 columns:
   n_clusters     of the partition: for a posterior, that which stands best for all its draws
@@ -54,7 +51,6 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     text = "the column that names the items in tables (default: id)"
     parser.add_argument("--id", metavar="COLUMN", help=text)
     parser.add_argument("--out", help="also write the first table, comma-separated", **file)
-    parser.add_argument("--figure", help="also draw the agreement (.png, .svg or .pdf)", **file)
     parser.set_defaults(run=run)
 
 
@@ -62,9 +58,8 @@ def run(settings: argparse.Namespace) -> int:
     """Print the comparison."""
     from bayesclust.comparison import agreement, compare
 
-    for target in (settings.out, settings.figure):
-        if target is not None:
-            check_target(target)
+    if settings.out is not None:
+        check_target(settings.out)
     methods, items = _read(settings.fits, settings.id)
     y = None if settings.truth is None else _labels(settings.truth, settings.id, items)
     table = compare(methods, y, reference=settings.reference, level=settings.level)
@@ -81,11 +76,7 @@ def run(settings: argparse.Namespace) -> int:
     if settings.out is not None:
         with replaced(settings.out) as draft:
             table.to_csv(draft, index_label="fit")
-    if settings.figure is not None:
-        _draw(matrix, settings.figure)
-    written = [str(path) for path in (settings.out, settings.figure) if path is not None]
-    if written:
-        print("Written: " + ", ".join(written), file=sys.stderr)
+        print(f"Written: {settings.out}", file=sys.stderr)
     return 0
 
 
@@ -165,20 +156,3 @@ def _in_order(sheet: Sheet, names: list[str], words: list[str], items: list[str]
         number = f"{len(missing)} are missing in all"
         raise ValueError(f"{sheet.path} has no label for {missing[0]!r}, and {number}: add them.")
     return [found[name] for name in items]
-
-
-def _draw(matrix: pd.DataFrame, path: Path) -> None:
-    from matplotlib.figure import Figure
-
-    from bayesclust.plots import agreement
-
-    side = float(np.clip(2.2 + 0.55 * len(matrix), 3.6, 10))
-    figure = Figure(figsize=(side + 1.5, side), layout="constrained")
-    agreement(matrix, ax=figure.add_subplot())
-    kind = path.suffix.removeprefix(".").lower()
-    if kind not in figure.canvas.get_supported_filetypes():
-        raise ValueError(
-            f"{path}: there is no kind of figure {path.suffix!r}: name it .png, .svg or .pdf."
-        )
-    with replaced(path) as draft:
-        figure.savefig(draft, format=kind, dpi=150)

@@ -10,7 +10,7 @@ them.
 """
 
 from bayesclust.datasets.files import load, names
-from bayesclust.datasets.generated import SHAPES, make_counts, make_mixture, make_shape
+from bayesclust.datasets.generated import SHAPES, make_mixture, make_shape
 from bayesclust.datasets.record import Dataset
 
-__all__ = ["SHAPES", "Dataset", "load", "make_counts", "make_mixture", "make_shape", "names"]
+__all__ = ["SHAPES", "Dataset", "load", "make_mixture", "make_shape", "names"]

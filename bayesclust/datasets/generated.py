@@ -10,7 +10,6 @@ from numpy.random import Generator
 from bayesclust.checks import (
     check_choice,
     check_int,
-    check_positive,
     check_random_state,
     number_between,
 )
@@ -77,52 +76,6 @@ def make_mixture(
         X /= np.maximum(X.std(axis=0), np.finfo(float).tiny)
     text = f"{k} correlated Gaussians, separation {separation:g}, elongation at most {elongation:g}"
     return _generated(X, y, k, "mixture", text)
-
-
-def make_counts(
-    n: int = 300,
-    d: int = 50,
-    k: int = 4,
-    *,
-    length: float = 100.0,
-    concentration: float = 0.5,
-    seed: Seed,
-) -> Dataset:
-    """Draw from a mixture of k multinomials with equal weights.
-
-    Each component has cell probabilities from a symmetric Dirichlet, and each item at least one
-    count.
-
-    Parameters
-    ----------
-    n, d, k : int, default 300, 50, 4
-        Items, cells (words) and clusters.
-    length : float, default 100.0
-        Mean number of counts in an item, which is 1 + Poisson(length - 1).
-    concentration : float, default 0.5
-        Parameter of the Dirichlet: the smaller, the fewer cells carry a component.
-    seed : int or numpy.random.Generator
-
-    Returns
-    -------
-    Dataset
-        X (n, d) of whole numbers as float64, and the component of each item as y (n,).
-
-    Examples
-    --------
-    >>> from bayesclust.datasets import make_counts
-    >>> data = make_counts(100, 20, 3, length=50, seed=0)
-    >>> data.X.shape, bool((data.X == data.X.round()).all())
-    ((100, 20), True)
-    """
-    n, d, k = (check_int(count, name) for count, name in ((n, "n"), (d, "d"), (k, "k")))
-    length = number_between(length, "length", "[1, inf)")
-    concentration = check_positive(concentration, "concentration")
-    rng = check_random_state(seed, "seed")
-    cells = rng.dirichlet(np.full(d, concentration), size=k)
-    y = rng.integers(k, size=n)
-    X = rng.multinomial(1 + rng.poisson(length - 1, size=n), cells[y]).astype(float)
-    return _generated(X, y, k, "counts", f"{k} multinomials over {d} cells, mean length {length:g}")
 
 
 def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: Seed) -> Dataset:

@@ -24,6 +24,7 @@ from bayesclust.posterior.similarity import cluster_confidence
 from bayesclust.posterior.tree import (
     group,
     item_names,
+    settings_of,
     source_names,
     stacked_partitions,
     stored_constraints,
@@ -77,21 +78,8 @@ class Findings:
 
 
 def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Findings:
-    """Summarize a posterior.
+    """Summarize a posterior; settings and errors are those of `write_report`.
 
-    Parameters
-    ----------
-    posterior : DataTree or fitted estimator
-    max_listed : int, default 20
-    level : float in (0, 1), default 0.95
-        As for `write_report`, which raises the same errors.
-
-    Returns
-    -------
-    Findings
-
-    Examples
-    --------
     >>> from bayesclust.posterior.tree import to_datatree
     >>> found = findings(to_datatree({"z": [[[0, 0, 1], [0, 0, 1], [0, 1, 1], [0, 0, 1]]]}))
     >>> found.labels, found.numbers
@@ -141,20 +129,14 @@ def _tree(posterior: Any) -> Any:
     return getattr(posterior, "posterior_", posterior)
 
 
-def _settings(posterior: Any) -> dict[str, Any]:
-    """Settings of the estimator that made the posterior."""
-    settings = json.loads(_tree(posterior).attrs.get("settings", "{}"))
-    return settings if isinstance(settings, dict) else {}
-
-
 def _kind(posterior: Any) -> str:
     """Whether these are chains, a mean-field approximation, or one partition."""
-    sizes = group(posterior, "posterior").sizes
-    settings = _settings(posterior)
-    if sizes["chain"] * sizes["draw"] == 1:
+    draws = group(posterior, "posterior").sizes
+    if draws["chain"] * draws["draw"] == 1:
         return PARTITION
-    sampled = settings.get("sampler"), settings.get("inference")
-    return MEAN_FIELD if sampled[0] == "variational" or sampled[1] == "variational_em" else CHAINS
+    settings = settings_of(posterior)
+    methods = {settings.get("sampler"), settings.get("inference")}
+    return MEAN_FIELD if methods & {"variational", "variational_em"} else CHAINS
 
 
 def _model(settings: dict[str, Any]) -> str:
@@ -173,7 +155,7 @@ def _facts(posterior: Any, answers: int) -> dict[str, str]:
     facts = {"data": str(tree.attrs.get("data", "")), "items": f"{sizes['item']:,}"}
     if "observed_data" in tree.children and "feature" in tree["observed_data"].sizes:
         facts["features"] = f"{tree['observed_data'].sizes['feature']:,}"
-    facts |= {"answers": f"{answers:,}", "model": _model(_settings(posterior))}
+    facts |= {"answers": f"{answers:,}", "model": _model(settings_of(posterior))}
     if sizes["chain"] * sizes["draw"] > 1:
         facts["draws"] = f"{sizes['chain']} × {sizes['draw']:,}"
     if int(tree.attrs.get("interrupted", 0)):

@@ -53,10 +53,6 @@ def write_report(
     OSError
         If the disk is full; an existing file is then left as it was.
 
-    See Also
-    --------
-    report_page : the same as a string.
-
     Examples
     --------
     >>> import tempfile
@@ -79,22 +75,8 @@ def write_report(
 def report_page(
     posterior: Any, *, title: str | None = None, max_listed: int = 20, level: float = 0.95
 ) -> str:
-    """Return a summary of a posterior as one HTML page, the same for the same posterior.
+    """Return the page that `write_report` writes.
 
-    Parameters
-    ----------
-    posterior : DataTree or fitted estimator
-    title : str, optional
-    max_listed : int, default 20
-    level : float in (0, 1), default 0.95
-        As for `write_report`, which raises the same errors.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> from bayesclust.posterior.tree import to_datatree
     >>> page = report_page(to_datatree({"z": [[[0, 0, 1]]]}), title="Ants & bees")
     >>> "<title>Ants &amp; bees</title>" in page

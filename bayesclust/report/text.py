@@ -5,8 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from bayesclust.report.findings import PARTITION, Findings
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 WIDTH = 100
 STRAY, MANY_ITEMS = 3, 50
@@ -33,16 +37,21 @@ class Section:
     points: list[str] = field(default_factory=list)
 
 
+def _tabulated(frame: pd.DataFrame, columns: dict[str, tuple[str, str]]) -> dict[str, Any]:
+    """The table of a section: by heading a column and its format, which is empty for words."""
+    kinds = {heading: "number" if form else "word" for heading, (_, form) in columns.items()}
+    rows = frame.to_dict("records")
+    cells = [[format(row[name], form) for name, form in columns.values()] for row in rows]
+    return {"columns": kinds, "rows": cells}
+
+
 def sections(found: Findings) -> Iterator[Section]:
     """Everything that a summary says after the verdict, in its order."""
     yield _clusters(found)
     if found.kind != PARTITION:
-        unsure = [
-            [row["item"], str(row["cluster"]), f"{row['confidence']:.3f}"]
-            for row in found.least_sure.to_dict("records")
-        ]
-        columns = {"least sure items": "word", "cluster": "number", "confidence": "number"}
-        yield Section("uncertainty", "How sure it is", _ball(found), columns, unsure)
+        columns = {"least sure items": ("item", ""), "cluster": ("cluster", "d")}
+        table = _tabulated(found.least_sure, columns | {"confidence": ("confidence", ".3f")})
+        yield Section("uncertainty", "How sure it is", _ball(found), **table)
     if found.answers:
         yield _answers(found)
     if not found.sources.empty:
@@ -54,34 +63,22 @@ def sections(found: Findings) -> Iterator[Section]:
 
 def _clusters(found: Findings) -> Section:
     number = f"{int(found.labels.max()) + 1}"
-    own = found.clusters
+    own = found.clusters.assign(typical=found.clusters["typical"].map(", ".join))
     strays = own[(own["items"] <= STRAY) & (len(found.labels) >= MANY_ITEMS)]
     if len(strays):
-        number += (
-            f", {len(strays)} of them of {STRAY} items or fewer ({strays['items'].sum()} in all)"
-        )
+        number += f", {len(strays)} of them of {STRAY} items or fewer"
+        number += f" ({strays['items'].sum()} in all)"
     likely = [f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005]
-    rows = [
-        [
-            str(row["cluster"]),
-            f"{row['items']:,}",
-            f"{row['confidence']:.3f}",
-            ", ".join(row["typical"]),
-        ]
-        for row in own.drop(strays.index).to_dict("records")
-    ]
+    sentence = f"In the point estimate: {number}. Posterior probability of their number: "
+    columns = {"cluster": ("cluster", "d"), "items": ("items", ",d")}
+    columns |= {"confidence": ("confidence", ".3f"), "most typical items": ("typical", "")}
     return Section(
         "clusters",
         "Clusters",
-        f"{number}."
-        if found.kind == PARTITION
-        else f"In the point estimate: {number}. "
-        f"Posterior probability of their number: {', '.join(likely)}.",
-        dict.fromkeys(("cluster", "items", "confidence"), "number")
-        | {"most typical items": "word"},
-        rows,
-        "Confidence: probability that an item shares a cluster with a random other member of its "
-        "own, on average.",
+        f"{number}." if found.kind == PARTITION else f"{sentence}{', '.join(likely)}.",
+        note="Confidence: probability that an item shares a cluster with a random other member of "
+        "its own, on average.",
+        **_tabulated(own.drop(strays.index), columns),
     )
 
 
@@ -99,57 +96,45 @@ def _ball(found: Findings) -> str:
 
 
 def _answers(found: Findings) -> Section:
-    has_loo = "credibility_loo" in found.listed
-    numbers = ("credibility", "credibility_loo") if has_loo else ("credibility",)
-    rows = []
-    for row in found.listed.to_dict("records"):
-        answer = f"{', '.join(row['items'])}: {row['answer']}"
-        answer += f" ({row['source']}; likely {row['likely']})"
-        rows.append([answer, *(f"{row[name]:.3f}" for name in numbers)])
-    shown = len(rows)
-    listed = "" if shown == found.probably_wrong else f"; the {shown} least credible are listed"
+    listed = found.listed
+    texts = [
+        f"{', '.join(row['items'])}: {row['answer']} ({row['source']}; likely {row['likely']})"
+        for row in listed.to_dict("records")
+    ]
+    columns = {"answer": ("text", ""), "P(right)": ("credibility", ".3f")}
+    note = "P(right): posterior probability that the answer is right"
+    if "credibility_loo" in listed:
+        columns["leave-one-out"] = ("credibility_loo", ".3f")
+        note += "; leave-one-out: the same given the data and all other answers"
+    sentence = f"{found.probably_wrong:,} of {found.answers:,} answers are more likely wrong than"
+    sentence += " right"
+    if len(listed) < found.probably_wrong:
+        sentence += f"; the {len(listed)} least credible are listed"
     caution = "" if found.ok is not False else " Many may be right all the same: see the verdict."
-    loo = "; leave-one-out: the same given the data and all other answers" if has_loo else ""
     return Section(
         "answers",
         "Answers that are probably wrong",
-        f"{found.probably_wrong:,} of {found.answers:,} answers are more likely wrong than right"
-        f"{listed}.{caution}",
-        {"answer": "word", "P(right)": "number"} | ({"leave-one-out": "number"} if has_loo else {}),
-        rows,
-        f"P(right): posterior probability that the answer is right{loo}." if rows else "",
+        f"{sentence}.{caution}",
+        note=f"{note}." if texts else "",
+        **_tabulated(listed.assign(text=texts), columns),
     )
 
 
 def _sources(found: Findings) -> Section:
-    numbers = dict.fromkeys(("mean", "90% interval", "wrong"), "number")
-    rows = [
-        [
-            f"{row['view']}, {row['source']}",
-            row["parameter"],
-            f"{row['mean']:.2f}",
-            f"{row['lower']:.2f} to {row['upper']:.2f}",
-            f"{row['wrong']:.1f} of {row['answers']:,}",
-        ]
-        for row in found.sources.to_dict("records")
-    ]
-    columns = {"source": "word", "noise": "word"} | numbers
-    return Section("sources", "Sources", "", columns, rows, NOISE)
+    rows = found.sources.to_dict("records")
+    table = found.sources.assign(
+        source=[f"{row['view']}, {row['source']}" for row in rows],
+        interval=[f"{row['lower']:.2f} to {row['upper']:.2f}" for row in rows],
+        wrong=[f"{row['wrong']:.1f} of {row['answers']:,}" for row in rows],
+    )
+    columns = {"source": ("source", ""), "noise": ("parameter", ""), "mean": ("mean", ".2f")}
+    columns |= {"90% interval": ("interval", ">"), "wrong": ("wrong", ">")}
+    return Section("sources", "Sources", note=NOISE, **_tabulated(table, columns))
 
 
 def as_text(found: Findings) -> str:
     """Return findings as lines of at most 100 characters, except for long names.
 
-    Parameters
-    ----------
-    found : Findings
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> from bayesclust.posterior.tree import to_datatree
     >>> from bayesclust.report import findings
     >>> print(as_text(findings(to_datatree({"z": [[[0, 0, 1]]]}))).splitlines()[0])
