@@ -6,9 +6,6 @@ snapshot of the chain and says how many draws are valid. Draws are written befor
 counts them, each file in one atomic step; what a killed run wrote beyond its last snapshot is drawn
 again, to the same values. Draws still to come show as -1 (labels and counts) or nan.
 
-On disk a draw takes 2 bytes per item (4 from 32768 items on) before compression, which usually
-saves most of it; a snapshot, of which there is one per chain, takes about 35 bytes per item.
-
 In a run of several processes all see the same directory. The first makes it; a chain is written by
 the process that runs it, and by the first where all of them run it together. What belongs to
 several chains is changed under a lock.
@@ -266,11 +263,7 @@ ARRAY_KEYS = {"bytes", "dtype", "shape"}
 
 
 def to_text(snapshot: Any) -> str:
-    """Write a nest of dicts, lists, arrays, numbers and words as JSON; keys are words.
-
-    >>> from_text(to_text({"alpha": 0.1, "z": np.arange(3)}))
-    {'alpha': 0.1, 'z': array([0, 1, 2])}
-    """
+    """Write a nest of dicts, lists, arrays, numbers and words as JSON; keys are words."""
     return json.dumps(snapshot, default=_plain)
 
 
@@ -296,6 +289,3 @@ def _array(value: dict[str, Any]) -> Any:
         return value
     data = np.frombuffer(base64.b64decode(value["bytes"]), dtype=np.dtype(value["dtype"]))
     return data.reshape(value["shape"]).copy()
-
-
-__all__ = ["Checkpoint", "from_text", "stored_fingerprint", "to_text"]

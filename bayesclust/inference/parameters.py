@@ -203,6 +203,3 @@ class IntegratedNoise:
             noises = [each.noise.sample_prior(each.n_sources, rng) for each in self.constraints]
             tables[position] = stack_tables(self.constraints, noises)
         return DrawnNoise(tables, self.rows)
-
-
-__all__ = ["NONE_DRAWN", "DrawnNoise", "HyperSampler", "IntegratedNoise", "Tally"]

@@ -83,15 +83,6 @@ class Prediction:
 
     New items are rows in the family's coordinates, as `BoundFamily.transform` gives them; the
     family is bound to the n items that were clustered.
-
-    >>> from bayesclust.families import SphericalGaussian
-    >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [1.0], [9.0], [10.0]]))
-    >>> z = np.array([[0, 0, 1, 1], [0, 0, 1, 2]])
-    >>> hyper = np.tile(family.initial_hyper(), (2, 1))
-    >>> draws = Prediction(family, z, [{"concentration": 1.0}] * 2, hyper)
-    >>> draws.similarity(family.transform([[0.2], [9.6]])).round(1)
-    array([[0.9, 0.9, 0. , 0. ],
-           [0. , 0. , 0.7, 0.7]])
     """
 
     family: BoundFamily
@@ -224,6 +215,3 @@ def _shares(z: IntArray, labels: IntArray) -> FloatArray:
     table = np.zeros((int(z.max()) + 1, int(labels.max()) + 1))
     np.add.at(table, (z, labels), 1.0)
     return np.asarray(table / table.sum(axis=1, keepdims=True))
-
-
-__all__ = ["Prediction", "with_shared"]

@@ -236,13 +236,11 @@ def run_chains(
 ) -> Draws:
     """Run one chain, or several that advance together, per entry of `starts`, in `n_jobs` threads.
 
-    Chains are independent and each has its own generator, so the draws do not depend on the number
-    of threads or processes. `checkpoint` is a `Checkpoint`, in which draws are kept as they come
-    and from which the run resumes. With `spread`, where there are several processes and at least as
-    many entries, each runs a part of them and all return all draws; otherwise every process runs
-    every entry. After a keyboard interrupt there are fewer draws than asked for, with a warning: a
-    common number per chain, without chains that had hardly begun where that keeps more draws.
-    `title` stands before the progress.
+    Draws do not depend on the number of threads or processes. They are kept in the `Checkpoint` as
+    they come, and the run resumes from it. With `spread`, each of several processes, if there are
+    at least as many entries, runs a part of them and all return all draws; otherwise each runs all.
+    After a keyboard interrupt chains have fewer draws, all as many, with a warning: those that had
+    hardly begun are left out where that keeps more draws. `title` stands before the progress.
     """
     stop = threading.Event()
     number = len(starts)
@@ -434,6 +432,3 @@ def check_same_in_all(words: Mapping[str, Any]) -> None:
             f"process {other} has other {names} than process 0: make the same call with the same "
             "data in all processes, with checkpoints in a folder that all of them see."
         )
-
-
-__all__ = ["Chain", "Draws", "InterruptedRunWarning", "LostProcessError", "Schedule", "run_chains"]

@@ -207,9 +207,7 @@ def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatAr
 def max_compatible(F: FloatArray, log_p: FloatArray) -> FloatArray:
     """Eq. 14: P(y | x) within the set of labels of largest F."""
     inside = F.max(axis=1, keepdims=True) - F <= TIE
-    kept = np.where(inside, log_p, -np.inf)
-    weights = np.exp(kept - kept.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+    return softmax(np.where(inside, log_p, -np.inf))
 
 
 def most_probable(logits: FloatArray) -> FloatArray:
@@ -259,10 +257,8 @@ def fit_em(
     def begin(W: FloatArray) -> Ascent:
         ascent = Ascent(few, rough, settings, W, first)
         for iterations, steps, weight, unsure in STAGES if first is not None else STAGES[-1:]:
-            table = (
-                first if first is None else first * np.where(few.unsure, unsure, weight)[:, None]
-            )
-            ascent.turn_to(rough, table)
+            scale = np.where(few.unsure, unsure, weight)[:, None]
+            ascent.turn_to(rough, None if first is None else first * scale)
             ascent.run(iterations, steps)
         return ascent
 
@@ -293,11 +289,9 @@ def fit_em(
     q = np.empty((len(points), n_clusters))
     q[order] = np.exp(log_softmax(best.W @ features.T)).T
     q[answers.items] = best.q
-    counts: list[Counts] = [
-        np.zeros((one.n_sources * one.n_answers, one.n_patterns)) for one in constraints
-    ]
-    if answers.n_answers:
-        counts = answers.soft.counts(best.q)
+    counts = answers.soft.counts(best.q)
+    if not answers.n_answers:
+        counts = [np.zeros((one.n_sources * one.n_answers, one.n_patterns)) for one in constraints]
     return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)
 
 
@@ -306,13 +300,8 @@ def _objective(
 ) -> WeightObjective:
     m = max(answers.n_answers, 1)
     entropies = m * settings.tau
-    return WeightObjective(
-        features,
-        len(answers.items),
-        m * settings.penalty,
-        entropies,
-        entropies if settings.balance else 0.0,
-    )
+    balance = entropies if settings.balance else 0.0
+    return WeightObjective(features, len(answers.items), m * settings.penalty, entropies, balance)
 
 
 def named_first(points: FloatArray, named: IntArray) -> tuple[FloatArray, IntArray]:
@@ -353,8 +342,7 @@ def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatAr
 def _shares(q: FloatArray) -> FloatArray:
     """Expected shares of the clusters among the named items, as under an even Dirichlet prior."""
     sizes = q.sum(axis=0) + 1.0
-    shares: FloatArray = sizes / sizes.sum()
-    return shares
+    return np.asarray(sizes / sizes.sum())
 
 
 def _highest(ascents: Sequence[Ascent], number: int) -> list[Ascent]:
@@ -391,12 +379,8 @@ def _kmeans(points: FloatArray, number: int, rng: Generator) -> IntArray:
     with warnings.catch_warnings():
         # fewer different items than clusters: some clusters stay empty, which is no harm to a start
         warnings.simplefilter("ignore", ConvergenceWarning)
-        labels: IntArray = (
-            KMeans(number, n_init=KMEANS_RUNS, random_state=seed)
-            .fit(points)
-            .labels_.astype(np.int64)
-        )
-    return labels
+        found = KMeans(number, n_init=KMEANS_RUNS, random_state=seed).fit(points)
+    return np.asarray(found.labels_, dtype=np.int64)
 
 
 # --- settings chosen by constraints held out
@@ -427,20 +411,10 @@ def choose(
     for fold in range(FOLDS):
         kept, held = leave_out(constraints, [part == fold for part in parts])
         for number, settings in enumerate(tried):
-            rough = replace(
-                settings,
-                starts=min(HELD_OUT_STARTS, settings.starts),
-                kept=1,
-                tolerance=ROUGH_TOLERANCE,
-            )
-            fit = fit_em(
-                points,
-                kept,
-                n_clusters,
-                rough,
-                np.random.default_rng([seed, fold]),
-                binding=binding,
-            )
+            starts = min(HELD_OUT_STARTS, settings.starts)
+            rough = replace(settings, starts=starts, kept=1, tolerance=ROUGH_TOLERANCE)
+            rng = np.random.default_rng([seed, fold])
+            fit = fit_em(points, kept, n_clusters, rough, rng, binding=binding)
             for view, counts in zip(held, fit.counts, strict=True):
                 scores[number] += log_predictive(view, fit.q, view.noise.predictive(counts))
     return tried[int(np.argmax(scores))]

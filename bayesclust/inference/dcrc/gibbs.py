@@ -73,16 +73,14 @@ class DCRCChain:
         self.rng = rng
         self.free = unnamed(problem.constraints, len(problem.points))
         self.named = np.flatnonzero(~self.free)
-        self.noise: list[dict[str, Any]] = [
-            view.noise.initial(view.n_sources) for view in problem.constraints
-        ]
+        self.noise = [view.noise.initial(view.n_sources) for view in problem.constraints]
         self.sites = compile_sites(problem.constraints, len(problem.points))
         self.table = stack_tables(problem.constraints, self.noise)
-        self.sampler = (
-            None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
-        )
-        prior = problem.prior
-        self.precision = np.nan if prior is None else prior.prior_precision.initial
+        self.sampler: WeightSampler | None = None
+        self.precision = np.nan
+        if problem.prior is not None:
+            self.sampler = WeightSampler(weight_objective(problem, self.named))
+            self.precision = problem.prior.prior_precision.initial
         self._use_weights(problem.W)
         # starts are dispersed: answers have no part in them
         self.z = _draw_each(self.log_p, rng)
@@ -109,10 +107,8 @@ class DCRCChain:
                 self._penalise(self.problem.prior.draw_precision(self.W, self.rng))
         if not freeze_noise:
             constraints = self.problem.constraints
-            self.noise = [
-                view.noise.draw(view.counts(self.z), noise, self.rng)
-                for view, noise in zip(constraints, self.noise, strict=True)
-            ]
+            rows = zip(constraints, self.noise, strict=True)
+            self.noise = [one.noise.draw(one.counts(self.z), own, self.rng) for one, own in rows]
             self.table = stack_tables(constraints, self.noise)
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
@@ -137,15 +133,8 @@ class DCRCChain:
         """log p(z, answers, noise | X, W), where W is drawn with its unnormalised prior."""
         problem = self.problem
         if problem.prior is not None:
-            return dcrc_log_joint(
-                self.W,
-                self.z,
-                problem.points,
-                problem.constraints,
-                self.noise,
-                problem.prior,
-                self.precision,
-            )
+            data = problem.points, problem.constraints, self.noise
+            return dcrc_log_joint(self.W, self.z, *data, problem.prior, self.precision)
         value = float(self.log_p[np.arange(len(self.z)), self.z].sum())
         for view, noise in zip(problem.constraints, self.noise, strict=True):
             value += view.log_prob(self.z, noise) + view.noise.log_prior(noise)
@@ -196,19 +185,15 @@ def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
     sizes = None if prior.proportions is None else np.array(prior.proportions)
     features = named_first(problem.points, named)[0]
     ridge = prior.prior_precision.initial / 2
-    bias_ridge = prior.bias_scale**-2 / 2
-    return WeightObjective(
-        features, len(named), ridge, prior.separation, prior.balance, sizes, bias_ridge
-    )
+    entropies = prior.separation, prior.balance
+    return WeightObjective(features, len(named), ridge, *entropies, sizes, prior.bias_scale**-2 / 2)
 
 
 def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
     """Draw a label for each row."""
     edges = np.exp(log_p).cumsum(axis=1)
-    drawn: IntArray = (
-        (edges[:, :-1] <= rng.random((len(edges), 1)) * edges[:, -1:]).sum(axis=1).astype(np.int64)
-    )
-    return drawn
+    below = edges[:, :-1] <= rng.random((len(edges), 1)) * edges[:, -1:]
+    return np.asarray(below.sum(axis=1), dtype=np.int64)
 
 
 # --- draws whose classes are known up to their order alone
@@ -220,12 +205,9 @@ def match_classes(z: IntArray, reference: IntArray, number: int) -> IntArray:
     The reference becomes every item's commonest class, until it stays.
     """
     for _ in range(MATCHING_ROUNDS):
-        cells = [
-            np.bincount(row.astype(np.int64) * number + reference, minlength=number**2) for row in z
-        ]
-        matched = np.array(
-            [linear_sum_assignment(-cell.reshape(number, number))[1] for cell in cells]
-        )
+        codes = z.astype(np.int64) * number + reference
+        cells = [-np.bincount(row, minlength=number**2).reshape(number, number) for row in codes]
+        matched = np.array([linear_sum_assignment(cell)[1] for cell in cells])
         before = reference
         reference = class_shares(z, matched).argmax(axis=1)
         if (reference == before).all():

@@ -57,7 +57,6 @@ from bayesclust.inference.limits.passes import (
     NEW,
     RESTLESS,
     Pass,
-    divergence_to_own,
     scan,
     sum_by_cluster,
 )
@@ -236,11 +235,12 @@ def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArra
 
 def scatter(problem: Problem, labels: IntArray, centers: FloatArray) -> float:
     """Sum of the items' divergences from their own centres."""
-    divergence = problem.divergence
-    natural = divergence.natural(centers)
-    offset = divergence.offset(centers)
-    squared = divergence.squared
-    return float(divergence_to_own(problem.points, problem.phi, squared, labels, natural, offset))
+    natural = problem.divergence.natural(centers)[labels]
+    if problem.divergence.squared:
+        return float(np.square(problem.points - natural).sum())
+    cross = (problem.points * natural).sum(axis=1)
+    own = problem.phi + problem.divergence.offset(centers)[labels] - cross
+    return float(np.maximum(own, 0.0).sum())
 
 
 def objective(

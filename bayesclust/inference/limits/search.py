@@ -189,71 +189,50 @@ def refine(problem: Problem, solution: Solution, xi: Xi, max_iter: int = 300) ->
     A pass misses moves that lower J, as m_k is drawn towards the items of the cluster. Here an item
     is taken out, as a cluster of its own, and merged to where J falls most.
     """
-    labels = solution.labels.copy()
-    clusters = solution.clusters.copy() if problem.several else labels
+    labels, clusters = solution.labels, solution.clusters
     for _ in range(max_iter):
         moved = False
         for item in range(len(labels)):
             # the item as a centre that comes last, in a cluster that comes last
-            was = labels[item]
-            here = clusters[item]
-            labels[item] = labels.max() + 1
-            if problem.several:
-                clusters[item] = clusters.max() + 1
-            numbers, centers = means(problem.points, labels)
-            change = _choices(problem, numbers, clusters, centers, item, xi)
-            last = len(centers) - 1
-            there = np.flatnonzero(labels == was)
-            if len(there):
-                where = numbers[there[0]]
-            elif problem.several and (clusters == here).any():
-                where = last + here
-            else:
-                where = len(change) - 1
+            apart, single = labels.copy(), clusters.copy()
+            apart[item] = labels.max() + 1
+            single[item] = clusters.max() + 1
+            numbers, centers = means(problem.points, apart)
+            change, chosen = _choices(problem, numbers, single, centers, item, xi)
+            now = len(change) - 1
+            if (apart == labels[item]).any():
+                now = numbers[np.argmax(apart == labels[item])]
+            elif problem.several and (single == clusters[item]).any():
+                now = numbers[item] + clusters[item]
             best = int(np.argmin(change))
-            if change[best] < change[where] - ROUNDING * abs(problem.penalty):
-                where = best
+            if change[best] < change[now] - ROUNDING * abs(problem.penalty):
                 moved = True
-            if problem.several:
-                if where < last:
-                    clusters[item] = clusters[np.flatnonzero(numbers == where)[0]]
-                elif where < len(change) - 1:
-                    clusters[item] = where - last
-                clusters = np.unique(clusters, return_inverse=True)[1]
-            numbers[item] = min(where, last)
-            labels = numbers
-            if not problem.several:
-                clusters = labels
+                numbers[item], single[item] = chosen[:, best]
+                labels, clusters = numbers, np.unique(single, return_inverse=True)[1]
         if not moved:
             break
     return compact(labels, clusters)
 
 
 def _choices(
-    problem: Problem,
-    labels: IntArray,
-    clusters: IntArray,
-    centers: FloatArray,
-    item: int,
-    xi: Xi,
-) -> FloatArray:
-    """J of an item taken out, less a centre's penalty, for each choice that it has.
+    problem: Problem, labels: IntArray, clusters: IntArray, centers: FloatArray, item: int, xi: Xi
+) -> tuple[FloatArray, IntArray]:
+    """J of an item taken out for each centre and cluster it may have, and these, (2, choices).
 
-    These are the centres, then one of its own in each cluster where there are several, and last
-    one by itself.
+    J is less a centre's penalty. Choices are all other centres, then one of its own in each cluster
+    where there are several, and last one by itself.
     """
     last = len(centers) - 1
-    sizes = np.bincount(labels).astype(np.float64)
-    joined = merge_with(problem, centers, sizes, slice(last, last + 1))[0, :last]
-    if not problem.several:
-        joined += answer_costs(problem.graph, xi, labels, item, last + 1)[:last]
-        return np.append(joined, 0.0)
     count = int(clusters[item])
     owner = np.empty(len(centers), dtype=np.int64)
     owner[labels] = clusters
+    sizes = np.bincount(labels).astype(np.float64)
+    joined = merge_with(problem, centers, sizes, slice(last, last + 1))[0, :last]
     answers = answer_costs(problem.graph, xi, clusters, item, count + 1)[:count]
-    beside = np.where(np.bincount(clusters)[:count] > 0, answers, np.inf)
-    return np.concatenate([joined + answers[owner[:last]], beside, [problem.per_cluster]])
+    beside = np.where(problem.several & (np.bincount(clusters)[:count] > 0), answers, np.inf)
+    change = np.concatenate([joined + answers[owner[:last]], beside, [problem.per_cluster]])
+    centre = np.minimum(np.arange(len(change)), last)
+    return change, np.stack([centre, np.append(owner[:last], np.arange(count + 1))])
 
 
 def free_components(problem: Problem, solution: Solution, xi: Xi) -> IntArray:
