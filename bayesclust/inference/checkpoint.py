@@ -108,7 +108,7 @@ class Checkpoint:
 
 
 class Record:
-    """The draws of one entry of a run on disk; `width` is its number of chains, if several."""
+    """The draws of one entry of a run on disk; `width` is its number of chains."""
 
     def __init__(
         self, checkpoint: Checkpoint, entry: int, entries: int, size: int, *, writes: bool = True
@@ -118,7 +118,7 @@ class Record:
         self.entries = entries
         self.size = size
         self.writes = writes
-        self.width: int | None = None
+        self.width = 1
         self.file = checkpoint.path / "state" / str(entry) / "zarr.json"
         self.saved = 0
         self.last = time.monotonic()
@@ -127,22 +127,20 @@ class Record:
     @property
     def chains(self) -> slice:
         """Its chains among those of the run."""
-        width = self.width or 1
-        return slice(self.entry * width, (self.entry + 1) * width)
+        return slice(self.entry * self.width, (self.entry + 1) * self.width)
 
-    def check(self, width: int | None) -> None:
+    def check(self, width: int) -> None:
         """Refuse entries of several sizes, whose places in the store would overlap."""
         number = self.checkpoint.number_of_chains
-        entries = self.entries
-        if (width or 1) * entries != number:
+        if width * self.entries != number:
             raise ValueError(
-                f"entry {self.entry} has {width or 1} of the checkpoint's {number} chains, in "
-                f"{entries} entries: give all entries of a run with a checkpoint the same number "
-                "of chains."
+                f"entry {self.entry} has {width} of the checkpoint's {number} chains, in "
+                f"{self.entries} entries: give all entries of a run with a checkpoint the same "
+                "number of chains."
             )
 
     def load(self) -> tuple[dict[str, Any] | None, dict[str, dict[str, NDArray[Any]]]]:
-        """The last snapshot, if there is one, and the valid draws by group: arrays (draw, ...)."""
+        """The last snapshot, if any, and the valid draws by group: arrays (chain, draw, ...)."""
         if self.writes:
             for unfinished in self.file.parent.glob("*.partial"):  # what killed runs left
                 unfinished.unlink(missing_ok=True)
@@ -151,7 +149,7 @@ class Record:
         if state is None:
             return None, draws
         self.saved = int(state["draws"])
-        self.width = state["width"]
+        self.width = state["width"] or 1
         for group in GROUPS if self.saved else ():
             draws[group] = self._draws(group)
         return state, draws
@@ -179,8 +177,7 @@ class Record:
         try:
             for name, array in zarr.open_group(where, mode="r").arrays():
                 where = self.checkpoint.path / group / name
-                values = np.asarray(array[self.chains, : self.saved])
-                draws[name] = values[0] if self.width is None else np.moveaxis(values, 0, 1)
+                draws[name] = np.asarray(array[self.chains, : self.saved])
         # zarr and its codecs raise any of these on a torn file
         except (OSError, RuntimeError, ValueError, KeyError, TypeError):
             raise ValueError(
@@ -203,7 +200,7 @@ class Record:
         number = store.number
         for group, variables in store.arrays.items() if number > self.saved else ():
             for name, values in variables.items():
-                self._write(group, name, values if self.width else values[:, None], number)
+                self._write(group, name, values, number)
         text = to_text({"sweeps": sweeps, "draws": number, "width": self.width, "chain": snapshot})
         above = self.file.parent.parent / "zarr.json"
         with self.checkpoint.lock, runner.locked(self.checkpoint.path):
@@ -215,7 +212,7 @@ class Record:
         self.pause = max(SECONDS, (self.last - begun) / SHARE)
 
     def _write(self, group: str, name: str, values: NDArray[Any], number: int) -> None:
-        """Write whole chunks, from `values` (draw, chain, ...), over what a killed run left."""
+        """Write whole chunks, from `values` (chain, draw, ...), over what a killed run left."""
         array = self.checkpoint.array(group, name, values[0, 0], self.size)
         chunk = array.chunks[1]
         chains = self.chains
@@ -223,7 +220,7 @@ class Record:
         end = min(-(-number // chunk) * chunk, array.shape[1])
         shape = (chains.stop - chains.start, end - first, *values.shape[2:])
         block = np.full(shape, array.fill_value, values.dtype)
-        block[:, : number - first] = np.moveaxis(values[first:number], 1, 0)
+        block[:, : number - first] = values[:, first:number]
         array[chains, first:end] = block
 
 

@@ -5,21 +5,15 @@ answer s multiplies the weight of draw z by
 
     p(s | z, earlier answers) = p(earlier answers and s | z) / p(earlier answers | z),
 
-the noise integrated out under its conjugate prior; data, concentration and base measure have no
-part in it. When the weights have become uneven, draws are resampled by their weights, and each is
-moved by a sweep of the collapsed chain that it came from, under all answers so far. Both steps keep
-the weighted draws at the posterior given all answers.
-
-Which cluster model suits the user's classes is not known before there are answers, and the density
-of the data cannot tell: it knows nothing of classes. Answers can. Models m are weighed by how well
-each predicts every answer given all others,
+the noise integrated out under its conjugate prior. When the weights have become uneven, draws are
+resampled by their weights, and each is moved by a sweep of the chain that it came from, under all
+answers so far. Models m are weighed by how well each predicts every answer given all others,
 
     w_m proportional to exp sum_a log p(s_a | all other answers, data, m)
 
 (pseudo-Bayesian model averaging: Geisser and Eddy 1979; Yao, Vehtari, Simpson and Gelman 2018,
-Bayesian Anal. 13, Sec. 3.4), computed from the present draws. Bayes factors, which the weights
-estimate (Chopin 2002, Eq. 8), would count against a model for good what its few draws predicted
-before they had converged.
+Bayesian Anal. 13, Sec. 3.4). Bayes factors would count against a model for good what its few draws
+predicted before they had converged.
 """
 
 from __future__ import annotations

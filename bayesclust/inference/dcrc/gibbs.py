@@ -1,9 +1,8 @@
 """DCRC's posterior by Gibbs sampling: labels of the named items, noise and, if asked, the weights.
 
-A sweep draws the labels of the items that constraints name, one by one in random order and then in
-the groups that links hold together; the weights W given these, unless W is held, and the precision
-of their prior, where it is learned; and the noise of every source. Labels of other items depend on
-W alone: they are summed out of the draw of W and drawn from P(y | x; W) when the state is read.
+A sweep draws the labels of the items that constraints name, one by one and then in the groups that
+links hold together, the weights W given these, unless W is held, the precision of their prior and
+the noise. Labels of other items are summed out of the draw of W, and drawn when the state is read.
 
 For item i, with log P(y_i = k | x_i; W) given (Pei et al., Eq. 6) and the constraints under Table I
 or any other noise:

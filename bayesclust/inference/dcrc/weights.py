@@ -7,10 +7,8 @@ Given the labels z_i of the items that constraints name, the others' summed out,
 
     log p(W | z, X) = log N(W) + sum_i log P(z_i | x_i; W) + the entropies + const.
 
-Polya-gamma variables would make this Gaussian without the entropies, but not with them.
-Trajectories along the gradient, accepted or refused by Metropolis' rule, leave the density exactly
-in place whatever its terms are. The metric is fixed in advance from a bound on the curvature, which
-is the same for all classes (Bohning 1992): only the length of a step is adapted, in the warm-up.
+The metric of the trajectories is fixed in advance from a bound on the curvature, which is the same
+for all classes (Bohning 1992): only the length of a step is adapted, in the warm-up.
 """
 
 from __future__ import annotations
@@ -98,7 +96,7 @@ class WeightObjective:
             values.append(-value / scale)
             return values[-1], -gradient.ravel() / scale
 
-        options = {"maxiter": steps, "maxcor": MEMORY, "ftol": 1e-9}
+        options: Any = {"maxiter": steps, "maxcor": MEMORY, "ftol": 1e-9}
         found = minimize(descend, W.ravel(), jac=True, method="L-BFGS-B", options=options)
         # the first evaluation is the start's
         raised = scale * (values[0] - float(found.fun))

@@ -5,9 +5,9 @@ The objective counts each link once,
     J(z, m) = sum_i D(x_i, m_{z_i}) - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside
     clusters} + lambda K,
 
-where the paper's Eq. 20 counts it from both ends although one update sees it once; only this J
-falls at every step. Two more slips of Algorithm 1 are mended: an item that opens a cluster is in it
-at once, and a cluster that loses its last item stops counting at once.
+where the paper's Eq. 20 counts it from both ends; only this J falls at every step. Two more slips
+of Algorithm 1 are mended: an item that opens a cluster is in it at once, and a cluster that loses
+its last item stops counting at once.
 
 Clusters of several centres are the limit of TVClust whose clusters are Dirichlet-process mixtures
 (`bayesclust.partition_priors.nested`): p(components, clusters) is
@@ -24,8 +24,7 @@ with them (TVClust Lemma 3, Eq. 16 to 18; `bayesclust.inference.limits.path_mode
     log alpha = -gamma (lambda + lambda_within) - log kappa(gamma),
 
 kappa being the factor by which the base measure disfavours a component, against the best centre.
-The prior times kappa^M is then kappa exp(-gamma [(K - 1) lambda + (M - 1) lambda_within]) times
-factors that neither vanish nor grow with gamma. So, up to constants, -(1 / gamma) log p tends to
+Then, up to constants, -(1 / gamma) log p tends to
 
     J = sum_i D(x_i, m_{c_i}) + sum_answers cost[code, pattern of the clusters] + lambda K +
     lambda_within M.
@@ -235,20 +234,11 @@ def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArra
 
 def scatter(problem: Problem, labels: IntArray, centers: FloatArray) -> float:
     """Sum of the items' divergences from their own centres."""
-    natural = problem.divergence.natural(centers)[labels]
-    if problem.divergence.squared:
-        return float(np.square(problem.points - natural).sum())
-    cross = (problem.points * natural).sum(axis=1)
-    own = problem.phi + problem.divergence.offset(centers)[labels] - cross
-    return float(np.maximum(own, 0.0).sum())
+    return float(problem.divergence.paired(problem.points, centers[labels]).sum())
 
 
 def objective(
-    problem: Problem,
-    labels: IntArray,
-    centers: FloatArray,
-    xi: Xi,
-    owner: IntArray | None = None,
+    problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi, owner: IntArray | None = None
 ) -> float:
     """J at labels 0 to M - 1, centres (M, d) and their clusters, by default themselves."""
     clusters = labels if owner is None else owner[labels]
@@ -266,10 +256,9 @@ def descend(
 ) -> Solution:
     """Alternate passes over items, means, and passes over components, until nothing moves.
 
-    Algorithm 1. With fixed xi, J falls at every step and the end is a local minimum. With growing
-    xi, passes end when nothing moves and no item's answers would be served better in another
-    cluster, so that larger xi would change nothing. (TVClust waits for 20 passes without a change:
-    where divergences are large, before xi weighs anything.) By default every centre is a cluster.
+    Algorithm 1. With fixed xi, J falls at every step to a local minimum. With growing xi, passes go
+    on until no item's answers would be served better in another cluster. (TVClust waits for 20
+    passes without a change: where divergences are large, before xi weighs anything.)
     """
     labels, centers = means(problem.points, labels)
     if not problem.several:

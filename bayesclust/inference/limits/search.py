@@ -12,8 +12,7 @@ centres, making one component of a and b, where b is, changes J by
     n_a D(m_a, m) + n_b D(m_b, m) - lambda_within + answers(a in the cluster of b) - answers(a where
     it is),
 
-where a's cost includes lambda if it is alone in its cluster. Components that answers leave free go
-to the nearest cluster, at the same J; that is no part of the limit.
+where a's cost includes lambda if it is alone in its cluster.
 """
 
 from __future__ import annotations
@@ -283,9 +282,8 @@ def improve(
 ) -> Solution:
     """Go down at fixed xi until no step of any kind lowers J; centres without owners are grouped.
 
-    The steps are passes, merges, of several centres new groupings and joined components, and, if
-    `finely`, moves of single items with all means at their best. At the end, free components go to
-    the nearest cluster.
+    If `finely`, also by single items with all means at their best. At the end, free components go
+    to the nearest cluster.
     """
     fixed = Schedule(xi)
     if owner is None:
@@ -340,12 +338,10 @@ def search(
     """The best solution of several starts, clusters in the order of their first items.
 
     The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of
-    the others visit the items in random order from the partition by the nearest of up to twice as
-    many random items as the first solution has clusters. The ends of all these are brought to the
-    largest final xi, for J compares only at one xi. The remaining starts are the best solution so
-    far, disturbed at that xi: a few random items are dealt to its clusters and to new ones, and
-    passes in random order follow. With several starts of up to a thousand items every end is
-    refined.
+    the others are partitions by the nearest of some random items, visited in random order. Their
+    ends are brought to the largest final xi, for J compares only at one xi. The remaining starts
+    are the best solution so far, disturbed at that xi. With several starts of up to a thousand
+    items every end is refined.
     """
     n = len(problem.points)
     first = np.zeros(n, dtype=np.int64) if start is None else start
@@ -355,10 +351,8 @@ def search(
     finely = others > 0 and n <= MOST_TO_REFINE
     if rng is not None:
         most = 2 * len(ends[0].centers)
-        ends += [
-            _from_random_items(problem, most, schedule, max_iter, rng)
-            for _ in range((others + 3) // 4)
-        ]
+        drawn = range((others + 3) // 4)
+        ends += [_from_random_items(problem, most, schedule, max_iter, rng) for _ in drawn]
     final = max((end.xi for end in ends), key=largest)
     best: Solution | None = None
     for end in ends:
@@ -386,11 +380,7 @@ def _better(best: Solution | None, other: Solution) -> Solution:
 
 
 def _in_order(
-    problem: Problem,
-    labels: IntArray,
-    schedule: Schedule,
-    max_iter: int,
-    order: IntArray | None,
+    problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int, order: IntArray | None
 ) -> Solution:
     """Descend, visiting the items in the order given."""
     if order is None:

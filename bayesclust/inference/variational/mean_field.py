@@ -7,9 +7,8 @@ With q(theta), q(weights) and q(noise) at their optimum the bound is
 
 where m and p(counts) are the marginal likelihoods with parameters and noise integrated out,
 extended to soft weights. A sweep fixes the other factors at their optimum, updates the
-responsibilities colour by colour, which cannot lower the bound under the fixed factors, and then
-moves these to their new optimum, which cannot lower it either. Plain NumPy: it took less processor
-time than JAX at most sizes measured (300 x 7 to 100,000 x 8), and compiles nothing.
+responsibilities colour by colour, and then moves these to their new optimum: neither lowers the
+bound. Plain NumPy took less processor time than JAX at most sizes (300 x 7 to 100,000 x 8).
 
 Weights. In size-biased order stick k is V_k ~ Beta(1 - d, c + k d) and pi_k = V_k prod_{l<k}
 (1 - V_l): d = 0 and c = alpha for the Dirichlet process, (d, c) for Pitman-Yor, d = -gamma and

@@ -8,8 +8,7 @@ S being the scatter of the members about their centre plus, for each violated mu
 that of its two items (w for one metric, as both halves of it fall to that), and diam^2(A) the
 largest squared distance of two items under A. Eq. 7 is the minimum as if the farthest pair d stayed
 the same: A = n B^(-1), B = S + sum w (d d' - g g'). It fails where another pair becomes the
-farthest, and where B is not positive definite. There the paper projects A on the positive
-semi-definite matrices, which takes all weight from the directions that should have most of it.
+farthest, and where B is not positive definite.
 
 f is convex. diam^2 is the largest of linear functions of A, so that with c the sum of the w,
 
@@ -17,8 +16,7 @@ f is convex. diam^2 is the largest of linear functions of A, so that with c the 
 
 over weights u >= 0 with sum 1 on all pairs k of items, and A = n B^(-1) again. u on the violated
 pairs themselves gives B = S, a start; a step moves weight to the farthest pair under the present A
-from the pair that is least far, and the gap c (diam^2(A) - sum_k u_k |d_k|_A^2) bounds how far f(A)
-is from its minimum. Where Eq. 7 is right it is the first step.
+from the pair that is least far, until the gap c (diam^2(A) - sum_k u_k |d_k|_A^2) is small.
 """
 
 from __future__ import annotations
