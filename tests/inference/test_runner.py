@@ -209,11 +209,6 @@ def test_compilation_is_announced_once(bar, start, lines):
     assert bar.write.call_args_list == [call(line, file=sys.stderr) for line in lines]
 
 
-def test_without_progress_compilation_is_silent(bar):
-    run_chains([compiled_now], Schedule(0, 1), progress=False)
-    bar.write.assert_not_called()
-
-
 # --- several processes: threads that stand in for them
 
 SCHEDULE = Schedule(4, 12)
@@ -333,11 +328,6 @@ def test_only_the_first_process_writes_what_all_run(tmp_path, two, monkeypatch):
     assert 2 <= states <= SCHEDULE.length + 1, "each sweep may save once, and the end"
 
 
-def test_flags_reach_all_processes(two):
-    found = two.run(lambda index: runner.any_process(index == 1, False))
-    assert [flags.tolist() for flags in found] == [[True, False], [True, False]]
-
-
 def test_processes_with_other_data_are_refused_in_all(two):
     def work(index):
         sentence = r"^process 1 has other data, seed than process 0: make the same call with"
@@ -356,12 +346,6 @@ def test_a_checkpoint_that_only_one_process_sees_is_refused(two, tmp_path):
     zarr.create_group(tmp_path / "0", attributes={"bayesclust": fingerprint})
     with pytest.raises(ValueError, match=r"^process 1 has other a checkpoint than process 0"):
         two.run(lambda index: Checkpoint(tmp_path / str(index), {"seed": 0}, 1))
-
-
-def test_there_is_one_process_by_default():
-    assert (runner.n_processes(), runner.process_index()) == (1, 0)
-    np.testing.assert_array_equal(runner.gather(np.arange(3)), [[0, 1, 2]])
-    runner.check_same_in_all({"seed": 1})
 
 
 def test_a_failure_of_the_runtime_is_a_lost_process(two):

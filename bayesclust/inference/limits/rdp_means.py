@@ -51,14 +51,7 @@ from bayesclust.constraints.factor_graph import sites_of
 from bayesclust.families import Divergence
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import Graph, LinkGraph, Xi, largest, smallest, times
-from bayesclust.inference.limits.passes import (
-    MOVED,
-    NEW,
-    RESTLESS,
-    Pass,
-    scan,
-    sum_by_cluster,
-)
+from bayesclust.inference.limits.passes import MOVED, NEW, RESTLESS, Pass, scan, sum_by_cluster
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 CEILING = 1e6

@@ -35,15 +35,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.special import (
-    betaincinv,
-    digamma,
-    gammainccinv,
-    gammaincinv,
-    gammaln,
-    logsumexp,
-    xlogy,
-)
+from scipy.special import betaincinv, digamma, gammainccinv, gammaincinv, gammaln, logsumexp, xlogy
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names

@@ -9,7 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 import bayesclust as bc
 from bayesclust.constraints.statements import Apart, Statement, Together
 from bayesclust.inference.limits.minimal_modification.program import (
-    Encoding,
     Limits,
     OutOfTime,
     Problem,
@@ -116,11 +115,6 @@ def test_nothing_found_in_time_is_told(rng):
     X, seen, links = hard_case(rng)
     with pytest.raises(TimeoutError, match=r"^no partition .* was found within time_limit=1e-06"):
         bc.MinimalModification(1.0, 1.0, time_limit=1e-6).fit(X, partition=seen, constraints=links)
-
-
-def test_a_kind_of_statement_without_encoding_is_refused():
-    with pytest.raises(TypeError, match="no encoding is registered for int"):
-        enforce(3, Encoding(np.zeros((1, 2))), [])
 
 
 def test_a_kind_of_statement_of_ones_own_is_solved():
