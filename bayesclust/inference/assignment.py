@@ -198,8 +198,7 @@ def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDA
         squares = (seeds**2).sum(axis=1)
         parts = (X[begin : begin + CHUNK] for begin in range(0, n, CHUNK))
         labels = np.concatenate([(squares - 2 * part @ seeds.T).argmin(axis=1) for part in parts])
-    compact: NDArray[np.int64] = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return compact
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def _nearest_seeds(

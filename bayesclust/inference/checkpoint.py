@@ -20,6 +20,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ class Checkpoint:
 
     def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
         """The part of one entry of so many, of `size` draws; all have as many chains."""
-        return Record(self, entry, entries, size, writes=writes)
+        return Record(self, entry, entries, size, writes)
 
     def array(self, group: str, name: str, value: NDArray[Any], size: int) -> Any:
         """The zarr array of one variable, made at its first draw; a longer run lengthens it."""
@@ -107,20 +108,20 @@ class Checkpoint:
             )
 
 
+@dataclass
 class Record:
     """The draws of one entry of a run on disk; `width` is its number of chains."""
 
-    def __init__(
-        self, checkpoint: Checkpoint, entry: int, entries: int, size: int, *, writes: bool = True
-    ) -> None:
-        self.checkpoint = checkpoint
-        self.entry = entry
-        self.entries = entries
-        self.size = size
-        self.writes = writes
-        self.width = 1
-        self.file = checkpoint.path / "state" / str(entry) / "zarr.json"
-        self.saved = 0
+    checkpoint: Checkpoint
+    entry: int
+    entries: int
+    size: int
+    writes: bool
+    width: int = 1
+    saved: int = 0
+
+    def __post_init__(self) -> None:
+        self.file = self.checkpoint.path / "state" / str(self.entry) / "zarr.json"
         self.last = time.monotonic()
         self.pause = SECONDS
 
@@ -144,15 +145,11 @@ class Record:
         if self.writes:
             for unfinished in self.file.parent.glob("*.partial"):  # what killed runs left
                 unfinished.unlink(missing_ok=True)
-        draws: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
         state = self._state()
-        if state is None:
-            return None, draws
-        self.saved = int(state["draws"])
-        self.width = state["width"] or 1
-        for group in GROUPS if self.saved else ():
-            draws[group] = self._draws(group)
-        return state, draws
+        if state is not None:
+            self.saved = int(state["draws"])
+            self.width = state["width"] or 1
+        return state, {group: self._draws(group) for group in GROUPS if self.saved}
 
     def _state(self) -> dict[str, Any] | None:
         if not self.file.exists():

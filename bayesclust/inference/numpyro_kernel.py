@@ -63,8 +63,7 @@ class Scope(NamedTuple):
 
 def _close(a: Any, b: Any) -> BoolArray:
     tolerance = float(np.sqrt(np.finfo(np.asarray(a).dtype).eps))
-    close: BoolArray = np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
-    return close
+    return np.asarray(np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))
 
 
 @dataclass(frozen=True, eq=False)

@@ -139,8 +139,7 @@ class HyperSampler:
         """Root of the covariance, once it has been seen long enough."""
         if self.steps < LEARNT_AFTER or len(self.free) < 2:
             return None
-        root: FloatArray = np.linalg.cholesky(self.scatter + 1e-6 * np.eye(len(self.free)))
-        return root
+        return np.asarray(np.linalg.cholesky(self.scatter + 1e-6 * np.eye(len(self.free))))
 
 
 # --- the noise of the constraints

@@ -92,8 +92,7 @@ def leave_one_out(constraints: Constraints, draws: IntArray, weights: FloatArray
         inverse[:, code, pattern] = np.exp(constraints.noise.log_marginal(others) - whole)
     patterns = constraints.patterns(draws)
     own = inverse[np.arange(len(draws))[:, None], constraints.codes, patterns]
-    values: FloatArray = -np.log(weights @ own)
-    return values
+    return np.asarray(-np.log(weights @ own))
 
 
 class Particles:
@@ -139,8 +138,7 @@ class Particles:
     @property
     def weights(self) -> FloatArray:
         """Weights of the draws, of sum 1, shape (S,)."""
-        shares: FloatArray = softmax(self._log_weights)
-        return shares
+        return np.asarray(softmax(self._log_weights))
 
     @property
     def effective_size(self) -> float:
@@ -249,8 +247,7 @@ class AveragedParticles:
     @property
     def shares(self) -> FloatArray:
         """Weight of each model, proportional to exp(`scores`), shape (models,)."""
-        found: FloatArray = softmax(self.scores)
-        return found
+        return np.asarray(softmax(self.scores))
 
     @property
     def draws(self) -> IntArray:

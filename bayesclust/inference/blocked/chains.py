@@ -120,8 +120,7 @@ class Unknowns:
     @property
     def sizes(self) -> IntArray:
         """Cluster sizes, (K,)."""
-        sizes: IntArray = np.rint(self.statistics[0]).astype(np.int64)
-        return sizes
+        return np.asarray(np.rint(self.statistics[0]), dtype=np.int64)
 
     def use(self, problem: TVClustProblem, components: Components) -> None:
         """Take over these data and answers; `see` must follow."""

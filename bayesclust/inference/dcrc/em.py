@@ -86,6 +86,7 @@ class EMSettings:
     proportions: bool = True
     temperature: float = 1.0
     literal: bool = False
+    binding: bool = False
     starts: int = 8
     kept: int = 2
     max_iter: int = 100
@@ -236,14 +237,12 @@ def fit_em(
     n_clusters: int,
     settings: EMSettings,
     rng: Generator,
-    *,
-    binding: bool = False,
 ) -> EMFit:
     """Maximise the bound."""
     answers = NamedAnswers(constraints, len(points))
     features, order = named_first(points, answers.items)
     whole = _objective(features, answers, settings)
-    tables = _tables(answers, binding, settings.literal)
+    tables = _tables(answers, settings)
     few = answers
     some = features
     if answers.n_answers > ROUGH_ANSWERS:
@@ -252,7 +251,7 @@ def fit_em(
     if len(some) > len(few.items) + ROUGH_FREE:
         some = _thinned(some, len(few.items), rng)
     rough = _objective(some, few, settings)
-    first = _tables(few, binding, settings.literal)[0]
+    first = _tables(few, settings)[0]
 
     def begin(W: FloatArray) -> Ascent:
         ascent = Ascent(few, rough, settings, W, first)
@@ -324,15 +323,15 @@ def _thinned(features: FloatArray, n_named: int, rng: Generator) -> FloatArray:
     return features[np.append(np.arange(n_named), np.sort(free))]
 
 
-def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatArray | None]:
+def _tables(answers: NamedAnswers, settings: EMSettings) -> list[FloatArray | None]:
     """The known log tables to go through; None at the end leaves noise to the constraints."""
     if not answers.n_answers:
         return [None]
-    if not binding:
+    if not settings.binding:
         learned = any(view.noise.free for view in answers.constraints)
         known = answers.soft.table_of_means
         return [known, None] if learned else [known]
-    steps = () if literal else FALLING_EPS
+    steps = () if settings.literal else FALLING_EPS
     falling: list[FloatArray | None] = [
         agreement_table(answers.constraints, float(np.log(eps / 2))) for eps in steps
     ]
@@ -399,8 +398,6 @@ def choose(
     n_clusters: int,
     tried: Sequence[EMSettings],
     rng: Generator,
-    *,
-    binding: bool = False,
 ) -> EMSettings:
     """The settings under which answers held out in five parts are predicted best."""
     if len(tried) == 1 or not enough(constraints):
@@ -414,7 +411,7 @@ def choose(
             starts = min(HELD_OUT_STARTS, settings.starts)
             rough = replace(settings, starts=starts, kept=1, tolerance=ROUGH_TOLERANCE)
             rng = np.random.default_rng([seed, fold])
-            fit = fit_em(points, kept, n_clusters, rough, rng, binding=binding)
+            fit = fit_em(points, kept, n_clusters, rough, rng)
             for view, counts in zip(held, fit.counts, strict=True):
                 scores[number] += log_predictive(view, fit.q, view.noise.predictive(counts))
     return tried[int(np.argmax(scores))]

@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from bayesclust._numba import kernel
@@ -83,7 +82,7 @@ class DCRCChain:
         self._use_weights(problem.W)
         # starts are dispersed: answers have no part in them
         self.z = _draw_each(self.log_p, rng)
-        self.moved = np.zeros(1, np.int64)
+        self.moved = 0
         self.blocks_moved = self.accepted = np.nan
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
@@ -92,12 +91,11 @@ class DCRCChain:
         `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean: at
         first, labels contradict many answers, which would be taken for noise.
         """
-        self.moved[0] = 0
         order = self.rng.permutation(self.named)
-        scan_classes(self.z, self.log_p, self.sites, self.table, order, self.moved, self.rng)
-        moved = np.zeros(1, np.int64)
-        number = move_class_blocks(self.z, self.log_p, self.sites, self.table, moved, self.rng)
-        self.blocks_moved = moved[0] / number if number else np.nan
+        answers = self.sites, self.table
+        self.moved = scan_classes(self.z, self.log_p, *answers, order, self.rng)
+        moved, number = move_class_blocks(self.z, self.log_p, *answers, self.rng)
+        self.blocks_moved = moved / number if number else np.nan
         if self.sampler is not None:
             labels = np.eye(len(self.W))[self.z[self.named]]
             W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
@@ -118,7 +116,7 @@ class DCRCChain:
             variables |= {names[name]: np.array(values) for name, values in noise.items()}
         statistics = {
             "log_joint": self.log_joint(),
-            "moved": self.moved[0] / max(len(self.named), 1),
+            "moved": self.moved / max(len(self.named), 1),
             "blocks_moved": self.blocks_moved,
         }
         if self.sampler is not None:
@@ -226,8 +224,7 @@ def class_shares(z: IntArray, matched: IntArray) -> FloatArray:
 def best_columns(proba: FloatArray, labels: IntArray) -> IntArray:
     """The columns of `proba` (n, K) that the labels 0..L-1 are, then all others."""
     together = np.eye(proba.shape[1])[labels].T @ proba
-    order: IntArray = linear_sum_assignment(-together)[1]
-    return order
+    return np.asarray(linear_sum_assignment(-together)[1])
 
 
 # --- compiled scans
@@ -235,34 +232,26 @@ def best_columns(proba: FloatArray, labels: IntArray) -> IntArray:
 
 @kernel
 def scan_classes(
-    z: NDArray[np.int64],
-    log_p: NDArray[np.float64],
-    sites: Sites,
-    table: NDArray[np.float64],
-    order: NDArray[np.int64],
-    moved: NDArray[np.int64],
-    rng: Generator,
-) -> None:
-    """Draw the labels z of the items in `order`, one after another; log_p is (n, K)."""
+    z: IntArray, log_p: FloatArray, sites: Sites, table: FloatArray, order: IntArray, rng: Generator
+) -> int:
+    """Draw the labels z of the items in `order`, one after another; returns how many moved."""
+    moved = 0
     logits = np.empty(log_p.shape[1])
     for i in order:
         logits[:] = log_p[i]
         add_site_logits(sites, table, z, i, logits)
         k = draw_index(logits, len(logits), rng)
-        moved[0] += k != z[i]
+        moved += k != z[i]
         z[i] = k
+    return moved
 
 
 @kernel
 def move_class_blocks(
-    z: NDArray[np.int64],
-    log_p: NDArray[np.float64],
-    sites: Sites,
-    table: NDArray[np.float64],
-    moved: NDArray[np.int64],
-    rng: Generator,
-) -> int:
-    """Draw bonds, and one label for every block that they make; the number of blocks."""
+    z: IntArray, log_p: FloatArray, sites: Sites, table: FloatArray, rng: Generator
+) -> tuple[int, int]:
+    """Draw bonds, and one label for every block that they make; how many moved, and of how many."""
+    moved = 0
     blocks = draw_blocks(sites, table, z, rng)
     logits = np.empty(log_p.shape[1])
     for block in range(len(blocks.begin)):
@@ -275,5 +264,5 @@ def move_class_blocks(
         add_block_logits(sites, table, z, items, True, logits)
         k = draw_index(logits, len(logits), rng)
         z[items] = k
-        moved[0] += k != old
-    return len(blocks.begin)
+        moved += k != old
+    return moved, len(blocks.begin)

@@ -273,8 +273,7 @@ def family_at(gamma: float, points: FloatArray, divergence: Divergence) -> Bound
 
 def _read(divergence: Divergence, scale: Any, X: Any) -> FloatArray:
     points = divergence.points(X, least=1)
-    rows: FloatArray = points if scale is None else scale(points)
-    return rows
+    return np.asarray(points if scale is None else scale(points))
 
 
 def log_kappa(family: BoundFamily, log_peaks: FloatArray) -> float:

@@ -163,17 +163,8 @@ def visit(
     """
     tally = np.zeros(2, dtype=np.int64)
     last = len(problem.points) if last is None else last
-    task = Pass(
-        problem.points,
-        problem.phi,
-        problem.divergence.squared,
-        problem.several,
-        problem.penalty,
-        problem.per_cluster,
-        problem.graph,
-        xi,
-        slack,
-    )
+    kind = problem.divergence.squared, problem.several, problem.penalty, problem.per_cluster
+    task = Pass(problem.points, problem.phi, *kind, problem.graph, xi, slack)
     while True:
         used = int(np.flatnonzero(state.size)[-1]) + 1
         first, into = scan(task, first, last, used, state, tally)
@@ -207,15 +198,11 @@ def _open(problem: Problem, state: State, item: int, into: int) -> State:
 def _with_room(state: State) -> State:
     more = len(state.size)
     size = np.pad(state.size, (0, more))
-    return State(
-        state.z,
-        size,
-        np.pad(state.natural, ((0, more), (0, 0))),
-        np.pad(state.offset, (0, more)),
-        state.cluster,
-        np.concatenate([state.owner, np.arange(more, 2 * more)]),
-        size if state.load is state.size else np.pad(state.load, (0, more)),
-    )
+    load = size if state.load is state.size else np.pad(state.load, (0, more))
+    owner = np.append(state.owner, np.arange(more, 2 * more))
+    natural = np.pad(state.natural, ((0, more), (0, 0)))
+    offset = np.pad(state.offset, (0, more))
+    return state._replace(size=size, natural=natural, offset=offset, owner=owner, load=load)
 
 
 def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArray, FloatArray]:

@@ -66,7 +66,7 @@ class Matrix:
     def times(self, V: FloatArray) -> FloatArray:
         """M V for one vector or a matrix of them."""
         V = V - V.mean(axis=0)
-        product: FloatArray = self.centred @ (self.centred.T @ V) + self.links @ V
+        product = np.asarray(self.centred @ (self.centred.T @ V) + self.links @ V)
         return product - product.mean(axis=0)
 
     def sum_of_squares(self) -> float:

@@ -83,12 +83,9 @@ def closure(links: WeightedLinks) -> WeightedLinks:
     mean = [
         float(weight[must == one].mean()) if (must == one).any() else 1.0 for one in (False, True)
     ]
-    return WeightedLinks.of(
-        np.concatenate([pairs, entailed]),
-        np.concatenate([must, kind]),
-        np.concatenate([weight, np.where(kind, mean[1], mean[0])]),
-        n,
-    )
+    weights = np.concatenate([weight, np.where(kind, mean[1], mean[0])])
+    every = np.concatenate([pairs, entailed])
+    return WeightedLinks.of(every, np.concatenate([must, kind]), weights, n)
 
 
 def neighbourhoods(points: FloatArray, links: WeightedLinks) -> tuple[FloatArray, IntArray]:
