@@ -16,7 +16,7 @@ from scipy.stats import chisquare
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, RelativeConstraints
 from bayesclust.families import DiagonalGaussian
-from bayesclust.inference.numpyro_kernel import PartitionGibbs, PartitionGibbsState
+from bayesclust.inference.numpyro_kernel import PartitionGibbs
 from bayesclust.models import constraint_sites, tvclust
 from bayesclust.partition_priors import DirichletProcess
 
@@ -173,11 +173,6 @@ def test_chains_run_in_every_way(method, chains):
     np.testing.assert_allclose(moved[:, 1:], np.mean(z[:, 1:] != z[:, :-1], axis=2))
     np.testing.assert_allclose(np.mean(z[..., 0] == z[..., 1], axis=1), 0.8, atol=0.07)
     np.testing.assert_allclose(np.mean(z, axis=1), 0.5, atol=0.1)
-
-
-def test_the_progress_bar_says_how_many_labels_move():
-    state = PartitionGibbsState({"z": jnp.zeros(N)}, jnp.array([0.3, 0.5]), jax.random.key(0))
-    assert PartitionGibbs(gaussians).get_diagnostics_str(state) == "40% of labels moved"
 
 
 def test_labels_stay_where_none_is_possible():

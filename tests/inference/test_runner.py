@@ -103,14 +103,6 @@ def test_chains_of_one_thread_take_turns_and_stop_at_an_error():
     assert [own.number for own in chains] == [50, 50, 40]
 
 
-def test_an_error_while_starting_is_raised():
-    def fail():
-        raise LookupError("no start")
-
-    with pytest.raises(LookupError, match="no start"):
-        run([Count, fail], Schedule(0, 5))
-
-
 # --- interrupts
 
 

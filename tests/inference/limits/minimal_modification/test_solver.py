@@ -46,12 +46,6 @@ def test_long_ring_is_solved(rng):
     assert problem.held(found.values).all()
 
 
-def test_an_odd_ring_in_two_clusters_has_no_values(rng):
-    with pytest.raises(Unsatisfiable) as error:
-        solve(ring(7, 2, rng), Limits.of(60.0, workers=1))
-    assert error.value.rows == list(range(7))
-
-
 def test_spare_statements_are_shared_between_parts(rng):
     """Two clusters: rings of odd length must each violate one link."""
     short, long = ring(3, 2, rng), ring(61, 2, rng)
