@@ -64,8 +64,7 @@ print(f"area under the ROC curve: {area:.3f}")
 answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 
 # %% [markdown]
-# The same in order, the least credible first. Few answers lie in between: nearly all are near 0 or
-# near 1.
+# The least credible answers by name. The hollow diamonds are the leave-one-out credibility.
 
 # %%
 bc.plots.credibility_ranking(est.posterior_, flipped=links.flipped);

@@ -16,8 +16,14 @@ from tests.exactness.exact import partitions
 from tests.refusals import cases, refusal
 
 Y = np.repeat([0, 1, 2], 8)
-SHORT = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
-SHORT |= {"progress": False, "cluster_model": "single"}
+SHORT = {
+    "cluster_model": "single",
+    "num_chains": 2,
+    "num_warmup": 100,
+    "num_samples": 100,
+    "random_state": 0,
+    "progress": False,
+}
 DRAWS = np.array([[0, 0, 1, 1]] * 16 + [[0, 0, 0, 0]] * 3 + [[0, 1, 2, 3]])
 
 

@@ -2,22 +2,18 @@
 
 The information that an experiment with outcome a gives is the expected fall of an uncertainty U,
 
-    U(p) - sum_a p(a) U(p | a),                                             (DeGroot 1962)
+    U(p) - sum_a p(a) U(p | a).                                             (DeGroot 1962)
 
-and U says what one wants to know. With U the entropy of z it is the mutual information
+With U the entropy of z it is the mutual information (BALD; Houlsby et al. 2011, Eq. 2), high where
+the answer is uncertain for another reason than the annotator's errors. With U = sum_st w_s w_t
+L(z_s, z_t), the expected loss between two draws (Rao 1982), a pair that decides whether two large
+clusters are one counts for more than a pair of stray items. Here U is a function of weights v of
+any sum, times that sum, so that conditioning on an answer is the product of v and p(a | z_s).
 
-    I(a; z) = H(sum_s w_s p(a | z_s)) - sum_s w_s H(p(a | z_s)),  (BALD; Houlsby et al. 2011, Eq. 2)
-
-which is high where the answer is uncertain for another reason than the annotator's errors. With
-U = sum_st w_s w_t L(z_s, z_t), the expected loss between two draws (Rao's 1982 quadratic entropy
-under a loss L), a pair that decides whether two large clusters are one counts for more than a pair
-of stray items. Here U is a function of weights v of any sum, times that sum, so that conditioning
-on an answer is the product of v and p(a | z_s).
-
-Candidates. Items that are together in every draw are one *atom*, and one pair of two atoms stands
-for all. Where there are still too many pairs, or triplets, candidates are drawn on whose true
-answer two weighted draws disagree, as in query by committee (Seung, Opper and Sompolinsky 1992).
-Half of them name random items, so that large atoms have their share, and half random atoms.
+Items that are together in every draw are one *atom*, and one pair of two atoms stands for all.
+Where there are still too many pairs, or triplets, candidates are drawn on whose true answer two
+weighted draws disagree (Seung, Opper and Sompolinsky 1992), half of them random items, so that
+large atoms have their share, and half random atoms.
 """
 
 from __future__ import annotations
@@ -75,11 +71,7 @@ def check_target(target: Any) -> Any:
 
 
 def uncertainty(target: Any, draws: Labels) -> Uncertainty:
-    """Return how uncertain weighted draws (S, n) are about a target, as a function of the weights.
-
-    Of the partition, its number of clusters, or the co-clustering of an item with each other one on
-    average it is the entropy, in nats; of a loss its expectation between two draws.
-    """
+    """Return how uncertain weighted draws (S, n) are: the entropy, in nats, or expected loss."""
     wanted = check_target(target)
     if wanted == PARTITION:
         return _entropy
@@ -96,11 +88,7 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
 
 
 def default_min_gain(target: Any, draws: Labels) -> float:
-    """Return the expected gain below which a query is hardly worth an annotator's time.
-
-    For a loss it is a tenth of the cost of one misplaced item, the mean loss between 64 draws and
-    the same with one item in another of their clusters; for an entropy it is 0.01 nats.
-    """
+    """Return the least gain worth asking for: 0.01 nats, or a tenth of a misplaced item's loss."""
     loss = check_target(target)
     if not isinstance(loss, Loss):
         return MIN_NATS
@@ -119,8 +107,7 @@ def default_min_gain(target: Any, draws: Labels) -> float:
 def _entropy(mass: FloatArray) -> FloatArray:
     """Minus sum v log(v / sum v)."""
     total = mass.sum(axis=-1)
-    value: FloatArray = entr(mass).sum(axis=-1) + xlogy(total, total)
-    return value
+    return entr(mass).sum(axis=-1) + xlogy(total, total)
 
 
 def _co_clustering_entropy(weights: FloatArray, together: FloatArray) -> FloatArray:
@@ -128,31 +115,28 @@ def _co_clustering_entropy(weights: FloatArray, together: FloatArray) -> FloatAr
     total = weights.sum(axis=-1)
     share = weights @ together
     apart = np.maximum(total[..., None] - share, 0.0)
-    value: FloatArray = (entr(share) + entr(apart)).mean(axis=-1) + xlogy(total, total)
-    return value
+    return (entr(share) + entr(apart)).mean(axis=-1) + xlogy(total, total)
 
 
 def _spread(weights: FloatArray, distance: FloatArray) -> FloatArray:
     """Expected distance between two draws, times the sum of the weights."""
     total = weights.sum(axis=-1)
     both = ((weights @ distance) * weights).sum(axis=-1)
-    value: FloatArray = both / np.where(total > 0, total, 1.0)
-    return value
+    return both / np.where(total > 0, total, 1.0)
 
 
 def expected_gains(measure: Uncertainty, weights: FloatArray, answers: FloatArray) -> FloatArray:
-    """Return by how much the answer to each of C queries is expected to lower an uncertainty, (C,).
+    """Return the expected fall (C,) of an uncertainty by answers (C, S, A) of p(answer | draw).
 
-    `answers` holds p(answer | draw), (C, S, A). Weights are (S,), or (M, S) for M joint answers to
-    queries that are already chosen, each row with the probability of these answers as its sum.
+    Weights are (S,), or (M, S) for M joint answers to queries that are already chosen, of which
+    each row has the probability as its sum.
     """
     rows = np.atleast_2d(weights)
     left = np.zeros(len(answers))
     for row in rows:
         for a in range(answers.shape[-1]):
             left += measure(row * answers[:, :, a])
-    gains: FloatArray = measure(rows).sum() - left
-    return gains
+    return measure(rows).sum() - left
 
 
 def choose_jointly(
@@ -160,8 +144,8 @@ def choose_jointly(
 ) -> tuple[IntArray, FloatArray]:
     """Choose at most `size` queries one by one, each by what it adds to those before.
 
-    This is Algorithm 1 of Kirsch, van Amersfoort and Gal (2019), BatchBALD. Returns positions of
-    the queries, the best single one first (the first of equals), and the gain that each adds.
+    This is Algorithm 1 of Kirsch, van Amersfoort and Gal (2019), BatchBALD; returns positions and
+    gains.
     """
     rows = np.asarray(weights)[None, :]
     free = np.ones(len(answers), dtype=np.bool_)
@@ -187,19 +171,14 @@ def _fewer(rows: FloatArray, rng: Generator) -> FloatArray:
     if len(rows) <= CONFIGURATIONS:
         return rows[mass > 0]
     drawn = rows[rng.choice(len(rows), CONFIGURATIONS, p=mass / mass.sum())]
-    kept: FloatArray = drawn / drawn.sum(axis=1, keepdims=True) * (mass.sum() / CONFIGURATIONS)
-    return kept
+    return drawn / drawn.sum(axis=1, keepdims=True) * (mass.sum() / CONFIGURATIONS)
 
 
 # --- candidates
 
 
 def with_skips(confusion: FloatArray, skipped: int, answered: int) -> FloatArray:
-    """Add to p(answer | truth) (S, truth, answer) about pairs the answer "don't know".
-
-    It is equally likely whatever the truth is. The share of skipped pairs has the prior Beta(1, 9),
-    and its posterior mean is used; this is exact, since the share enters linearly.
-    """
+    """Add "don't know" to p(answer | truth) (S, truth, answer), as likely whatever the truth is."""
     share = (SKIPPED + skipped) / (SKIPPED + ANSWERED + skipped + answered)
     last = np.full((*confusion.shape[:-1], 1), share)
     return np.concatenate([(1 - share) * confusion, last], axis=-1)
@@ -285,8 +264,7 @@ class _Members:
 
     def of(self, atom: IntArray) -> IntArray:
         """One random member of each atom."""
-        chosen: IntArray = self.order[self.begin[atom] + self.rng.integers(self.size[atom])]
-        return chosen
+        return self.order[self.begin[atom] + self.rng.integers(self.size[atom])]
 
     def pairs_of(self, atoms: IntArray) -> IntArray:
         """Sorted pairs of members of two atoms each."""

@@ -2,15 +2,11 @@
 
 Neighbourhoods are sets of items known to be in one cluster each, and in different ones (Basu,
 Banerjee and Mooney 2004; Mallapragada, Jin and Jain 2008; Xiong, Azimi and Fern 2014): an item is
-compared with one neighbourhood after the other until it is in one, and begins a new one if it is in
-none. The authors assume that every query has a correct answer. Here
-
-- answers are accepted one by one, those that a pair received more often first and then in the order
-  in which they came; an answer that contradicts the accepted ones is set aside. A pair that
-  received both answers equally often has none;
-- after "don't know" the item is compared with the next neighbourhood. An item that is in none, and
-  not known to be apart from all, rests until there is nothing else to ask; then other pairs between
-  it and that neighbourhood are asked.
+compared with one after the other until it is in one, or begins a new one. The authors take every
+answer for correct. Here answers are accepted one by one, those that a pair received more often
+first, then in their order, and one that contradicts those before it is set aside. After "don't
+know" the item is compared with the next neighbourhood; one that is in none, and not known to be
+apart from all, rests until only other pairs between it and that neighbourhood are left to ask.
 """
 
 from __future__ import annotations
@@ -87,8 +83,8 @@ class Neighbourhoods:
         """Return at most `size` queries: about the item that was begun, then the others in order.
 
         `preference` gives for an item (l,) numbers, the largest for the neighbourhood to compare it
-        with first. Queries are about different items as far as there are any, since the next query
-        about an item depends on its answers. A neighbourhood is represented by its first member.
+        with first, of which the first member is asked about. Queries are about different items as
+        far as there are any, since the next query about an item depends on its answers.
         """
         first_of: dict[int, int] = {}
         for i in [*self.begun, *map(int, order)]:
@@ -173,7 +169,7 @@ class MinMax:
     Mallapragada, Jin and Jain (ICPR 2008): the next item is the one whose largest similarity to the
     items in neighbourhoods is smallest; it is compared with the neighbourhoods by decreasing
     largest similarity until one is its own. With similarities that decrease in the Euclidean
-    distance, such as the authors' Gaussian kernel, this is farthest-first traversal.
+    distance this is farthest-first traversal.
 
     Examples
     --------
@@ -237,14 +233,12 @@ class NPU:
     (line 1); the similarity M(x, x') of two items is the share of trees in which they are in one
     leaf (line 2). For an item x in no neighbourhood N_i (lines 5 to 7)::
 
-        p_i = mean of M(x, x') over x' in N_i, divided by the sum of these means over the
-              neighbourhoods
+        p_i = mean of M(x, x') over x' in N_i, divided by the sum of these means over all i
         H   = - sum over i of p_i log2 p_i
         E   = sum over i of i p_(i),   p_(1) >= p_(2) >= ...
 
     and the item with the largest H / E is compared with one neighbourhood after the other, the most
-    probable first, until one is its own; an item that is in none begins a new one. While there is
-    one neighbourhood only, the item is drawn.
+    probable first. While there is one neighbourhood only, the item is drawn.
 
     The paper leaves three things open: neighbourhoods that an item was compared with have p_i = 0;
     an item that shares no leaf with any has equal p_i; and i in E goes by decreasing p_i, the order
@@ -261,8 +255,7 @@ class NPU:
 
     Examples
     --------
-    Items 0 and 5 are known to be apart; of the others, the forest is least sure about those at the
-    border.
+    Items 0 and 5 are known to be apart; of the others, the forest is least sure at the border.
 
     >>> import numpy as np
     >>> from bayesclust.constraints import PairwiseConstraints
@@ -275,7 +268,7 @@ class NPU:
     def __init__(self, n_trees: int = 50, seed: int = 0, n_jobs: int | None = None) -> None:
         self.n_trees = check_int(n_trees, "n_trees")
         self.seed = check_int(seed, "seed", least=0)
-        n_threads(n_jobs)  # refuses what is no number of threads
+        n_threads(n_jobs)  # refuses bad values now; threads are counted at the query
         self.n_jobs = n_jobs
         self._forest: tuple[FloatArray, IntArray, csr_array] | None = None  # of X, labels: leaves
 

@@ -40,7 +40,6 @@ class Query(NamedTuple):
         Whether two items are in one cluster, or whether the first of three is more similar to the
         second than to the third.
     items : tuple of int
-        Two or three different ones.
 
     Examples
     --------

@@ -81,8 +81,7 @@ class InteractiveSession:
     modification : MinimalModification or None, default None
         How partitions are modified; None is ``MinimalModification()``.
     query_strategy : str or callable, default "random"
-        How queries are chosen: a name in `bayesclust.active.QUERY_STRATEGIES` or a
-        `bayesclust.active.QueryStrategy`.
+        A name in `bayesclust.active.QUERY_STRATEGIES` or a `bayesclust.active.QueryStrategy`.
     random_state : int, Generator or None, default None
         For the query strategy.
 
@@ -201,8 +200,8 @@ class InteractiveSession:
     def answer(self, query: Query, answer: str) -> None:
         """Add the answer to a query, from `ask` or any other.
 
-        To a pair it is "same", "different" or "dnk" (don't know; it is not asked again), to a
-        triplet "yes", "no" or "dnk".
+        To a pair it is "same", "different" or "dnk" (don't know), to a triplet "yes", "no" or
+        "dnk".
         """
         [(kind, items)] = check_queries([query], len(self.X))
         check_choice(answer, "answer", VOCABULARY[kind])
@@ -210,11 +209,7 @@ class InteractiveSession:
         self._events.append([(PAIRWISE if kind == PAIR else RELATIVE, row)])
 
     def add(self, constraints: Constraints | Sequence[Constraints]) -> None:
-        """Add constraints that were not asked for, to be undone in one piece.
-
-        One or a list, of any kind that `MinimalModification` takes. Names, sources and noise are
-        not kept.
-        """
+        """Add constraints of any kind, to be undone in one piece; names and noise are not kept."""
         given = check_constraints(constraints, len(self.X), needs="statements")
         self._events.append([(one.kind, row) for one in given for row in one.rows])
 
@@ -262,10 +257,7 @@ class InteractiveSession:
         return pd.DataFrame(rows)
 
     def area_under_budget_curve(self, score: str = "quality") -> float:
-        """Return the mean of "quality" or "similarity" over the number of answers used.
-
-        Linear between steps, and the score itself if no answers were used.
-        """
+        """Return the mean of "quality" or "similarity" over answers used, linear between steps."""
         table = self.history
         if check_choice(score, "score", ("quality", "similarity")) not in table:
             raise ValueError("the quality is not known: pass the true classes y to the session.")
@@ -276,10 +268,7 @@ class InteractiveSession:
         return float(np.trapezoid(values, answers) / answers[-1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the session, without the data, to a NumPy archive (.npz) in one atomic step.
-
-        A query strategy without a name is not kept.
-        """
+        """Write the session to an archive (.npz), without the data and a strategy of no name."""
         named = isinstance(self.query_strategy, str)
         about = {
             "format": FORMAT,
@@ -307,8 +296,7 @@ class InteractiveSession:
     ) -> Self:
         """Read a saved session of the same data; it continues identically.
 
-        `query_strategy` None takes the one whose name was saved; a strategy's posterior is drawn
-        again.
+        `query_strategy` None takes the one whose name was saved; its posterior is drawn again.
         """
         about, steps, y = _read(path)
         chosen = about["query_strategy"] if query_strategy is None else query_strategy
@@ -354,8 +342,7 @@ def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:
         raise TypeError(
             f"query_strategy must be a name or a callable; got {type(query_strategy).__name__}."
         )
-    chosen: QueryStrategy = query_strategy
-    return chosen
+    return query_strategy
 
 
 def _fingerprint(X: FloatArray) -> str:

@@ -1,7 +1,6 @@
 """What the user knows: noisy answers about pairs and triplets of items, labels and other rules."""
 
-from bayesclust.constraints.base import Constraints, equality_patterns
-from bayesclust.constraints.factor_graph import constraint_graph, greedy_coloring
+from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import (
     ConfusionNoise,
     DirichletNoise,
@@ -18,7 +17,6 @@ from bayesclust.constraints.rules import (
     SpanConstraints,
     SpreadConstraints,
 )
-from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
 
 __all__ = [
     "ConfusionNoise",
@@ -33,11 +31,5 @@ __all__ = [
     "Rules",
     "SpanConstraints",
     "SpreadConstraints",
-    "StoredConstraints",
     "UniformNoise",
-    "constraint_graph",
-    "constraints_from_dataset",
-    "equality_patterns",
-    "greedy_coloring",
-    "to_dataset",
 ]

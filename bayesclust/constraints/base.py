@@ -34,38 +34,20 @@ _TRIPLET_PATTERN = np.array([4, 1, 2, -1, 3, -1, -1, 0], dtype=np.int8)
 Needs = Literal["table", "links", "statements"]
 
 
-def equality_patterns(labels: ArrayLike) -> CodeArray:
-    """Return which members of each tuple share a label.
+def equality_patterns(given: Any, xp: Any = np) -> Any:
+    """Which members of tuples share a label, (..., t) to (...), in NumPy or in JAX (`xp`).
 
-    Parameters
-    ----------
-    labels : (..., t) array of int
-        Labels of the t = 2 or 3 members of each tuple.
-
-    Returns
-    -------
-    (...) array of int8
-        Of pairs 0 = same, 1 = different; of triplets 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i,
-        4 = all different.
-
-    Examples
-    --------
-    >>> equality_patterns([[0, 0, 1], [0, 1, 0], [0, 1, 2]])
-    array([1, 2, 4], dtype=int8)
+    Of pairs 0 = same, 1 = different; of triplets 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 =
+    all different.
     """
-    labels = check.plain_array(labels, "labels")
-    if labels.ndim == 0 or labels.shape[-1] not in (2, 3):
-        raise ValueError(
-            f"labels must have shape (..., 2) or (..., 3); got {labels.shape}: "
-            "pass those of the items."
-        )
+    labels = xp.asarray(given)
     first = labels[..., 0]
     second = labels[..., 1]
     if labels.shape[-1] == 2:
-        return np.asarray(first != second, dtype=np.int8)
+        return xp.asarray(first != second, dtype=np.int8)
     third = labels[..., 2]
     equalities = (first == second) + 2 * (first == third) + 4 * (second == third)
-    return np.asarray(_TRIPLET_PATTERN[equalities], dtype=np.int8)
+    return xp.asarray(_TRIPLET_PATTERN)[equalities]
 
 
 def draw_answers(
@@ -99,7 +81,8 @@ class ByPattern:
 
     def patterns(self: Any, z: ArrayLike) -> CodeArray:
         """Return the equality pattern of each row's items, (..., m), for labels z (..., n)."""
-        return equality_patterns(check.item_labels(z, self.n_items, "z")[..., self.items])
+        labels = check.item_labels(z, self.n_items, "z")[..., self.items]
+        return np.asarray(equality_patterns(labels))
 
     def truths(self: Any, z: ArrayLike) -> CodeArray:
         """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
@@ -109,41 +92,40 @@ class ByPattern:
 class Constraints(ByPattern, ABC):
     """Side information that depends on a partition through the equality pattern of some items.
 
-    A subclass names its kind, its vocabulary and the true answer under each pattern; all else
-    follows. Each row is about two or three items: more have too many patterns for a table (state
-    such a kind as `Rules`, or as several rows). Constraints do not change: methods return new ones.
+    A subclass names its kind, its vocabulary and the true answer under each pattern. Larger tuples
+    than three have too many patterns: state them as `Rules`. Methods return new constraints.
 
     Parameters
     ----------
     items : (m, t) array of int
-        The t = 2 or 3 different items that each row is about.
+        The t = 2 or 3 different items of each row.
     answers : (m,) array of str or int
-        Answers, as words or codes of the vocabulary (bool is a code where there are two).
+        Words or codes of the vocabulary (bool is a code where there are two).
     n_items : int
-        Number of items of the data; items are numbered 0 to n_items - 1.
+        Number of items, which are numbered from 0.
     source : (m,) array of int, optional
         Who gave each answer, numbered from 0 without gaps; one source by default.
     noise : NoiseModel, optional
         How answers go wrong; by default that of the kind.
     name : str, optional
-        What the constraints are called in data sets and posteriors; `default_name` otherwise.
+        Name in data sets and posteriors; `default_name` otherwise.
 
     Attributes
     ----------
     items, answers, source, n_items, n_sources, noise, name
-        As given; answers are codes, positions in the vocabulary, and arrays are read-only.
+        As given; answers are codes, and arrays are read-only.
     flipped : (m,) array of bool, or None
         Which answers are unlike the truth; known only where answers were simulated.
     kind, vocabulary, members : str, tuple of str, tuple of str
         The kind, its answers in words by code, and the names of the t items of a row.
     truth : (n_patterns,) array of int8
-        The answer that a faultless source gives under each equality pattern.
+        The answer of a faultless source under each equality pattern.
 
     Raises
     ------
     TypeError, ValueError
-        For wrong shapes and kinds, an item out of range or named twice in a row, an answer outside
-        the vocabulary, sources that skip a number, a noise model of another kind.
+        For wrong shapes and kinds, items out of range or twice in a row, unknown answers, sources
+        that skip a number, a noise model of another kind.
     """
 
     kind: ClassVar[str]
@@ -222,15 +204,10 @@ class Constraints(ByPattern, ABC):
 
     def _checked_noise(self, noise: Any) -> NoiseModel:
         usual = type(self.default_noise()).__name__
-        if not isinstance(noise, NoiseModel):
+        if not isinstance(noise, NoiseModel) or noise.kind != self.kind:
             raise TypeError(
-                f"noise must be a noise model; got {type(noise).__name__}: "
-                f"pass for instance {usual}()."
-            )
-        if noise.kind != self.kind:
-            raise TypeError(
-                f"{type(noise).__name__} is for {noise.kind} constraints, "
-                f"but these are {self.kind}: pass for instance {usual}()."
+                f"noise must be a noise model of {self.kind} constraints; got "
+                f"{type(noise).__name__}: pass for instance {usual}()."
             )
         return noise
 
@@ -248,8 +225,7 @@ class Constraints(ByPattern, ABC):
         Parameters
         ----------
         frame : DataFrame
-            Columns of the items ("i", "j" and for triplets "k"), "answer" in words or codes, and
-            optionally "source", of any kind that can be sorted.
+            Columns "i", "j" and for triplets "k", "answer" in words or codes, perhaps "source".
         n_items : int, optional
             Number of items, where they are named by their numbers.
         ids : (n,) array, optional
@@ -362,7 +338,7 @@ class Constraints(ByPattern, ABC):
         return other
 
     def restrict(self, items: ArrayLike) -> Self:
-        """Return the constraints on some of the items, re-indexed; rows about others are left out.
+        """Return the constraints among some items, numbered anew; sources keep their numbers.
 
         Parameters
         ----------
@@ -372,7 +348,6 @@ class Constraints(ByPattern, ABC):
         Returns
         -------
         Constraints
-            With n_items = k; sources keep their numbers.
         """
         kept, position = self._positions(items)
         inside = (position[self.items] >= 0).all(axis=1)
@@ -390,17 +365,6 @@ class Constraints(ByPattern, ABC):
         position = np.full(self.n_items, -1, dtype=np.int64)
         position[kept] = np.arange(len(kept))
         return kept, position
-
-    def _conflict_table(self, asked: IntArray, tally: IntArray, reason: Any) -> pd.DataFrame:
-        """The questions (m, t) that have a reason to be listed, and the tally of their answers."""
-        import pandas as pd
-
-        listed = reason != ""
-        return pd.DataFrame(
-            np.column_stack([asked, tally])[listed],
-            columns=[*self.members, *self.vocabulary],
-            dtype=np.int64,
-        ).assign(reason=reason[listed])
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per answer: the items (i, j and for triplets k), answer and source."""
@@ -420,9 +384,7 @@ class Constraints(ByPattern, ABC):
     @classmethod
     def from_rows(cls, rows: Sequence[Any], n_items: int) -> Self:
         """Make constraints of such `rows` as these have, with the usual noise and name."""
-        made: Any = cls  # the constructors of kinds have defaults
-        found: Self = made([row[:-1] for row in rows], [row[-1] for row in rows], n_items)
-        return found
+        return cls([row[:-1] for row in rows], [row[-1] for row in rows], n_items)
 
     @property
     def rows(self) -> tuple[Any, ...]:
@@ -485,9 +447,9 @@ def check_constraints(
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it.
 
-    A method `needs` answers by equality pattern ("table"), answers about pairs alone ("links"), or
-    whatever holds or does not hold in a partition ("statements"). Labels become pairs for the first
-    two. The second of a name gets "_2" appended, and so on.
+    A method `needs` answers by equality pattern ("table"), about pairs alone ("links"), or what
+    holds or not ("statements"); labels become pairs for the first two. The second of a name gets
+    "_2" appended, and so on.
     """
     if constraints is None:
         return []
@@ -503,22 +465,16 @@ def check_constraints(
                 f"the constraints {one.name!r} are on {one.n_items} items, but X has {n_items}: "
                 "pass the X they were made for, or restrict(items) them."
             )
-        if needs != "statements":
-            one = _as_factors(one, f"constraints[{at}]", needs)
-        checked.append(_renamed(one, {other.name for other in checked}))
+        found = one if needs == "statements" else one.factors()
+        tabled = len(found.truth) > 0 and (found.is_links or needs == "table")
+        if needs != "statements" and not tabled:
+            usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
+            raise TypeError(
+                f"constraints[{at}] is a {type(one).__name__}, but this method uses constraints "
+                f"about {usable} alone: leave it out or choose another method."
+            )
+        checked.append(_renamed(found, {other.name for other in checked}))
     return checked
-
-
-def _as_factors(given: Constraints, what: str, needs: Needs) -> Constraints:
-    """The one place where a kind is taken or refused."""
-    found = given.factors()
-    if len(found.truth) > 0 and (found.is_links or needs == "table"):
-        return found
-    usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
-    raise TypeError(
-        f"{what} is a {type(given).__name__}, but this method uses constraints about {usable} "
-        "alone: leave it out or choose another method."
-    )
 
 
 def _no_constraints(value: Any, what: str) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from bayesclust.typing import BoolArray, IntArray
+from bayesclust.typing import IntArray
 
 
 def must_link_components(must: IntArray, n_items: int) -> IntArray:
@@ -36,16 +36,6 @@ def pairs_between(component: IntArray, cannot: IntArray) -> IntArray:
         grid = np.meshgrid(members[first], members[second], indexing="ij")
         pairs.append(np.stack(grid, axis=-1).reshape(-1, 2))
     return np.concatenate(pairs)
-
-
-def set_apart(component: IntArray, cannot: IntArray, pairs: IntArray) -> BoolArray:
-    """Tell which pairs lie in components that some cannot-link sets apart."""
-
-    def key(rows: IntArray) -> IntArray:
-        ends = np.sort(component[rows], axis=1)
-        return ends[:, 0] * len(component) + ends[:, 1]
-
-    return np.isin(key(pairs), key(cannot))
 
 
 def _members(component: IntArray) -> list[IntArray]:

@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.checks import check_int, each_is
 from bayesclust.constraints.base import N_PATTERNS, Constraints, equality_patterns
 from bayesclust.typing import CodeArray, FloatArray, IntArray
 
@@ -237,34 +236,9 @@ def log_prob_touching(
 
 
 def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[IntArray, IntArray]:
-    """Return the graph that joins the items named together by some answer.
-
-    Parameters
-    ----------
-    constraints : sequence of Constraints
-    n_items : int
-
-    Returns
-    -------
-    start : (n_items + 1,) array of int64
-    neighbour : (2 E,) array of int64
-        The neighbours of item i are neighbour[start[i] : start[i + 1]], ascending, each once.
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> twice = PairwiseConstraints([(0, 2), (2, 0)], [True, False], n_items=3)
-    >>> constraint_graph([twice], 3)
-    (array([0, 1, 1, 2]), array([2, 0]))
-    """
-    n_items = check_int(n_items, "n_items")
+    """(start (n + 1,), neighbour): those of item i are neighbour[start[i] : start[i + 1]]."""
     arcs = [np.empty(0, dtype=np.int64)]
-    for one in each_is(constraints, (Constraints,), "constraints"):
-        if one.n_items != n_items:
-            raise ValueError(
-                f"the constraints {one.name!r} are on {one.n_items} items, "
-                f"but n_items is {n_items}: pass the n_items they were made for."
-            )
+    for one in constraints:
         for a, b in permutations(range(one.items.shape[1]), 2):
             arcs.append(one.items[:, a] * n_items + one.items[:, b])
     tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
@@ -272,27 +246,10 @@ def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[
 
 
 def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArray:
-    """Colour the items greedily, those with most neighbours first (Welsh and Powell 1967).
+    """Colours of the items, those with most neighbours first (Welsh and Powell 1967).
 
     Given everything else, items of one colour are independent under any model whose items meet only
-    in the answers. There are at most as many colours as the largest degree plus one.
-
-    Parameters
-    ----------
-    constraints : sequence of Constraints
-    n_items : int
-
-    Returns
-    -------
-    (n_items,) array of int64
-        Colours 0..C-1; items without answers have colour 0.
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> path = PairwiseConstraints([(0, 1), (1, 2), (2, 3)], [True, True, False], n_items=5)
-    >>> greedy_coloring([path], n_items=5)
-    array([1, 0, 1, 0, 0])
+    in the answers.
     """
     start, neighbour = constraint_graph(constraints, n_items)
     order = np.argsort(-np.diff(start), kind="stable")

@@ -1,13 +1,13 @@
 """How answers go wrong: noise models with conjugate priors.
 
 An answer depends on the partition only through the *true* answer, by a confusion matrix C[truth,
-answer] of its source. The models here are rows of probabilities with Dirichlet priors (a Beta prior
-is a row of two); with weights w and n_c answers of each kind c of a row, the row integrated out,
+answer] of its source. The models here are rows of probabilities with Dirichlet priors; with weights
+w and n_c answers of each kind c of a row, the row integrated out,
 
     p(answers) = Gamma(sum w) / Gamma(sum w + n) * prod_c Gamma(w_c + n_c) / Gamma(w_c)
 
-for TVClust, Eq. 8, and DCRC, Table I, times a known share where answers are told apart that have a
-probability together, as the two wrong ones about a triplet.
+for TVClust, Eq. 8, and DCRC, Table I, times a known share where several answers have a probability
+together, as the two wrong ones about a triplet.
 """
 
 from __future__ import annotations
@@ -65,17 +65,15 @@ class NoiseModel(ABC):
     """Distribution of the answers of S sources given the true answers, with its prior.
 
     Parameters are a dict of arrays (..., S, ...), counts of answers a table (..., S * n_answers,
-    n_patterns) of numbers, whole or expected, with row source * n_answers + answer. Write a model
-    of your own as a `DirichletNoise`, if it can be one.
+    n_patterns) of numbers, whole or expected, with row source * n_answers + answer. A model of
+    one's own is best a `DirichletNoise`.
 
     Attributes
     ----------
-    kind : str
-        The kind of constraints the model is for.
+    kind, n_answers : str, int
+        The kind of constraints the model is for, and the number of possible answers.
     truth : tuple of int
         The true answer under each equality pattern.
-    n_answers : int
-        Number of possible answers.
     parameters : dict of str to tuple of str
         The parameters and the dimensions of each.
     free : tuple of str
@@ -120,31 +118,15 @@ class NoiseModel(ABC):
         """Return the rows that `log_marginal` integrates out, for compiled samplers, if any."""
         return None
 
-    def expected_log_table(self, counts: Counts, n_sources: int) -> FloatArray:
+    def expected_log_table(self, counts: Counts) -> FloatArray:
         """Return E_q[log p(answer | pattern)] (..., S * n_answers, n_patterns) given (soft) counts.
 
         q is the conjugate posterior: this is the gradient of `log_marginal` by the counts.
-
-        >>> counts = np.array([[0, 2.5], [0, 1.5]])
-        >>> LinkNoise(p=0.9, q=(4, 1)).expected_log_table(counts, n_sources=1).round(3)
-        array([[-2.303, -0.348],
-               [-0.105, -1.437]])
         """
-        rows = np.shape(counts)[-2]
-        if rows != n_sources * self.n_answers:
-            raise ValueError(
-                f"counts must have n_sources * n_answers = {n_sources * self.n_answers} rows; "
-                f"got {rows}: pass one row per source and answer."
-            )
         return self._by_pattern(self.expected_log_confusion(counts))
 
     def predictive(self, counts: Counts) -> FloatArray:
-        """Return p(next answer | truth, answers so far), the posterior mean of `confusion`.
-
-        >>> LinkNoise(p=0.9, q=(4, 1)).predictive(np.array([[0, 2], [0, 1]]))  # q: 6 of 8
-        array([[[0.75, 0.25],
-                [0.1 , 0.9 ]]])
-        """
+        """Return p(next answer | truth, answers so far), the posterior mean of `confusion`."""
         so_far: Any = np.asarray(counts)
         before = self.log_marginal(so_far)
         n_sources = so_far.shape[-2] // self.n_answers
@@ -163,8 +145,7 @@ class NoiseModel(ABC):
     def log_table(self, params: Mapping[str, ArrayLike]) -> FloatArray:
         """Return log p(answer | pattern), shape (..., S * n_answers, n_patterns).
 
-        A probability of zero is taken as the smallest normal double, so that of two all but
-        impossible partitions the difference tells which violates more constraints.
+        A probability of zero is taken as the smallest normal double, so that more violations show.
         """
         return self._by_pattern(np.log(np.maximum(self.confusion(params), TINY)))
 
@@ -218,16 +199,16 @@ class DirichletNoise(NoiseModel):
     """A noise model that is made of rows of probabilities with Dirichlet priors.
 
     A subclass is a frozen dataclass that names `kind`, `truth`, `n_answers` and `parameters`, and
-    returns the prior of each parameter; all else follows.
+    returns the prior of each parameter.
 
     Attributes
     ----------
     cell : (truth, answer) tuple of int
-        Which kind an answer is of under a truth. Kinds are numbered through, parameter by
-        parameter: a rate x has two, x and 1 - x; rows (R, C) have R * C. May be left out by a model
-        without rates whose rows, one below the other, are a whole confusion matrix.
+        The kind of an answer under a truth. Kinds are numbered through, parameter by parameter: a
+        rate x has two, x and 1 - x; rows (R, C) have R * C. Rows that are, one below the other, a
+        confusion matrix do without.
     share : (truth, answer) tuple of float
-        Which share of the probability of its kind an answer has; 1 by default.
+        The share of an answer in the probability of its kind; 1 by default.
     """
 
     cell: ClassVar[tuple[tuple[int, ...], ...] | None] = None
@@ -444,9 +425,8 @@ class LinkNoise(DirichletNoise):
     Parameters
     ----------
     p, q : (a, b) or float, default (4, 1)
-        The Beta(a, b) prior, shared by all sources, or a known value in (0, 1). Beta(4, 1) has mean
-        0.8 and puts 15/16 of its mass above 1/2: a few dozen answers outweigh it. A flat prior
-        could not rule out p + q < 1, where answers mean their opposite.
+        The Beta(a, b) prior of every source, or a known value in (0, 1). Beta(4, 1), of mean 0.8,
+        has 15/16 of its mass above 1/2: where p + q < 1, answers mean their opposite.
 
     Examples
     --------
@@ -493,8 +473,7 @@ class UniformNoise(DirichletNoise, TripletNoise):
     Parameters
     ----------
     eps : (a, b) or float, default (1, 9)
-        The Beta(a, b) prior, shared by all sources, or a known value in [0, 1). Beta(1, 9) has mean
-        0.1 and puts all but 5e-5 of its mass below 2/3, where answers inform.
+        The Beta(a, b) prior of every source, or a known value in [0, 1). Beta(1, 9) has mean 0.1.
 
     Examples
     --------
@@ -523,15 +502,15 @@ class ConfusionNoise(DirichletNoise, TripletNoise):
     """Noise of relative constraints: a full confusion matrix, rows the truth, columns the answer.
 
     The non-uniform noise of Pei et al. (DCRC, section V-C): people say "dnk" too often and rarely
-    confuse "yes" with "no" (their Table IV). `UniformNoise` is the special case of equal errors.
+    confuse "yes" with "no" (their Table IV).
 
     Parameters
     ----------
     prior : (3, 3) array of float, optional
-        Dirichlet weights of each row, in the order yes, no, dnk, shared by all sources. The default
-        has 8 on the diagonal and 1 off it: a right answer has mean probability 0.8.
+        Dirichlet weights of each row, in the order yes, no, dnk; 8 on the diagonal and 1 off it by
+        default.
     matrix : (3, 3) array of float, optional
-        A known confusion matrix, whose rows sum to one. Give this or `prior`, not both.
+        A known confusion matrix instead, whose rows sum to one.
 
     Examples
     --------

@@ -29,13 +29,9 @@ class PairwiseConstraints(Constraints):
     pairs : (m, 2) array of int
         Two different items each; stored with the smaller one first.
     same : (m,) array of bool, int or str
-        Whether the two are in the same cluster: True, 1 or "same"; False, 0 or "different".
-    n_items, source
-        As for every `Constraints`.
-    noise : LinkNoise, optional
-        How answers go wrong; ``LinkNoise()`` by default.
-    name : str, default "links"
-        What the constraints are called in data sets and posteriors.
+        True, 1 or "same"; False, 0 or "different".
+    n_items, source, noise, name
+        As for every `Constraints`; the noise is ``LinkNoise()`` and the name "links" by default.
 
     Attributes
     ----------
@@ -116,14 +112,12 @@ class PairwiseConstraints(Constraints):
         labels : (n,) array
             True clusters, of any sortable kind.
         fraction, size : float in (0, 1] or int
-            How many pairs to ask about, drawn without replacement: a share of all n (n - 1) / 2
-            (rounded, at least one), or a number.
+            Share of all n (n - 1) / 2 pairs (at least one), or number, drawn without replacement.
         error_rate : float or (n_sources,) array of float, default 0
             Probability that an answer is wrong, each independently.
         ordered : bool, default False
-            Draw cells of the n x n matrix and symmetrise, as the TVClust authors' released settings
-            do: `fraction` is then the share of n^2 cells (`size` their number), which covers nearly
-            twice that share of the pairs; each pair is answered once.
+            Draw cells of the n x n matrix instead, as the TVClust authors' released settings do:
+            a `fraction` of them covers nearly twice that share of the pairs, each answered once.
         n_sources : int, default 1
             Sources among whom the pairs are dealt at random, in equal shares.
         seed : int, Generator or None
@@ -170,7 +164,7 @@ class PairwiseConstraints(Constraints):
         Parameters
         ----------
         must_link, cannot_link : (a, 2) and (b, 2) arrays of int
-            Pairs answered "same" and "different"; either may be empty.
+            Pairs answered "same" and "different".
         n_items, noise, name
             As for the constructor.
 
@@ -196,8 +190,7 @@ class PairwiseConstraints(Constraints):
         Parameters
         ----------
         E : (n, n) array or scipy sparse matrix
-            1 = same, 0 = different, NaN or, in a sparse matrix, not stored = not asked. An answer
-            may stand on one side of the diagonal or on both. The diagonal may hold 1.
+            1 = same, 0 = different, NaN or not stored = not asked, on either side of the diagonal.
         noise, name
             As for the constructor.
 
@@ -224,57 +217,14 @@ class PairwiseConstraints(Constraints):
         """Pairs answered "different", (b, 2)."""
         return np.compress(self.answers == 0, self.items, axis=0)
 
-    def components(self) -> IntArray:
-        """Return the component of each item, (n_items,), if all answers "same" were right.
-
-        Numbered in order of first appearance; an item without such answers is alone.
-        """
-        return entailment.must_link_components(self.may_links, self.n_items)
-
-    def closure(self) -> Self:
-        """Return all answers that these entail, if all were right.
-
-        Returns
-        -------
-        PairwiseConstraints
-            "same" within components of may-links, "different" across those that a may-not-link sets
-            apart; each pair once, sorted, from one source.
-
-        Raises
-        ------
-        ValueError
-            If answers contradict each other, since a contradiction entails everything.
-
-        Examples
-        --------
-        >>> PairwiseConstraints([(0, 1), (1, 2), (2, 3)], [True, True, False], n_items=4).closure()
-        <PairwiseConstraints 'links': 3 different, 3 same, on 4 items>
-        """
-        component = self.components()
-        torn = (self.answers == 0) & (component[self.items[:, 0]] == component[self.items[:, 1]])
-        if torn.any():
-            row = int(np.argmax(torn))
-            i, j = self.items[row].tolist()
-            raise ValueError(
-                f"pairs[{row}] says that items {i} and {j} are different, but other answers make "
-                "them the same: remove one of the answers that conflicts() lists."
-            )
-        within = entailment.pairs_within(component)
-        between = np.sort(entailment.pairs_between(component, self.may_not_links), axis=1)
-        answers = np.repeat(np.array([1, 0], dtype=np.int8), [len(within), len(between)])
-        pairs = np.concatenate([within, between])
-        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-        found = type(self)(pairs[order], answers[order], self.n_items, name=self.name)
-        return found.with_noise(self.noise)
-
     def conflicts(self) -> pd.DataFrame:
         """Return the pairs whose answers cannot all be right.
 
         Returns
         -------
         DataFrame
-            One row per pair: the items i and j, how often each answer was given, and the reason:
-            "both answers were given", or "other answers join them" by a chain of may-links.
+            The items i and j, how often each answer was given, and the reason: "both answers were
+            given", or "other answers join them" by a chain of may-links.
 
         Examples
         --------
@@ -282,20 +232,35 @@ class PairwiseConstraints(Constraints):
            i  j  different  same                  reason
         0  0  1          1     1  both answers were given
         """
-        component = self.components()
+        import pandas as pd
+
+        component = entailment.must_link_components(self.may_links, self.n_items)
         pairs, row = np.unique(self.items, axis=0, return_inverse=True)
-        tally = np.zeros((len(pairs), self.n_answers), dtype=np.int64)
+        tally = np.zeros((len(pairs), 2), dtype=np.int64)
         np.add.at(tally, (row.reshape(-1), self.answers), 1)
-        reason = np.full(len(pairs), "", dtype=object)
         torn = (tally[:, 0] > 0) & (component[pairs[:, 0]] == component[pairs[:, 1]])
-        reason[torn] = "other answers join them"
-        reason[torn & (tally[:, 1] > 0)] = "both answers were given"
-        return self._conflict_table(pairs, tally, reason)
+        found = np.column_stack([pairs, tally])[torn]
+        reasons = np.array(["other answers join them", "both answers were given"], dtype=object)
+        table = pd.DataFrame(found, columns=[*self.members, *self.vocabulary])
+        return table.assign(reason=reasons[(found[:, 3] > 0).astype(np.int64)])
 
 
 def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
     """Pairs i < j, their answers and the number of items of a matrix (n, n) of 1, 0 and NaN."""
-    rows, columns, values, n = _entries(E)
+    given: Any = E if sparse.issparse(E) else check.plain_array(E, "E")
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"E must hold numbers; got dtype {given.dtype}: use 1, 0 and NaN.")
+    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.shape[0] == 0:
+        raise ValueError(
+            f"E must have shape (n, n); got {given.shape}: pass one row and one column per item."
+        )
+    if sparse.issparse(E):
+        stored = given.tocoo(copy=True)
+        stored.sum_duplicates()
+        rows, columns, values = stored.row, stored.col, stored.data
+    else:
+        rows, columns = np.nonzero(given == given)  # but for NaN
+        values = given[rows, columns]
     other = ~np.isin(values, (0.0, 1.0))
     if other.any():
         at = int(np.argmax(other))
@@ -321,23 +286,4 @@ def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
             f"E[{i}, {j}] and E[{j}, {i}] contradict each other: make E symmetric, "
             "or pass both answers to PairwiseConstraints(pairs, same, n_items)."
         )
-    return unique.astype(np.int64), answers[first], n
-
-
-def _entries(E: Any) -> tuple[IntArray, IntArray, FloatArray, int]:
-    """Rows, columns and values of the entries that are answers, and n."""
-    dense = None if sparse.issparse(E) else check.plain_array(E, "E")
-    if dense is not None and dense.dtype.kind not in "biuf":
-        raise TypeError(f"E must hold numbers; got dtype {dense.dtype}: use 1, 0 and NaN.")
-    shape = E.shape if dense is None else dense.shape
-    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
-        raise ValueError(
-            f"E must have shape (n, n); got {shape}: pass one row and one column per item."
-        )
-    if dense is not None:
-        rows, columns = np.nonzero(~np.isnan(dense.astype(np.float64)))
-        return rows, columns, dense[rows, columns].astype(np.float64), len(dense)
-    stored = E.tocoo(copy=True)
-    stored.sum_duplicates()
-    ends = stored.row.astype(np.int64), stored.col.astype(np.int64)
-    return *ends, stored.data.astype(np.float64), shape[0]
+    return unique.astype(np.int64), answers[first], given.shape[0]

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from bayesclust import checks as check
-from bayesclust.constraints import entailment, sampling
+from bayesclust.constraints import sampling
 from bayesclust.constraints.base import Constraints, draw_answers
 from bayesclust.constraints.noise import ConfusionNoise, NoiseModel, UniformNoise, square
 from bayesclust.constraints.statements import Apart, Closer, Either, Every, Statement, Together
-from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray, Seed
-
-if TYPE_CHECKING:
-    import pandas as pd
+from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, Seed
 
 YES = 0
-NO = 1
 DNK = 2
 
 
@@ -41,7 +37,6 @@ class RelativeConstraints(Constraints):
     noise : UniformNoise or ConfusionNoise, optional
         How answers go wrong; ``UniformNoise()`` by default.
     name : str, default "triplets"
-        What the constraints are called in data sets and posteriors.
 
     Attributes
     ----------
@@ -120,14 +115,12 @@ class RelativeConstraints(Constraints):
         labels : (n,) array
             True clusters, of any sortable kind.
         fraction, size : float in (0, 1] or int
-            How many questions to ask, drawn without replacement: a share of all n (n - 1) (n - 2)
-            / 2 (rounded, at least one), or a number; (i, j, k) and (i, k, j) are one question.
+            Share of all n (n - 1) (n - 2) / 2 questions (at least one), or number, drawn without
+            replacement; (i, j, k) and (i, k, j) are one question.
         error_rate : float or (n_sources,) array of float, default 0.05
-            Probability that an answer is wrong, each independently; both wrong answers are equally
-            likely (DCRC, Table I). The default is the paper's.
+            Probability that an answer is wrong, both wrong ones equally likely (DCRC, Table I).
         confusion : (3, 3) or (n_sources, 3, 3) array of float, optional
-            p(answer | truth) in place of `error_rate`; rows are the truth and columns the answer,
-            yes, no, dnk.
+            p(answer | truth) instead; rows are the truth and columns the answer, yes, no, dnk.
         n_sources : int, default 1
             Sources among whom the questions are dealt at random, in equal shares.
         seed : int, Generator or None
@@ -157,53 +150,6 @@ class RelativeConstraints(Constraints):
             table = confusion_per_source(confusion, 3, n_sources, "confusion")
         asked = cls(triplets, np.full(len(triplets), DNK, dtype=np.int8), n, source, name=name)
         return asked._answered(draw_answers(table, source, asked.truths(truth), rng), truth)
-
-    def conflicts(self) -> pd.DataFrame:
-        """Return the questions whose answers cannot all be right.
-
-        "yes" says that i and j share a cluster without k, "no" that i and k do without j. These are
-        followed through chains of shared clusters; what a "dnk" entails for other questions is not.
-
-        Returns
-        -------
-        DataFrame
-            One row per question, with j < k: the items, how often each answer was given, and the
-            reason: "several answers were given", "other answers join what this sets apart", or, for
-            a "dnk", "other answers entail yes" or "... no".
-
-        Examples
-        --------
-        >>> chain = RelativeConstraints([(0, 1, 2), (1, 0, 3), (2, 1, 0)], ["yes"] * 3, n_items=4)
-        >>> chain.conflicts()[["i", "j", "k", "reason"]].values.tolist()
-        [[0, 1, 2, 'other answers join what this sets apart'], [2, 0, 1, 'other answers join what
-        this sets apart']]
-        """
-        asked, tally = self._tally()
-        reason = np.full(len(asked), "", dtype=object)
-        i, j, k = asked.T
-        yes, no, dnk = (tally > 0).T
-        must = np.concatenate([asked[yes][:, [0, 1]], asked[no][:, [0, 2]]])
-        cannot = np.concatenate([asked[yes][:, [0, 2]], asked[no][:, [0, 1]]])
-        component = entailment.must_link_components(must, self.n_items)
-        ij = component[i] == component[j]
-        ik = component[i] == component[k]
-        apart_ij = entailment.set_apart(component, cannot, asked[:, [0, 1]])
-        apart_ik = entailment.set_apart(component, cannot, asked[:, [0, 2]])
-        reason[dnk & ij & apart_ik] = "other answers entail yes"
-        reason[dnk & ik & apart_ij] = "other answers entail no"
-        reason[(yes & ik) | (no & ij)] = "other answers join what this sets apart"
-        reason[(tally > 0).sum(axis=1) > 1] = "several answers were given"
-        return self._conflict_table(asked, tally, reason)
-
-    def _tally(self) -> tuple[IntArray, IntArray]:
-        """The different questions with j < k, and how often each was answered yes, no and dnk."""
-        mirrored = self.items[:, 1] > self.items[:, 2]
-        items = np.where(mirrored[:, None], self.items[:, [0, 2, 1]], self.items)
-        answers = np.where(mirrored, np.array([NO, YES, DNK])[self.answers], self.answers)
-        asked, row = np.unique(items, axis=0, return_inverse=True)
-        tally = np.zeros((len(asked), self.n_answers), dtype=np.int64)
-        np.add.at(tally, (row.reshape(-1), answers), 1)
-        return asked, tally
 
 
 def confusion_per_source(matrix: ArrayLike, size: int, n_sources: int, name: str) -> FloatArray:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -38,36 +37,16 @@ class Part(NamedTuple):
     """The part under new numbers of items (-1: left out), or None if nothing is left."""
 
 
-def _whole(value: Any, what: str, meaning: str) -> int:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(
-            f"{what} has {value!r} where the number of {meaning} is wanted: pass an integer."
-        )
-    return int(value)
-
-
 def _item(value: Any, what: str, n_items: int) -> int:
-    item = _whole(value, what, "an item")
-    if not 0 <= item < n_items:
-        raise ValueError(
-            f"{what} names item {item}, but with n_items={n_items} items are numbered "
-            f"0 to {n_items - 1}: correct the index or n_items."
-        )
-    return item
+    return check.check_int(value, f"an item in {what}", least=0, most=n_items - 1)
 
 
 def _cluster(value: Any, what: str, n_items: int) -> int:
-    cluster = _whole(value, what, "a cluster")
-    if cluster < 0:
-        raise ValueError(f"{what} names cluster {cluster}: clusters are numbered from 0.")
-    return cluster
+    return check.check_int(value, f"a cluster in {what}", least=0)
 
 
 def _number(value: Any, what: str, n_items: int) -> int:
-    number = _whole(value, what, "clusters")
-    if number < 1:
-        raise ValueError(f"{what} allows {number} clusters: allow at least 1.")
-    return number
+    return check.check_int(value, f"the number of clusters in {what}")
 
 
 def _link(value: Any, what: str, n_items: int) -> tuple[int, int, bool]:
@@ -123,15 +102,15 @@ LINKS = Part(_listed(_link, "link", different=False), _moved_links)
 class Rules(Constraints):
     """Constraints each of which holds in a partition or not.
 
-    A kind is a subclass that names its `kind` and the `parts` of a row, and says in the language of
-    `Statement` what a row demands (`_statement_of`).
+    A subclass names its `kind` and the `parts` of a row, and says in the language of `Statement`
+    what a row demands (`_statement_of`).
 
     Parameters
     ----------
     rows : sequence
         One constraint each, in the form of the kind.
     n_items : int
-        Number of items of the data; items are numbered 0 to n_items - 1.
+        Number of items, which are numbered from 0.
     name : str, optional
         What reports call them; the kind's own word by default.
 
@@ -200,16 +179,14 @@ class Rules(Constraints):
 class LabelConstraints(Rules):
     """Items whose cluster is known.
 
-    To `MinimalModification` a label is the number of a cluster of the partition that is modified.
+    To `MinimalModification` a label is a cluster of the partition that is modified, or a new one.
     To methods that know clusters by their items alone (`TVClust` and others) L labels are the
-    L (L - 1) / 2 pairs that they imply, "same" or "different", under a noise model of pairs: single
-    labels may be wrong, and a class may have several clusters.
+    L (L - 1) / 2 pairs that they imply, with noise: a class may have several clusters.
 
     Parameters
     ----------
     rows : sequence of (item, cluster)
-        Also an (m, 2) array of int. In `MinimalModification` a number past the clusters of the
-        partition is a new cluster.
+        Also an (m, 2) array of int.
     n_items, name
         As for all `Rules`.
     noise : LinkNoise, optional
@@ -244,14 +221,13 @@ class LabelConstraints(Rules):
         Parameters
         ----------
         labels : (n,) array
-            Numbers, as in scikit-learn's semi-supervised methods, or words.
+            Numbers, or words, which are numbered in sorted order.
         name, noise : optional
             As for the constructor.
 
         Returns
         -------
         LabelConstraints
-            Whole numbers stay; other labels are numbered in sorted order.
 
         Examples
         --------
@@ -291,14 +267,12 @@ class LabelConstraints(Rules):
 class SpanConstraints(Rules):
     """Items that are only in some clusters, by the numbers of the partition that is modified.
 
-    The span-limited constraint of incremental constrained clustering. A row counts as one
-    constraint, satisfied when all its items are where they may be.
+    The span-limited constraint of incremental constrained clustering.
 
     Parameters
     ----------
     rows : sequence of (items, clusters)
-        Two lists each, both with different numbers. Numbers past the clusters of the partition are
-        new clusters.
+        Two lists each; numbers past the clusters of the partition are new clusters.
     n_items, name
         As for all `Rules`.
 

@@ -22,6 +22,7 @@ class Statement(ABC):
     """Something that holds in some partitions and not in others."""
 
     names: ClassVar[tuple[str, ...]] = ()  # fields that hold an item
+    words: ClassVar[str] = ""
 
     @property
     def items(self) -> tuple[int, ...]:
@@ -41,8 +42,8 @@ class Statement(ABC):
         """Return the same about names[i] in place of every item i."""
         return replace(self, **{name: int(names[getattr(self, name)]) for name in self.names})
 
-    @abstractmethod
-    def __str__(self) -> str: ...
+    def __str__(self) -> str:
+        return self.words.format(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,23 +53,20 @@ class Together(Statement):
     i: int
     j: int
     names = ("i", "j")
+    words = "items {0.i} and {0.j} together"
 
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] == labels[self.j])
-
-    def __str__(self) -> str:
-        return f"items {self.i} and {self.j} together"
 
 
 @dataclass(frozen=True, slots=True)
 class Apart(Together):
     """Items i and j are in different clusters."""
 
+    words = "items {0.i} and {0.j} apart"
+
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] != labels[self.j])
-
-    def __str__(self) -> str:
-        return f"items {self.i} and {self.j} apart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +77,10 @@ class Closer(Statement):
     j: int
     k: int
     names = ("i", "j", "k")
+    words = "item {0.i} nearer to {0.j} than to {0.k}"
 
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] != labels[self.k] or labels[self.i] == labels[self.j])
-
-    def __str__(self) -> str:
-        return f"item {self.i} nearer to {self.j} than to {self.k}"
 
 
 @dataclass(frozen=True, slots=True)

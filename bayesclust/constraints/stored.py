@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import each_is
 from bayesclust.constraints.base import ByPattern, Constraints
 from bayesclust.typing import CodeArray, IntArray
 
@@ -19,25 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class StoredConstraints(ByPattern):
-    """Constraints as read from a data set, without their noise model.
-
-    Attributes
-    ----------
-    name, kind, items, answers, source, n_items, n_sources, vocabulary, truth
-        As for `Constraints`.
-    parameters : dict of str to str
-        What the posterior calls each parameter of the noise.
-    prior : dict of str to number or list
-        Prior mean of each parameter, of one source; empty where it was not kept.
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
-    >>> (stored,) = constraints_from_dataset(to_dataset([links]))
-    >>> stored.truths([0, 0, 0]) == stored.answers
-    array([ True, False])
-    """
+    """Constraints as read from a data set, without their noise model."""
 
     name: str
     kind: str
@@ -48,8 +29,8 @@ class StoredConstraints(ByPattern):
     n_sources: int
     vocabulary: tuple[str, ...]
     truth: CodeArray
-    parameters: dict[str, str]
-    prior: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, str]  # what the posterior calls each parameter of the noise
+    prior: dict[str, Any]  # mean of each parameter, of one source; empty where it was not kept
 
 
 def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[dict[str, str]]:
@@ -78,33 +59,16 @@ def noise_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]
     }
 
 
-def to_dataset(constraints: Iterable[Constraints | StoredConstraints]) -> xr.Dataset:
-    """Return constraints as variables of a data set.
+def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dataset:
+    """Constraints as variables of a data set, whose attribute `constraints` lists their names.
 
-    Parameters
-    ----------
-    constraints : iterable of Constraints
-        With different names.
-
-    Returns
-    -------
-    xarray.Dataset
-        For constraints named v: v_items (v_answer_id, v_member), v_answer and v_source
-        (v_answer_id); all else are attributes of v_items. The attribute `constraints` of the data
-        set is a JSON list of names.
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> ds = to_dataset([PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)])
-    >>> ds["links_answer"].values, ds.attrs["constraints"]
-    (array([1, 0], dtype=int8), '["links"]')
+    Those named v are v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id); all else
+    are attributes of v_items.
     """
     import xarray as xr
 
     variables: dict[str, Any] = {}
     names: list[str] = []
-    constraints = each_is(constraints, (Constraints, StoredConstraints), "constraints")
     for one, parameters in zip(constraints, noise_names(constraints), strict=True):
         v = one.name
         if v in names:
@@ -137,42 +101,13 @@ def _prior_means(given: Constraints | StoredConstraints) -> dict[str, Any]:
 
 
 def constraints_from_dataset(ds: xr.Dataset) -> list[StoredConstraints]:
-    """Return the constraints that `to_dataset` wrote.
-
-    Parameters
-    ----------
-    ds : xarray.Dataset
-        Other variables are passed over; a data set without constraints has none.
-
-    Returns
-    -------
-    list of StoredConstraints
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no data set, or lacks part of what `to_dataset` wrote.
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import RelativeConstraints
-    >>> triplets = RelativeConstraints([(0, 1, 2)], ["dnk"], n_items=3)
-    >>> [stored.name for stored in constraints_from_dataset(to_dataset([triplets]))]
-    ['triplets']
-    """
-    import xarray as xr
-
-    if not isinstance(ds, xr.Dataset):
-        raise TypeError(
-            f"ds must be an xarray.Dataset; got {type(ds).__name__}: pass what to_dataset returned."
-        )
+    """The constraints that `to_dataset` wrote; other variables are passed over."""
     try:
         return [_stored(ds, name) for name in json.loads(ds.attrs.get("constraints", "[]"))]
     # whatever a damaged or foreign file lacks or has otherwise
     except (KeyError, ValueError, TypeError, AttributeError):
         raise ValueError(
-            "ds holds no answers as to_dataset writes them, or not all of them: "
-            "pass what it returned, or fit again."
+            "the data set holds no constraints as a fit writes them, or not all of them: fit again."
         ) from None
 
 

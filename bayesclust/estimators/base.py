@@ -116,9 +116,10 @@ def warn(sentence: str, kind: type[Warning] = ConvergenceWarning) -> None:
 
 
 def warn_of_draws(posterior: Any) -> None:
-    """Warn where `diagnose` says not to trust the draws of a fit."""
+    """Warn where `diagnose` says not to trust the draws of a fit, and note it with them."""
     found = diagnose(posterior)
     if not found.ok:
+        posterior.attrs["diagnosis"] = found.verdict
         warn(f"{found} (From bayesclust.diagnose, which tells more.)", DiagnosisWarning)
 
 

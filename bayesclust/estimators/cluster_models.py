@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from numbers import Real
 from time import process_time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -90,12 +90,10 @@ class Candidates:
         """The family asked for, bound to all columns."""
         return get_family(self.family).bind(self.items)
 
-    def reduction(self, choice: Choice) -> Any:
-        """The map of the columns to their principal components; None where these are all."""
-        if choice.n_dimensions == self.items.shape[1]:
-            return None
-        steps = [StandardScaler()] if choice.scaled else []
-        return make_pipeline(*steps, PCA(choice.n_dimensions, random_state=0)).fit(self.items)
+    @cached_property
+    def components(self) -> Callable[[int, bool], tuple[Any, FloatArray]]:
+        """So many principal components, scaled or not: their map and the items, made once."""
+        return cache(partial(principal_components, self.items))
 
     def problem(
         self,
@@ -104,18 +102,19 @@ class Candidates:
         rng: Generator | None = None,
         search: EMSettings | None = None,
     ) -> tuple[Any, Any]:
-        """The model and the data under one choice, and the reduction of the columns."""
-        reduction = self.reduction(choice)
-        items = self.items if reduction is None else reduction.transform(self.items)
+        """The model and the data under one choice, and the map of the columns, if there is one."""
+        reduction, items = None, self.items
+        if choice.n_dimensions < items.shape[1]:
+            reduction, items = self.components(choice.n_dimensions, choice.scaled)
         given = tuple(constraints)
         if choice.cluster_model == CLASSIFIER:
             assert rng is not None
             return classifier_problem(items, given, choice.n_classes, search, rng), reduction
-        if choice.family != self.name:
-            family = get_family(choice.family).bind(items)
-        else:
-            family = self.bound if reduction is None else get_family(self.family).bind(items)
-        family, mixture = family.coarsened(choice.power), choice.cluster_model == MIXTURE
+        own = choice.family == self.name
+        bound = self.bound
+        if reduction is not None or not own:
+            bound = get_family(self.family if own else choice.family).bind(items)
+        family, mixture = bound.coarsened(choice.power), choice.cluster_model == MIXTURE
         prior = as_nested(self.partition_prior, mixture=mixture)
         if mixture:
             return TwoLevelProblem(family, given, prior.among, prior.within), reduction
@@ -130,7 +129,7 @@ class Candidates:
         n, d = self.items.shape
         plain = Choice(SINGLE, power, self.name, d)
         usual = self.name == GAUSSIAN
-        if usual and d > MANY_COLUMNS:
+        if usual and d > MANY_COLUMNS and n > COMPONENTS[0]:
             # columns of one unit may differ in spread because they differ in what they say
             spread = self.items.std(axis=0)
             scalings = (True, False) if spread.max() > COMPARABLE * spread.min() else (True,)
@@ -152,6 +151,13 @@ class Candidates:
         most = as_nested(self.partition_prior).among.most_clusters or n // 2
         classes = (k for k in CLASSES if k <= most)
         return [*tried, *(Choice(CLASSIFIER, 1.0, "logistic", seen, n_classes=k) for k in classes)]
+
+
+def principal_components(items: FloatArray, number: int, scaled: bool) -> tuple[Any, FloatArray]:
+    """The map to so many principal components, of scaled columns or not, and the items' own."""
+    steps = [StandardScaler()] if scaled else []
+    reduction = make_pipeline(*steps, PCA(number, random_state=0)).fit(items)
+    return reduction, reduction.transform(items)
 
 
 def check_cluster_model(model: object, power: object, sampler: object) -> None:

@@ -1,7 +1,4 @@
-"""What constraints and clusters cost in the limits: the parameters xi and penalty.
-
-They are checked, shown, chosen from the data, and taken from a posterior.
-"""
+"""What constraints and clusters cost in the limits: xi and penalty, given, chosen, or derived."""
 
 from __future__ import annotations
 
@@ -33,11 +30,11 @@ from bayesclust.inference.limits.tuning import (
 )
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
+    constraints_if_any,
     group,
     process_draws,
     settings_of,
     stacked_partitions,
-    stored_constraints,
 )
 from bayesclust.typing import FloatArray, IntArray
 
@@ -63,16 +60,29 @@ def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
     if isinstance(xi, Real):
         value = number_between(xi, "xi", "[0, inf]")
         return value if math.isfinite(value) else GROWS
-    if not isinstance(xi, Mapping):
-        return _check_pair(xi, "xi", FORMS)
-    return {
-        name: {
-            source: _check_source(each, f"xi[{name!r}][{source!r}]") for source, each in one.items()
-        }
-        if isinstance(one, Mapping)
-        else _check_source(one, f"xi[{name!r}]")
-        for name, one in xi.items()
-    }
+    return check_costs(xi, "xi", FORMS)
+
+
+def check_costs(value: Any, what: str, forms: str) -> Any:
+    """A number, a pair, or a dict of these (or tables) by names, and by sources within."""
+    if isinstance(value, Mapping):
+        return {name: _check_own(one, f"{what}[{name!r}]") for name, one in value.items()}
+    if isinstance(value, Real):
+        return number_between(value, what, "[0, inf)")
+    return _check_pair(value, what, forms)
+
+
+def _check_own(value: Any, what: str) -> Any:
+    if isinstance(value, Mapping):
+        return {source: _check_own(one, f"{what}[{source!r}]") for source, one in value.items()}
+    if isinstance(value, Real):
+        return number_between(value, what, "[0, inf)")
+    table = np.asarray(value, dtype=object)
+    if table.shape != (3, 3):
+        return _check_pair(value, what, SOURCE_FORMS)
+    for (t, a), cost in np.ndenumerate(table):
+        number_between(cost, f"{what}[{t}][{a}]", "[0, inf)")
+    return table.astype(np.float64)
 
 
 def _check_pair(value: Any, what: str, forms: str) -> tuple[float, float]:
@@ -82,17 +92,6 @@ def _check_pair(value: Any, what: str, forms: str) -> tuple[float, float]:
         number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(value)
     )
     return may, may_not
-
-
-def _check_source(value: Any, what: str) -> Any:
-    if isinstance(value, Real):
-        return number_between(value, what, "[0, inf)")
-    table = np.asarray(value, dtype=object)
-    if table.shape != (3, 3):
-        return _check_pair(value, what, SOURCE_FORMS)
-    for (t, a), cost in np.ndenumerate(table):
-        number_between(cost, f"{what}[{t}][{a}]", "[0, inf)")
-    return table.astype(np.float64)
 
 
 def by_name(value: Mapping[str, Any], constraints: Sequence[Constraints], what: str) -> list[Any]:
@@ -113,18 +112,6 @@ def by_name(value: Mapping[str, Any], constraints: Sequence[Constraints], what: 
     return [value[name] for name in names]
 
 
-def by_source(value: Any, given: Constraints, what: str) -> Mapping[int, Any]:
-    """The entries of a dict by source, or one value for every source."""
-    if not isinstance(value, Mapping):
-        return dict.fromkeys(range(given.n_sources), value)
-    if set(value) != set(range(given.n_sources)):
-        raise ValueError(
-            f"{what} is for the sources {sorted(value)}, but the answers come from "
-            f"{given.n_sources} numbered from 0: give each an entry."
-        )
-    return value
-
-
 def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
     """The constraints as a graph, and their costs; xi as `check_confidence` returns it."""
     if not isinstance(xi, dict):
@@ -140,34 +127,39 @@ def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) 
         )
     values = by_name(xi, constraints, "xi")
     confidence = {
-        one.name: _rows(value, one) for one, value in zip(constraints, values, strict=True)
+        one.name: cost_rows(value, one, "xi")
+        for one, value in zip(constraints, values, strict=True)
     }
     return compile_sites(constraints, n_items), cost_table(constraints, confidence)
 
 
-def _rows(value: Any, given: Constraints) -> FloatArray:
-    """xi of each source of some constraints."""
+def cost_rows(value: Any, given: Constraints, what: str) -> FloatArray:
+    """What `check_costs` took for some constraints, a row or a table for each source."""
+    what = f"{what}[{given.name!r}]"
     rows = given.unit_confidence()
-    for source, one in by_source(value, given, f"xi[{given.name!r}]").items():
-        if isinstance(one, float):
+    if not isinstance(value, Mapping):
+        value = dict.fromkeys(range(given.n_sources), value)
+    if set(value) != set(range(given.n_sources)):
+        raise ValueError(
+            f"{what} is for the sources {sorted(value)}, but the answers come from "
+            f"{given.n_sources} numbered from 0: give each an entry."
+        )
+    for source, one in value.items():
+        if isinstance(one, Real):
             rows[source] *= one
         elif np.shape(one) == rows[source].shape:
             rows[source] = one
         else:
-            table = "a pair (xi1, xi2)" if given.is_links else f"{rows[source].shape} costs"
+            table = "a pair" if given.is_links else f"{rows[source].shape} costs"
             raise ValueError(
-                f"xi[{given.name!r}] must be a number or {table} for each source of {given.kind} "
-                f"answers; got {one!r}."
+                f"{what} must be a number or {table} for each source of {given.kind} answers; got "
+                f"{one!r}."
             )
     return rows
 
 
 def shown_confidence(xi: Xi, constraints: Sequence[Constraints]) -> Any:
-    """A confidence as users see it: (xi1, xi2) as it is, a table as a dict by name.
-
-    For links an array (S, 2) of xi1 and xi2, for triplets (S, 3, 3), the costs of answers (columns)
-    under each truth (rows).
-    """
+    """A confidence as users see it: (xi1, xi2) as it is, a table as a dict by name."""
     if isinstance(xi, tuple):
         return xi
     found = {}
@@ -214,10 +206,7 @@ def plan(
     rng: Generator,
     *model: Any,
 ) -> tuple[Problem, Schedule]:
-    """The problem and how confidence grows, the cost of a centre chosen where it is None.
-
-    `model` is what a `Problem` has beside: whether clusters have several centres, and lambda then.
-    """
+    """The problem, `model` being its last fields, and the growth of confidence; None is chosen."""
     n = len(points)
     rate = float(rate)
     if xi is None and rate > 1 and enough(constraints):
@@ -256,9 +245,7 @@ def stand_of(posterior: Any, loss: Any) -> Stand:
     given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
     labels = start_labels(given, n_items)
     assert labels is not None
-    tree = getattr(posterior, "posterior_", posterior)
-    constraints = stored_constraints(tree) if "constant_data" in tree.children else []
-    return Stand(draws, labels, constraints)
+    return Stand(draws, labels, constraints_if_any(posterior))
 
 
 def check_same_items(found: int, stand: Stand) -> None:
@@ -306,8 +293,7 @@ def _pooled_covariance(X: FloatArray, labels: IntArray) -> FloatArray:
     numbers, centers = means(X, labels)
     inside = X - centers[numbers]
     total = np.cov(X, rowvar=False, bias=True).reshape(X.shape[1], -1)
-    pooled: FloatArray = inside.T @ inside / max(len(X) - len(centers), 1) + RIDGE * total
-    return pooled
+    return inside.T @ inside / max(len(X) - len(centers), 1) + RIDGE * total
 
 
 def _scale(
@@ -370,10 +356,7 @@ def confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> 
 
 
 def _noise_mean(draws: Any, given: StoredConstraints, name: str) -> Any:
-    """Posterior mean of a noise parameter of constraints, the axis of sources first.
-
-    None if they have none.
-    """
+    """Posterior mean of a noise parameter of constraints, by source; None if they have none."""
     if name not in given.parameters:
         return None
     return np.asarray(

@@ -63,7 +63,7 @@ from bayesclust.models.dcrc import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.losses import check_additive
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import stored_constraints
+from bayesclust.posterior.tree import constraints_if_any
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
 CV = "cv"
@@ -99,9 +99,9 @@ class DCRC(ConstrainedClusterer):
     """Discriminative clustering with noisy constraints on triplets ("dnk" included) and pairs.
 
     A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the constraints are
-    probable, items that no constraint names are told apart clearly, and clusters are balanced
-    (Eq. 9). Labels of named items get a mean-field distribution; variational EM raises its bound
-    from several starts.
+    probable, items that no constraint names are told apart clearly, and clusters are balanced (Eq.
+    9). Labels of named items get a mean-field distribution; variational EM raises its bound from
+    several starts.
 
     Parameters
     ----------
@@ -109,26 +109,25 @@ class DCRC(ConstrainedClusterer):
         K. Clusters may stay empty.
     noise : float, "learn", "confusion", "literal" or None, default 0.05
         How answers go wrong. A number is the known probability of a wrong answer (0.05 in the
-        paper); 0 makes answers binding, by falling to 0 in steps. "literal" applies Eq. 14 from the
-        first sweep, by which labels become certain at once and P(y | x) is hardly used. "learn":
-        one error rate per source (`UniformNoise()`; for pairs `LinkNoise()`). "confusion": a 3 x 3
-        matrix per source, `ConfusionNoise()`. None: the noise models that the constraints have.
+        paper); 0 makes answers binding, by falling to 0 in steps, and "literal" by Eq. 14 from the
+        first sweep, when P(y | x) is hardly used. "learn": one error rate per source
+        (`UniformNoise()`; for pairs `LinkNoise()`); "confusion": a 3 x 3 matrix per source,
+        `ConfusionNoise()`. None: the noise models that the constraints have.
     balance : bool, "learn" or "cv", default "learn"
         True prefers clusters of equal size (Eq. 9), so that none are lost where most answers are
-        "dnk"; False has no preference (Eq. 8). "learn" begins with True, and then draws clusters to
-        their sizes among the items that answers name: better where clusters are uneven and answers
-        many, worse where few answers meet overlapping clusters. "cv" chooses among the three by
-        answers held out in five parts.
+        "dnk"; False does not (Eq. 8). "learn" begins with True, then draws clusters to their sizes
+        among the items that answers name: better where clusters are uneven and answers many, worse
+        where few answers meet overlapping clusters. "cv" chooses by answers held out in five parts.
     inference : {"variational_em", "gibbs"}, default "variational_em"
         "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise.
     kernel : {"rbf", "polynomial", "precomputed"}, transformer or None, default None
         None: boundaries are linear in the standardised columns. "rbf" and "polynomial" (of degree
-        3): in features of that kernel, exact up to 2000 items and Nystroem's approximation beyond.
-        With "precomputed", X is the matrix k(x_i, x_j), and new items are rows of their kernel
-        values with all training items. A transformer of scikit-learn makes the features itself.
+        3): in features of that kernel, beyond 2000 items by Nystroem's approximation. With
+        "precomputed", X is the matrix k(x_i, x_j), and new items are rows of their kernel values
+        with all training items. A transformer of scikit-learn makes the features itself.
     tau : float or "cv", default 1.0
-        Weight of the entropies in Eq. 9. "cv" chooses from 0.5, 1, 1.5 by answers held out in five
-        parts; with ``penalty="cv"`` it searches the paper's grid.
+        Weight of the entropies in Eq. 9. "cv" chooses from 0.5, 1, 1.5; with ``penalty="cv"`` it
+        searches the paper's grid.
     penalty : float, "cv" or None, default None
         lambda. As a prior of the weights it has precision 2 M lambda, which grows with the number M
         of answers; None keeps the precision at 4 (lambda at 2^-6 without answers). "cv" chooses
@@ -136,18 +135,17 @@ class DCRC(ConstrainedClusterer):
     temperature : float, default 1.0
         Of the labels' distributions; 0 is the deterministic limit.
     n_init : int or None, default None
-        Starts: the paper's, k-means with a logistic classifier of its clusters, then classifiers of
-        random seeds; after nine iterations the two highest bounds go on. None: 6 to 24, fewer for
-        larger data.
+        Starts: the paper's, k-means with a classifier of its clusters, then random classifiers;
+        after nine iterations the two highest bounds go on. None: 6 to 24, fewer for larger data.
     max_iter : int, default 100
         Most EM iterations.
     tol : float, default 1e-4
         Nats per answer by which an iteration must raise the bound to be followed by another.
     weights : {"mode", "sample"}, default "mode"
-        Only "gibbs": whether the weights W are held at the mode that EM found, or drawn too, from
-        the density that EM climbed (`bayesclust.models.dcrc`) with a normal prior of the biases.
-        With ``penalty=None`` the precision of the other weights is learned then, which gains
-        accuracy where answers are many.
+        Only "gibbs": whether W is held at the mode that EM found, or drawn too, from the density
+        that EM climbed (`bayesclust.models.dcrc`) with a normal prior of the biases. With
+        ``penalty=None`` the other weights' precision is learned then, which gains accuracy where
+        answers are many.
     num_chains, num_warmup, num_samples : int, default 4, 500, 1000
         Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
     loss : str, loss or None, default None
@@ -167,15 +165,14 @@ class DCRC(ConstrainedClusterer):
         Number of different labels, at most `n_clusters`.
     proba_ : ndarray of shape (n, n_clusters)
         Probability of each cluster; empty clusters come last.
-    coef_ : ndarray of shape (n_clusters, features)
-        Weights of the standardised columns or kernel features.
-    intercept_ : ndarray of shape (n_clusters,)
+    coef_, intercept_ : ndarray of shape (n_clusters, features) and (n_clusters,)
+        Weights of the standardised columns or kernel features, and biases.
     bound_ : float
         M times Eq. 10, in nats: a lower bound of the log probability of the answers plus entropies
         and penalty.
     objective_path_ : ndarray
-        The bound after every E-step and M-step under the final noise model; it never falls (with
-        ``noise="literal"`` it may, Eq. 14 being a limit).
+        The bound after every E-step and M-step under the final noise model; it never falls, except
+        under ``noise="literal"``, Eq. 14 being a limit.
     confusion_ : dict
         By name of the constraints, the posterior mean of p(answer | truth), shape (sources,
         answers, answers), rows the truth.
@@ -185,15 +182,13 @@ class DCRC(ConstrainedClusterer):
         As used.
     proportions_ : ndarray of shape (n_clusters,), or None
         Sizes that the clusters were drawn to, where they were learned.
-    converged_ : bool
-    n_iter_ : int
-        EM iterations of the best start under the final noise model.
+    converged_, n_iter_ : bool, int
+        EM iterations of the best start under the final noise model, and whether they sufficed.
     n_features_in_ : int
     posterior_ : xarray.DataTree
-        Draws in ArviZ's groups; for "variational_em" independent draws from the mean field, by
-        which error rates come out too small where many items have few answers. Drawn weights are in
-        the group `classifier`: W (chain, draw, cluster, coefficient), biases last, clusters as in
-        `proba_`.
+        Draws in ArviZ's groups; for "variational_em" independent draws from the mean field, whose
+        error rates are too small where many items have few answers. Drawn weights are in the group
+        `classifier`: W (chain, draw, cluster, coefficient), biases last, clusters as in `proba_`.
 
     Warns
     -----
@@ -203,7 +198,7 @@ class DCRC(ConstrainedClusterer):
     Raises
     ------
     ValueError, TypeError
-        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
+        From `fit`, before any computing.
 
     References
     ----------
@@ -263,10 +258,10 @@ class DCRC(ConstrainedClusterer):
         y : ignored
         constraints : Constraints, list of Constraints or None, default None
             Answers about triplets and pairs. Without any, clusters are those that a linear
-            classifier separates most clearly (Eq. 9 without its first term).
+            classifier separates most clearly.
         checkpoint : str, path or None, default None
-            Only "gibbs": a zarr directory to which draws go as they come, as for `TVClust`; the
-            search for the weights is repeated, the chains resume.
+            Only "gibbs": a zarr directory for draws, as for `TVClust`; the search for the weights
+            is repeated, the chains resume.
 
         Returns
         -------
@@ -314,6 +309,9 @@ class DCRC(ConstrainedClusterer):
             )
             self._keep_draws(draws, problem, fit, items, rng)
             warn_of_draws(self._tree)
+        W = self._classifiers.mean(axis=0)
+        self.coef_: FloatArray = W[:, :-1]
+        self.intercept_: FloatArray = W[:, -1]
         self.fit_seconds_ = perf_counter() - clock
         if self._tree is not None:
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
@@ -327,20 +325,6 @@ class DCRC(ConstrainedClusterer):
             self._tree = draw_mean_field(self.proba_, *self._given)
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
         return self._tree
-
-    @property
-    def coef_(self) -> FloatArray:
-        """Weights of the features, (n_clusters, features); their mean where drawn."""
-        check_is_fitted(self)
-        weights: FloatArray = self._classifiers[:, :, :-1].mean(axis=0)
-        return weights
-
-    @property
-    def intercept_(self) -> FloatArray:
-        """Biases of the clusters, (n_clusters,); their mean where drawn."""
-        check_is_fitted(self)
-        biases: FloatArray = self._classifiers[:, :, -1].mean(axis=0)
-        return biases
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return P(y = k | x; W) of items; constraints are not used.
@@ -373,10 +357,8 @@ class DCRC(ConstrainedClusterer):
         Returns
         -------
         ndarray of int, shape (m,)
-            They may differ from `labels_` where constraints outweighed the classifier.
         """
-        labels: IntArray = self.predict_proba(X).argmax(axis=1)
-        return labels
+        return self.predict_proba(X).argmax(axis=1)
 
     def _check_settings(self, checkpoint: Any) -> Schedule | None:
         """Refuse settings that do not exist or do not go together; None if nothing is sampled."""
@@ -477,9 +459,8 @@ class DCRC(ConstrainedClusterer):
             names = ("chain", "draw", "cluster", "coefficient")
             drawn_W = W.reshape(*draws.posterior["z"].shape[:2], *W.shape[1:])
             self._tree["classifier"] = xr.DataTree(xr.Dataset({"W": (names, drawn_W)}))
-        stored = stored_constraints(self._tree) if "constant_data" in self._tree else []
         posterior = self._tree["posterior"].to_dataset()
-        drawn = {view.name: confusions(view, posterior) for view in stored}
+        drawn = {view.name: confusions(view, posterior) for view in constraints_if_any(self._tree)}
         self.confusion_ = {name: values.mean(axis=(0, 1)) for name, values in drawn.items()}
         self.confusion_intervals_ = {
             name: np.quantile(values, INTERVAL, axis=(0, 1)) for name, values in drawn.items()
@@ -530,10 +511,7 @@ def check_balance(value: Any) -> tuple[dict[str, bool], ...]:
 
 
 def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMSettings]:
-    """The settings to choose among by constraints held out; the first where these are too few.
-
-    `n_cells`, items times features times clusters, sets the number of starts where it is None.
-    """
+    """The settings to choose among by constraints held out; the first where these are too few."""
     default = PRECISION / (2 * n_answers) if n_answers else PENALTY
     taus = _grid(params["tau"], "tau", TAUS, 1.0)
     penalties: tuple[float, ...] = (default,)

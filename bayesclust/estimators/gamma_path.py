@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 GAMMAS = 13
-PREVIOUS = "previous"
-DISPERSED = "dispersed"
 
 
 @dataclass(frozen=True)
@@ -120,8 +118,7 @@ def fitted_limit(
     """The limit if it is fitted, else a copy fitted to X; `items` is X, checked."""
     path_divergence(as_divergence(limit.divergence).bind(items))
     if not hasattr(limit, "labels_"):
-        fresh: MeansClusterer = clone(limit)
-        return fresh.fit(X, constraints=constraints or None)  # type: ignore[no-any-return]
+        return clone(limit).fit(X, constraints=constraints or None)
     seen = len(limit.labels_), limit.n_features_in_
     if seen != items.shape:
         raise ValueError(
@@ -142,7 +139,7 @@ def limit_problem(
 
 def is_mixture(limit: MeansClusterer) -> bool:
     """Whether the clusters of a limit have several centres."""
-    return isinstance(limit, RDPMeans) and limit.cluster_model == MIXTURE
+    return limit.cluster_model == MIXTURE
 
 
 def model_at(
@@ -175,7 +172,6 @@ def limit_path(
     gammas: ArrayLike | None = None,
     limit: MeansClusterer | None = None,
     sampler: str = "collapsed",
-    start: str = PREVIOUS,
     num_chains: int = 4,
     num_warmup: int = 200,
     num_samples: int = 250,
@@ -194,54 +190,41 @@ def limit_path(
     ----------
     X : array-like of shape (n, d)
     constraints : Constraints, list of Constraints or None, default None
-        Answers about the items, of any kinds.
     gammas : array-like of shape (g,) or None, default None
         In units of 1 / D, visited in growing order. None takes 13, in equal ratios, from where one
         cluster has the spread of all items to where differences of J by lambda / (100 n) decide.
     limit : RDPMeans, DPMeans or None, default None
-        Gives lambda, xi and D; it is fitted first if it is not yet. None is `RDPMeans` with its
-        defaults. Clusters of several centres are not followed.
+        Gives lambda, xi and D, as for `bayesclust.estimators.AtGamma`; single clusters alone.
     sampler : {"collapsed", "gibbs"}, default "collapsed"
-    start : {"previous", "dispersed"}, default "previous"
-        Where the chains of a gamma start: where they were at the gamma before, or from dispersed
-        partitions, as at the first.
-    num_chains : int, default 4
-    num_warmup : int, default 200
-        Sweeps at each gamma before the first draw.
-    num_samples : int, default 250
-        Draws per chain at each gamma.
+    num_chains, num_warmup, num_samples : int, default 4, 200, 250
+        Chains, and at each gamma the sweeps of each before its first draw, and draws of each.
     level : float in (0, 1), default 0.9
         Of the intervals.
-    moves : Moves or None, default None
-        What a sweep consists of; None takes the sampler's default.
-    n_jobs : int or None, default None
-        Threads; None takes one per chain, at most one per processor, and a single one for a small
-        table.
-    progress : bool, default True
-        Show a progress bar at each gamma.
+    moves, n_jobs, progress
+        As for `TVClust`.
     random_state : int, Generator or None, default None
 
     Returns
     -------
     xarray.Dataset
-        Over gamma and statistic ("mean", "lower", "upper"): vi (variation of information to the
-        limit's partition, bits), ari (adjusted Rand index with it), vi_best and ari_best (the
-        same to the partition of least J that is known: the limit's, or where descent from the best
-        draw leads), n_clusters, entropy (of the cluster sizes, bits), objective (J of the draws)
-        and energy (minus the log joint over gamma, less the constants that make it tend to J). Over
+        Over gamma and statistic ("mean", "lower", "upper"): vi and ari (variation of information,
+        in bits, and adjusted Rand index to the limit's partition), vi_best and ari_best (the same
+        to the partition of least J that is known: the limit's, or where descent from the best draw
+        leads), n_clusters, entropy (of the cluster sizes, bits), objective (J of the draws) and
+        energy (minus the log joint over gamma, less the constants that make it tend to J). Over
         gamma: vi_within and vi_between, the mean variation of information between two draws of one
         chain and of different chains, and share_below, the share of draws whose J is below the
-        limit's. Over gamma and chain: chain_objective, the mean J of each chain. Over item:
-        limit_labels and best_labels. Attributes: J, number of clusters and entropy of these two,
-        penalty, divergence, level, sampler and start.
+        limit's. Over gamma and chain: chain_objective, the mean J. Over item: limit_labels and
+        best_labels. Attributes: J, number of clusters and entropy of these two, penalty,
+        divergence, level and sampler.
 
     Notes
     -----
-    At large gamma no sampler crosses from one local minimum of J to another. Chains that come from
-    smaller gammas have been annealed, and end in good minima; chains that start dispersed end near
-    their starts. Neither are draws from the posterior where vi_between stays above vi_within. Where
-    share_below rises to one, the limit's own partition is a local minimum only: ask `RDPMeans` for
-    more starts (n_init).
+    At large gamma no sampler crosses from one local minimum of J to another. Chains start from
+    dispersed partitions at the first gamma, then where they were at the one before: annealed so,
+    they end in good minima. They are no draws from the posterior where vi_between stays above
+    vi_within. Where share_below rises to one, the limit's own partition is a local minimum only:
+    ask `RDPMeans` for more starts (n_init).
 
     References
     ----------
@@ -261,7 +244,6 @@ def limit_path(
     """
     schedule = check_schedule(num_warmup, num_samples)
     check_choice(sampler, "sampler", SAMPLERS)
-    check_choice(start, "start", (PREVIOUS, DISPERSED))
     check_int(num_chains, "num_chains")
     n_jobs = n_threads(n_jobs, cells=np.size(X))
     check_moves(moves)
@@ -288,7 +270,7 @@ def limit_path(
     energies: list[FloatArray] = []
     for gamma in wanted:
         model = model_at(float(gamma), found, problem, constraints)
-        if last is None or start == DISPERSED:
+        if last is None:
             embedding = model.problem.family.embedding()
             last = [
                 seeded_partition(embedding, dispersed_number(chain, len(embedding)), rng)
@@ -306,15 +288,14 @@ def limit_path(
         if draws.interrupted:
             break
     path = summarise(wanted[: len(drawn)], drawn, energies, problem, xi, found.labels_, level)
-    return path.assign_attrs(sampler=sampler, start=start)
+    return path.assign_attrs(sampler=sampler)
 
 
 def default_gammas(problem: Problem) -> FloatArray:
     """Gammas in equal ratios, from one cluster as wide as the data to far beyond agreement."""
     first = first_gamma(problem)
     last = 100.0 * len(problem.points) * max(first, 1.0 / problem.penalty)
-    gammas: FloatArray = np.geomspace(first, last, GAMMAS)
-    return gammas
+    return np.geomspace(first, last, GAMMAS)
 
 
 def _check_gammas(gammas: ArrayLike) -> FloatArray:
@@ -324,8 +305,7 @@ def _check_gammas(gammas: ArrayLike) -> FloatArray:
             f"gammas must be a list of positive numbers; got {shown(gammas)}: "
             "pass at least one, or None."
         )
-    distinct: FloatArray = np.unique(values)
-    return distinct
+    return np.unique(values)
 
 
 # --- the summary of a path

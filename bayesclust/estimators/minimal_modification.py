@@ -40,8 +40,7 @@ class ConflictError(ValueError):
     Attributes
     ----------
     conflict : list of (str, int)
-        An irreducible set of them, by name and row: without any one of them the others of the set
-        can hold. It need not be the smallest such set.
+        An irreducible set of them, by name and row: without any one of them the others can hold.
     """
 
     def __init__(self, sentence: str, conflict: list[tuple[str, int]]) -> None:
@@ -59,9 +58,9 @@ class MinimalModification(ConstrainedClusterer):
         sum_i 1[P'(i) != P(i)] D[i, P'(i)],
 
     where P is the given partition and D[i, c] the distance of item i to the nearest anchor of
-    cluster c. Items that no constraint names move only together with one that does, with which they
-    form a super-instance. The minimum is proven, unless time runs out. The solver is OR-tools
-    CP-SAT, of the extra `solver`.
+    cluster c. Items that no constraint names move only with one that does, in its super-instance.
+    The minimum is proven, unless time runs out. The solver is OR-tools CP-SAT, of the extra
+    `solver`.
 
     Parameters
     ----------
@@ -84,10 +83,9 @@ class MinimalModification(ConstrainedClusterer):
         gamma, in units of 1 / X, which weighs `credibility` against distance. None lets moving a
         typical item to its nearest other cluster cost 1 nat.
     time_limit : float or None, default 60
-        Seconds for the search, linkage not included; then the best partition found is kept, with a
-        warning.
+        Seconds for the search; then the best partition found is kept, with a warning.
     n_jobs : int, default 1
-        Threads of the constraint solver. With one, and time enough, results repeat exactly.
+        Threads of the solver. With one, and time enough, results repeat exactly.
 
     Attributes
     ----------
@@ -97,15 +95,14 @@ class MinimalModification(ConstrainedClusterer):
         Clusters with items.
     moved_ : ndarray of int
         Items that changed cluster.
-    cost_ : float
-        The distance that they moved, by the formula above.
-    objective_ : float
-        `cost_`, and the weights of the violated soft constraints.
+    cost_, objective_ : float
+        The distance that they moved, by the formula above, and that with the weights of the
+        violated soft constraints.
     bound_, gap_ : float
         No allowed partition has an objective below `bound_`, which is `objective_` less `gap_`.
     violated_ : DataFrame
-        One row for each constraint that `labels_` does not satisfy: constraints (name), row, what
-        (in words), weight (infinite for hard ones).
+        The constraints that `labels_` does not satisfy: constraints (name), row, what (in words),
+        weight (infinite for hard ones).
     weights_ : dict of arrays
         By name, the weight of each constraint; 0 for those that were left out.
     precision_ : float
@@ -185,7 +182,7 @@ class MinimalModification(ConstrainedClusterer):
         credibility : DataFrame, array-like of shape (m,) or None, default None
             Probability that each constraint is right: a table from
             `bayesclust.constraint_credibility`, matched by names, or one number for each, in order.
-            Constraints without one are hard, as those of probability 1.
+            Those without one are hard.
 
         Returns
         -------
@@ -371,8 +368,7 @@ def _column(credibility: pd.DataFrame, name: str) -> FloatArray:
                 "bayesclust.constraint_credibility."
             )
     own = credibility["view"] == name
-    values: FloatArray = credibility.loc[own, "credibility"].to_numpy(dtype=np.float64)
-    return values
+    return credibility.loc[own, "credibility"].to_numpy(dtype=np.float64)
 
 
 def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:

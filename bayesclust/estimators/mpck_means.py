@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from numbers import Real
 from time import perf_counter
 from typing import Any, Self
 
@@ -30,9 +29,10 @@ from bayesclust.estimators.base import (
 )
 from bayesclust.estimators.confidence import (
     by_name,
-    by_source,
+    check_costs,
     check_same_items,
     confidence_by_source,
+    cost_rows,
     stand_of,
 )
 from bayesclust.inference.limits.mpck.descend import (
@@ -52,10 +52,7 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 METRICS = ("diagonal", "full", "euclidean")
 STEPS = ("exact", "paper")
 INITS = ("neighbourhoods", "paper", "k-means++")
-COST_FORMS = (
-    "a number, a pair (must-links, cannot-links), one number per constraint, or a dict by the "
-    "names of the constraints"
-)
+COST_FORMS = "a number, a pair (must-links, cannot-links) or a dict by the names of the constraints"
 
 
 @dataclass(eq=False, repr=False)
@@ -73,50 +70,42 @@ class MPCKMeans(ConstrainedClusterer):
     together, and diam the largest distance of two items under A (Bilenko et al. 2004, Eq. 6;
     without the last term, which keeps J from falling without end).
 
-    The paper's other methods are settings of this one:
-
-    ================  ==================================================================
-    PCK-Means         ``metric="euclidean"`` (``growth=1`` as in the paper)
-    MK-Means          no constraints (Eq. 2)
-    Supervised-Means  ``metric="euclidean", max_iter=0, closure=False``
-    ================  ==================================================================
+    Settings make the paper's other methods of it: PCK-Means is ``metric="euclidean"`` (``growth=1``
+    as in the paper), MK-Means has no constraints (Eq. 2), and Supervised-Means is
+    ``metric="euclidean", max_iter=0, closure=False``.
 
     Parameters
     ----------
     n_clusters : int, default 3
         K. A cluster may be left without items.
     metric : {"diagonal", "full", "euclidean"}, default "diagonal"
-        Weights of features, or a full matrix. "euclidean" learns none: J is sum_i |x_i -
-        m_{z_i}|^2 + sum w over the violated constraints (Eq. 1), in squared units of X, as `cost`.
+        Weights of features, or a full matrix. "euclidean" learns none: J is sum_i |x_i - m_{z_i}|^2
+        + sum w over the violated constraints (Eq. 1), in squared units of X, as `cost`.
     per_cluster : bool, default False
         Whether each cluster has a metric of its own.
-    cost : float, (float, float), array or dict, default 1
-        w, the cost of violating a constraint: a number; (of must-links, of cannot-links); one
-        number per constraint, shape (m,); or a dict of these by the names of the constraints, in
-        which a dict by number tells sources apart. `from_posterior` derives it.
+    cost : float, (float, float) or dict, default 1
+        w, the cost of violating a constraint: a number; (of must-links, of cannot-links); or a dict
+        of these by the names of the constraints, in which a dict by number tells sources apart.
     closure : bool or None, default None
-        Whether constraints that follow count as well, as in the paper; one wrong constraint then
-        entails many. None does so where no constraint contradicts others and less than 20 million
-        pairs follow.
-    strict : bool, default False
-        Whether constraints that contradict others are an error.
+        Whether constraints that follow count too, as in the paper; one wrong constraint then
+        entails many. None does so where none contradict others and less than 20 million pairs
+        follow.
     metric_step : {"exact", "paper"}, default "exact"
         "exact" takes the metric at which J is least given labels and centres, so that J never
-        rises. "paper" is Eq. 7 and 8, with what the paper does where they fail: singular matrices
-        get `conditioning` x trace on their diagonal, negative weights are clipped, and J may rise.
+        rises. "paper" is Eq. 7 and 8 with its remedies: singular matrices get `conditioning` x
+        trace on their diagonal, negative weights are clipped, and J may rise.
     conditioning : float, default 1e-3
         Of the "paper" step; weights are clipped at so much of the largest one.
     prior_items : float, default 1
-        How many items' worth of the prior that each metric is C^(-1); positive for the exact step.
+        Items' worth of the prior that each metric is C^(-1); positive for the exact step.
     growth : int, default 5
         Stages in which `cost` grows from a hundredth to its full size, each starting from the
         labels of the one before. 1, as in the paper, ends in far worse local minima.
     init : str, labels, fitted estimator or posterior, default "neighbourhoods"
         Centres to start from. "neighbourhoods": of the sets that must-links join, the largest
-        farthest from each other, and, where these are fewer than K, of items drawn as in k-means++;
-        "paper" draws the latter around the mean of all; "k-means++" ignores the constraints. Or
-        labels (n,) of at most K clusters, those of a fitted estimator, or the point estimate of a
-        posterior.
+        farthest from each other, and beyond these items drawn as in k-means++; "paper" draws the
+        latter around the mean of all; "k-means++" ignores the constraints. Or labels (n,) of at
+        most K clusters.
     n_init : int, default 1
         Starts, the first as `init` has it and others drawn; the lowest J is taken.
     max_iter : int, default 300
@@ -127,22 +116,20 @@ class MPCKMeans(ConstrainedClusterer):
     ----------
     labels_ : (n,) array of int
         0 to n_clusters_ - 1.
+    n_clusters_ : int
     cluster_centers_ : (n_clusters_, d) array
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
         A: weights or a matrix, one or one per cluster; not set by ``metric="euclidean"``.
-    n_clusters_ : int
-    objective_ : float
-        J, with log det of the features, or directions, in which items differ.
-    objective_path_ : (n_iter_,) array
-        J after each round of the last stage.
+    objective_, objective_path_ : float, (n_iter_,) array
+        J, with log det of the directions in which items differ, and J after each round of the last
+        stage.
     n_iter_ : int
     n_conditioned_ : int
         How many metrics of that stage the "paper" step had to condition or clip.
     n_violated_ : int
         How many of the given constraints `labels_` violates.
-    contradictions_ : (b, 2) array of int
+    contradictions_, n_contradictions_ : (b, 2) array of int, int
         Pairs of cannot-links whose items a chain of must-links joins.
-    n_contradictions_ : int
     closure_ : bool
         Whether constraints that follow counted.
 
@@ -172,7 +159,6 @@ class MPCKMeans(ConstrainedClusterer):
     _: KW_ONLY
     cost: Any = 1.0
     closure: bool | None = None
-    strict: bool = False
     metric_step: str = "exact"
     conditioning: float = 1e-3
     prior_items: float = 1.0
@@ -203,8 +189,8 @@ class MPCKMeans(ConstrainedClusterer):
         f_M = |x_i - x_j|_A^2 over pairs of items that the point estimate puts apart, and f_C =
         diam^2 - |x_i - x_j|_A^2 over those it puts together, under the one metric A that fits its
         clusters. Under ``metric="euclidean"`` both f are 1 and 2 becomes 2 s^2, s^2 being the
-        variance within the clusters per feature: xi of `RDPMeans.from_posterior`. Entailed
-        constraints are left out (closure=False), and a source with p + q <= 1, with a warning.
+        variance within the clusters per feature. Entailed constraints are left out (closure=False),
+        and a source with p + q <= 1, with a warning.
 
         Parameters
         ----------
@@ -226,8 +212,7 @@ class MPCKMeans(ConstrainedClusterer):
         Raises
         ------
         ValueError, TypeError
-            If there are no draws, X does not fit to them, constraints are not pairwise, or there is
-            no scatter.
+            If X does not fit to the draws, constraints are not pairwise, or there is no scatter.
 
         Examples
         --------
@@ -299,13 +284,15 @@ class MPCKMeans(ConstrainedClusterer):
         """Refuse settings out of range; returns those of the descent."""
         check_choice(self.metric, "metric", METRICS)
         check_choice(self.metric_step, "metric_step", STEPS)
-        for name in ("per_cluster", "strict", "closure"):
-            value = getattr(self, name)
-            optional = name == "closure" and value is None
-            if not optional and not isinstance(value, (bool, np.bool_)):
+        switches = {
+            "per_cluster": self.per_cluster,
+            "closure": False if self.closure is None else self.closure,
+        }
+        for name, value in switches.items():
+            if not isinstance(value, (bool, np.bool_)):
                 raise TypeError(f"{name} must be True or False; got {value!r}.")
         check_int(self.n_init, "n_init")
-        _check_cost(self.cost, "cost")
+        check_costs(self.cost, "cost", COST_FORMS)
         interval = "(0, inf)" if self.metric_step == "exact" else "[0, inf)"
         number_between(self.prior_items, "prior_items", interval)
         return Settings(
@@ -321,13 +308,6 @@ class MPCKMeans(ConstrainedClusterer):
         pairs = np.concatenate([empty, *(one.items for one in given)])
         must = np.concatenate([np.empty(0, dtype=bool), *(one.answers == 1 for one in given)])
         torn = contradictions(pairs, must, n)
-        if self.strict and torn.any():
-            i, j = pairs[int(np.argmax(torn))].tolist()
-            raise ValueError(
-                f"{int(torn.sum())} constraints contradict others, the first of them the "
-                f"cannot-link of items {i} and {j}: remove those that conflicts() lists, or set "
-                "strict=False, under which violating them costs."
-            )
         links = WeightedLinks.of(pairs, must, _cost_of_each(self.cost, given), n)
         self.contradictions_: IntArray = pairs[torn]
         self.n_contradictions_ = int(torn.sum())
@@ -403,15 +383,13 @@ class MPCKMeans(ConstrainedClusterer):
         Returns
         -------
         ndarray of int, shape (m,)
-            They may differ from `labels_` where constraints outweighed the data.
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
         describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
         problem = self._model._replace(points=points)
-        labels: IntArray = distances(problem, self._centers, self._metrics).argmin(axis=1)
-        return labels
+        return distances(problem, self._centers, self._metrics).argmin(axis=1)
 
 
 def _costs_of_a_nat(items: FloatArray, labels: IntArray, metric: str) -> tuple[float, float]:
@@ -432,59 +410,9 @@ def _costs_of_a_nat(items: FloatArray, labels: IntArray, metric: str) -> tuple[f
     return unit / apart, unit / together
 
 
-def _check_cost(cost: Any, what: str) -> None:
-    """Refuse costs that are no numbers in range, as far as that can be told without constraints."""
-    if isinstance(cost, Mapping):
-        for name, value in cost.items():
-            _check_cost(value, f"{what}[{name!r}]")
-        return
-    if isinstance(cost, Real):
-        number_between(cost, what, "[0, inf)")
-        return
-    try:
-        array = np.asarray(cost, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.empty((0, 0))
-    if isinstance(cost, str) or array.ndim != 1:
-        raise TypeError(f"{what} must be {COST_FORMS}; got {cost!r}.")
-    wrong = ~(np.isfinite(array) & (array >= 0))
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise ValueError(f"{what}[{at}] must lie in [0, inf); got {array[at]}.")
-
-
 def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
     """The cost of violating each constraint, those given first to last, (m,)."""
-    if not isinstance(cost, Mapping):
-        if _one_each(cost) and len(given) > 1:
-            raise ValueError(
-                "cost has one number per constraint, but there are several objects of "
-                "constraints: give a dict by their names."
-            )
-        return np.concatenate([np.empty(0), *(_cost_within(cost, one, "cost") for one in given)])
-    values = zip(by_name(cost, given, "cost"), given, strict=True)
-    parts = (_cost_within(value, one, f"cost[{one.name!r}]") for value, one in values)
+    values = by_name(cost, given, "cost") if isinstance(cost, Mapping) else [cost] * len(given)
+    tables = [cost_rows(value, one, "cost") for value, one in zip(values, given, strict=True)]
+    parts = [rows[one.source, 1 - one.answers] for rows, one in zip(tables, given, strict=True)]
     return np.concatenate([np.empty(0), *parts])
-
-
-def _one_each(cost: Any) -> bool:
-    """Whether a cost has one number for each constraint: it is an array, or a list of not two."""
-    return np.ndim(cost) > 0 and (isinstance(cost, np.ndarray) or len(cost) != 2)
-
-
-def _cost_within(cost: Any, given: Constraints, what: str) -> FloatArray:
-    """The cost of violating each constraint of one object."""
-    if not isinstance(cost, Mapping) and _one_each(cost):
-        if len(cost) != len(given):
-            raise ValueError(
-                f"{what} has {len(cost)} numbers, but there are {len(given)} constraints: "
-                "give one for each."
-            )
-        return np.asarray(cost, dtype=np.float64)
-    found = np.empty(len(given))
-    for source, value in by_source(cost, given, what).items():
-        if np.ndim(value) > 0 and len(value) != 2:
-            raise TypeError(f"{what}[{source!r}] must be a number or a pair; got {value!r}.")
-        own = given.source == source
-        found[own] = np.where(given.answers == 1, *np.broadcast_to(value, 2))[own]
-    return found

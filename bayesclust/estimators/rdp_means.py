@@ -46,14 +46,7 @@ ORDERS = ("given", "random")
 class MeansClusterer(ConstrainedClusterer):
     """What the limits have in common: centres, J, and the nearest centre of new items."""
 
-    penalty: float | None
-    n_clusters: int | None
     divergence: str | Divergence | Family
-    init: Any
-    order: str
-    n_init: int
-    max_iter: int
-    random_state: int | Generator | None
     # of `RDPMeans` alone
     cluster_model: str = SINGLE
     within_penalty: float | None = None
@@ -67,8 +60,141 @@ class MeansClusterer(ConstrainedClusterer):
     _owner: IntArray
     """The cluster of each centre: itself, unless clusters may have several."""
 
-    def _fit(self, X: ArrayLike, y: object, constraints: Any) -> Self:
-        """Check the settings, choose those that are not given, and search."""
+    def _keep(self, problem: Problem, solution: Solution) -> None:
+        """Set the attributes that follow from a solution."""
+        self.labels_: IntArray = solution.clusters
+        centers = means(problem.points, self.labels_)[1]
+        self.cluster_centers_: FloatArray = problem.divergence.shown(centers)
+        self.n_clusters_ = len(centers)
+        self.objective_ = solution.objective
+        self.penalty_ = problem.per_cluster if problem.several else problem.penalty
+        self._problem = problem
+        self._xi = solution.xi
+        self._centers = solution.centers
+        self._owner = solution.owner
+
+    def objective(self, labels: ArrayLike, components: ArrayLike | None = None) -> float:
+        """Return J of any partition of the items, at `penalty_`, `xi_` and the best centres.
+
+        Parameters
+        ----------
+        labels : array-like of int, shape (n,)
+        components : array-like of int, shape (n,), or None, default None
+            Only "mixture": components, each within one cluster. None makes one of every cluster.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        ValueError, TypeError
+            If labels are not one whole number per item, or a component lies in two clusters.
+
+        Examples
+        --------
+        >>> import bayesclust as bc
+        >>> X = [[0.0], [2.0], [10.0], [12.0]]
+        >>> est = bc.DPMeans(penalty=30.0).fit(X)
+        >>> est.objective([0, 0, 1, 1]), est.objective([0, 0, 0, 0])
+        (64.0, 134.0)
+        >>> est = bc.RDPMeans(cluster_model="mixture", penalty=1.0, within_penalty=30.0).fit(X)
+        >>> est.objective([0, 0, 0, 0], [0, 0, 1, 1]), est.objective([0, 0, 1, 1])
+        (65.0, 66.0)
+        """
+        check_is_fitted(self)
+        points = self._problem.points
+        clusters = check_partition(labels, len(points))
+        lower = clusters
+        if components is not None:
+            if not self._problem.several:
+                raise ValueError(
+                    "components are of clusters that are mixtures: leave them out, or fit with "
+                    'cluster_model="mixture".'
+                )
+            lower = check_partition(components, len(points))
+        numbers, owner = compact(lower, clusters)
+        if (owner[numbers] != clusters).any():
+            raise ValueError(
+                "a component has items in two clusters of labels: give every component one cluster."
+            )
+        return objective(self._problem, *means(points, numbers), self._xi, owner)
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """Return the cluster of the nearest centre to each item; constraints are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+        """
+        check_is_fitted(self)
+        divergence = self._problem.divergence
+        points = divergence.points(X, least=1)
+        describe_columns_of_new(self, X)
+        return self._owner[divergence.between(points, self._centers).argmin(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        with suppress(TypeError, ValueError):  # what is no divergence is refused by fit
+            divergence = as_divergence(self.divergence)
+            tags.input_tags.positive_only = divergence.counts
+            tags.input_tags.allow_nan = divergence.takes_missing
+        return tags
+
+
+@dataclass(eq=False, repr=False)
+class DPMeans(MeansClusterer):
+    """DP-means: k-means that finds the number of clusters (Kulis and Jordan 2012).
+
+    RDP-means without answers: passes over the items and merges of clusters lower J = sum_i D(x_i,
+    m_{z_i}) + penalty K.
+
+    Parameters
+    ----------
+    penalty, n_clusters, divergence, init, order, n_init, max_iter, random_state
+        As in `RDPMeans`. With one start in the given order nothing is random.
+
+    Attributes
+    ----------
+    labels_, n_clusters_, cluster_centers_, objective_, objective_path_, penalty_, xi_, n_iter_
+        As in `RDPMeans`; `xi_` is (0, 0).
+
+    Examples
+    --------
+    >>> DPMeans(penalty=30.0).fit_predict([[0.0], [1.0], [10.0], [11.0], [5.4]])
+    array([0, 0, 1, 1, 0])
+    """
+
+    penalty: float | None = None
+    n_clusters: int | None = None
+    divergence: str | Divergence | Family = "euclidean"
+    _: KW_ONLY
+    init: Any = None
+    order: str = "given"
+    n_init: int = 1
+    max_iter: int = 300
+    random_state: int | Generator | None = None
+
+    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
+        """Cluster items, by `RDPMeans` under side information.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+        y : ignored
+        constraints : PairwiseConstraints, RelativeConstraints, list of them or None, default None
+            Only `RDPMeans`, which is DP-means without any.
+
+        Returns
+        -------
+        self
+        """
+        if constraints is not None and not isinstance(self, RDPMeans):
+            raise TypeError("DPMeans takes no constraints: use RDPMeans.")
         clock = perf_counter()
         check_choice(self.order, "order", ORDERS)
         check_int(self.n_init, "n_init")
@@ -127,96 +253,9 @@ class MeansClusterer(ConstrainedClusterer):
         if self.penalty is not None:
             number_between(self.penalty, "penalty", f"({least}, inf)")
 
-    def _keep(self, problem: Problem, solution: Solution) -> None:
-        """Set the attributes that follow from a solution."""
-        self.labels_: IntArray = solution.clusters
-        centers = means(problem.points, self.labels_)[1]
-        self.cluster_centers_: FloatArray = problem.divergence.shown(centers)
-        self.n_clusters_ = len(centers)
-        self.objective_ = solution.objective
-        self.penalty_ = problem.per_cluster if problem.several else problem.penalty
-        self._problem = problem
-        self._xi = solution.xi
-        self._centers = solution.centers
-        self._owner = solution.owner
-
-    def objective(self, labels: ArrayLike, components: ArrayLike | None = None) -> float:
-        """Return J of any partition of the items, at `penalty_`, `xi_` and the best centres.
-
-        Parameters
-        ----------
-        labels : array-like of int, shape (n,)
-        components : array-like of int, shape (n,), or None, default None
-            Only "mixture": components, each within one cluster. None makes one of every cluster.
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError, TypeError
-            If it is not one whole number per item, or a component lies in two clusters.
-
-        Examples
-        --------
-        >>> import bayesclust as bc
-        >>> X = [[0.0], [2.0], [10.0], [12.0]]
-        >>> est = bc.DPMeans(penalty=30.0).fit(X)
-        >>> est.objective([0, 0, 1, 1]), est.objective([0, 0, 0, 0])
-        (64.0, 134.0)
-        >>> est = bc.RDPMeans(cluster_model="mixture", penalty=1.0, within_penalty=30.0).fit(X)
-        >>> est.objective([0, 0, 0, 0], [0, 0, 1, 1]), est.objective([0, 0, 1, 1])
-        (65.0, 66.0)
-        """
-        check_is_fitted(self)
-        points = self._problem.points
-        clusters = check_partition(labels, len(points))
-        lower = clusters
-        if components is not None:
-            if not self._problem.several:
-                raise ValueError(
-                    "components are of clusters that are mixtures: leave them out, or fit with "
-                    'cluster_model="mixture".'
-                )
-            lower = check_partition(components, len(points))
-        numbers, owner = compact(lower, clusters)
-        if (owner[numbers] != clusters).any():
-            raise ValueError(
-                "a component has items in two clusters of labels: give every component one cluster."
-            )
-        return objective(self._problem, *means(points, numbers), self._xi, owner)
-
-    def predict(self, X: ArrayLike) -> IntArray:
-        """Return the cluster of the nearest centre to each item; constraints are not used.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-
-        Returns
-        -------
-        ndarray of int, shape (m,)
-            They may differ from `labels_` where constraints outweighed the data.
-        """
-        check_is_fitted(self)
-        divergence = self._problem.divergence
-        points = divergence.points(X, least=1)
-        describe_columns_of_new(self, X)
-        labels: IntArray = self._owner[divergence.between(points, self._centers).argmin(axis=1)]
-        return labels
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        with suppress(TypeError, ValueError):  # what is no divergence is refused by fit
-            divergence = as_divergence(self.divergence)
-            tags.input_tags.positive_only = divergence.counts
-            tags.input_tags.allow_nan = divergence.takes_missing
-        return tags
-
 
 @dataclass(eq=False, repr=False)
-class RDPMeans(MeansClusterer):
+class RDPMeans(DPMeans):
     """Relational DP-means: k-means that finds the number of clusters and weighs noisy constraints.
 
     The small-variance limit of TVClust. Coordinate descent, merges of clusters included, lowers
@@ -225,64 +264,55 @@ class RDPMeans(MeansClusterer):
             - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside clusters}
             - xi_t #{triplet answers that the clusters make true}.
 
-    Each answer counts once (the paper's Eq. 20 counts links from both ends, and so does not fall at
-    every step). Where D is "euclidean", put features on one scale first.
+    Each answer counts once; in the paper's Eq. 20 links count from both ends, and J may rise. Where
+    D is "euclidean", put features on one scale first.
 
     Parameters
     ----------
     penalty : float or None, default None
         lambda, the cost of a cluster: an item farther than this from all centres opens one, answers
-        aside. With cluster_model="mixture" what a cluster costs beside its components, by default a
-        thousandth of `within_penalty`, so that answers decide which components are one cluster.
-        Below zero, as by default without answers, and above -`within_penalty`, components that no
-        answer joins are clusters.
+        aside. Of a mixture, what a cluster costs beside its components, by default a thousandth of
+        `within_penalty`. Below zero, as by default without answers, and above -`within_penalty`,
+        components that no answer joins are clusters.
     n_clusters : int or None, default None
-        A guess of the number of clusters, from which the penalty is set by furthest-first (Kulis
-        and Jordan 2012). With neither this nor `penalty`, of the penalties of 1 to about sqrt(n)
-        clusters, at most 50, the one is taken that predicts held-out answers best, or, with fewer
-        than ten answers or `xi` given, whose DP-means solution has the smallest Bayesian
-        information criterion.
+        A guess of the number of clusters, which sets the penalty by furthest-first (Kulis and
+        Jordan 2012). With neither, of the penalties of 1 to sqrt(n) clusters (50 at most) the one
+        is taken that predicts held-out answers best or, with fewer than ten answers or `xi` given,
+        whose DP-means solution has the smallest Bayesian information criterion.
     divergence : str, Divergence or Family, default "euclidean"
-        D. By name: "euclidean", squared distance; "standardized" and "mahalanobis", in units of the
-        columns' variances or of the data's covariance; "kl", Kullback-Leibler between rows of
-        counts made distributions with 0.3 added to each count; "poisson", "bernoulli",
-        "categorical". Or a family of `bayesclust.families` or its name: D is what it turns into
-        when its variance goes to zero. "standardized", "poisson", "bernoulli" and "categorical"
-        leave missing cells (NaN) out.
+        D: "euclidean" (squared distance), "standardized" and "mahalanobis" (in units of the
+        columns' variances or the data's covariance), "kl" (between rows of counts as distributions,
+        0.3 added to each count), "poisson", "bernoulli", "categorical", or the limit of a family of
+        `bayesclust.families`. Of these names "standardized" and the last three take missing cells.
     cluster_model : {"single", "mixture"}, default "single"
-        What a cluster is: one centre, or several, each with its items, a component: the limit of
-        ``TVClust(cluster_model="mixture")``. J has `within_penalty` times the number of components
-        besides, and answers are about clusters. Components that answers leave free go to the
-        nearest cluster.
+        Whether a cluster is one centre, or several, each with its items, a component: the limit of
+        ``TVClust(cluster_model="mixture")``. J then has `within_penalty` times the number of
+        components besides; those that answers leave free go to the nearest cluster.
     within_penalty : float or None, default None
-        Only "mixture": the cost of a component, guessed from `n_clusters`, there a number of
-        components, or chosen as `penalty` is of plain clusters.
+        Only "mixture": the cost of a component, by default chosen as `penalty` is of single
+        clusters, `n_clusters` being a number of components.
     xi : float, (float, float), dict or None, default None
-        Confidence in answers, in units of D, kept fixed: a number for all; (xi1, xi2) for may-links
-        and may-not-links; or a dict by the names of the constraints,
-        ``{"links": (2.0, 1.0), "triplets": 0.5}``, in which a dict by number tells sources apart.
-        Of triplets, a number is what a true answer lowers J by, and (3, 3) numbers what each answer
-        (column: yes, no, dnk) costs under each truth (row). None lets confidence grow from `xi0` to
-        where answers held out in five parts are predicted best; infinity, and None with fewer than
-        ten answers, without end, as in the paper: right where answers are never wrong.
+        Confidence in answers, in units of D: a number for all; (xi1, xi2) for may-links and
+        may-not-links; or a dict by the names of the constraints, ``{"links": (2.0, 1.0),
+        "triplets": 0.5}``, in which a dict by number tells sources apart. Of triplets, what a true
+        answer lowers J by, or the (3, 3) costs of each answer (column: yes, no, dnk) under each
+        truth (row). None lets it grow from `xi0` to where answers held out in five parts are
+        predicted best; infinity, and None with fewer than ten answers, without end as in the paper,
+        for answers never wrong.
     xi0 : float or None, default None
-        Where growth starts: by default a thousandth of the mean divergence of items from their
-        overall mean (in the paper 0.001, in units of its data).
+        Where growth starts: a thousandth of the mean divergence of items from their overall mean.
     xi_rate : float, default 2.0
         Growth per pass, the paper's; with 1, xi stays at `xi0`.
     init : labels of shape (n,), fitted estimator, posterior or None, default None
-        The first start: labels, those of an estimator fitted to the same items, or the point
-        estimate of a posterior. None is the paper's, all items in one cluster.
+        The first start. None is the paper's, all items in one cluster.
     order : {"given", "random"}, default "given"
         Whether passes visit the items as they come, as in the paper, or in one random order.
     n_init : int, default 1
-        Starts; the end with the smallest J is kept. Those after the first are random, or disturb
-        the best one so far. Under growing xi and many wrong answers a single one often gave better
-        partitions.
+        Starts, the smallest J being kept; those after the first are random, or disturb the best
+        one. Under growing xi and many wrong answers a single one often gave better partitions.
     max_iter : int, default 300
         Most passes in one descent.
     random_state : int, Generator or None, default None
-        Decides how answers are held out, the random starts and the random order.
 
     Attributes
     ----------
@@ -290,24 +320,21 @@ class RDPMeans(MeansClusterer):
         Clusters, numbered by their first items.
     n_clusters_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
-        Means of the items, over the cells seen (for "kl": of their distributions, smoothed); for
-        "categorical", shares of each column's codes side by side; the same of products' parts.
+        Means of the items over the cells seen; for "kl" of their smoothed distributions, for
+        "categorical" shares of each column's codes side by side.
     components_, component_clusters_ : ndarray of shape (n,) and (n_components,)
         Only "mixture": components, numbered by their first items, and the cluster of each.
     component_centers_ : ndarray of shape (n_components, d)
-        Only "mixture": as `cluster_centers_`.
-    objective_ : float
-        J at `xi_`.
-    objective_path_ : ndarray of shape (n_iter_,)
-        J after each pass of the best start, at its xi; it never rises where xi is fixed.
-    penalty_ : float
-    within_penalty_ : float
         Only "mixture".
+    objective_, objective_path_ : float, ndarray of shape (n_iter_,)
+        J at `xi_`, and after each pass of the best start, at its xi; it never rises where xi is
+        fixed.
+    penalty_, within_penalty_ : float
+        As used; the second only for "mixture".
     xi_ : (float, float) or dict
         xi1 and xi2 of the last pass; where constraints differ, by their names: of links an array
         (sources, 2), of triplets (sources, 3, 3).
-    n_iter_ : int
-    n_features_in_ : int
+    n_iter_, n_features_in_ : int
 
     References
     ----------
@@ -330,20 +357,12 @@ class RDPMeans(MeansClusterer):
     array([0, 0, 0, 0, 1])
     """
 
-    penalty: float | None = None
-    n_clusters: int | None = None
-    divergence: str | Divergence | Family = "euclidean"
     _: KW_ONLY
     cluster_model: str = SINGLE
     within_penalty: float | None = None
     xi: float | tuple[float, float] | dict[str, Any] | None = None
     xi0: float | None = None
     xi_rate: float = 2.0
-    init: Any = None
-    order: str = "given"
-    n_init: int = 1
-    max_iter: int = 300
-    random_state: int | Generator | None = None
 
     @classmethod
     def from_posterior(
@@ -368,16 +387,13 @@ class RDPMeans(MeansClusterer):
             (4 W))] / gamma,
 
         p and q the posterior means of a source, G the gamma function and T the mean D from the mean
-        of all. gamma is what the scatter within clusters says of exp(-gamma D), exactly so for
-        spherical Gaussians. The penalty is what two halves of a cluster cost the sampler, on
-        average over the items: the first terms come from the Chinese restaurant process (under a
-        Pitman-Yor process ln G(m) is ln G(m - s) - ln G(1 - s), and alpha is t + s K), the last
-        from one more centre under a base measure as wide as the data (Laplace's approximation).
-        At the cost of a single item that leaves, about ln n - ln alpha, J would split what the
-        sampler holds together.
-
-        A source with p + q <= 1, or eps >= 2/3, is left aside, xi = 0, with a warning: its answers
-        tell the sampler nothing or their opposite.
+        of all. gamma is what the scatter within clusters says of exp(-gamma D). The penalty is what
+        two halves of a cluster cost the sampler, on average over the items: the first terms come
+        from the Chinese restaurant process (under a Pitman-Yor process ln G(m) is ln G(m - s) - ln
+        G(1 - s), and alpha is t + s K), the last from one more centre under a base measure as wide
+        as the data. At the cost of a single item that leaves, about ln n - ln alpha, J would split
+        what the sampler holds together. A source with p + q <= 1, or eps >= 2/3, is left aside, xi
+        = 0, with a warning.
 
         Parameters
         ----------
@@ -385,8 +401,8 @@ class RDPMeans(MeansClusterer):
             Of a fit to X.
         X : array-like of shape (n, d)
         divergence : str, Divergence, Family or None, default None
-            None takes the divergence of the posterior's family; of full Gaussians, the squared
-            Mahalanobis distance of the covariance pooled within the clusters of the point estimate.
+            None takes that of the posterior's family; of full Gaussians, the squared Mahalanobis
+            distance of the covariance pooled within the clusters of the point estimate.
         loss : str or loss, default "vi"
             Of the point estimate; not used where an estimator has `labels_`.
         **settings
@@ -415,77 +431,3 @@ class RDPMeans(MeansClusterer):
         2
         """
         return cls(**{**credible_settings(posterior, X, divergence, loss), **settings})
-
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
-        """Cluster items under side information.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Missing cells (NaN) are left out by the divergences that can do so.
-        y : ignored
-        constraints : PairwiseConstraints, RelativeConstraints, list of them or None, default None
-            Without any this is DP-means.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, constraints)
-
-
-@dataclass(eq=False, repr=False)
-class DPMeans(MeansClusterer):
-    """DP-means: k-means that finds the number of clusters (Kulis and Jordan 2012).
-
-    RDP-means without answers; see `RDPMeans` for what the parameters and attributes have in common.
-    Passes over the items and merges of clusters lower J = sum_i D(x_i, m_{z_i}) + penalty K.
-
-    Parameters
-    ----------
-    penalty : float or None, default None
-        lambda, the cost of a cluster: an item farther than this from all centres opens one.
-    n_clusters : int or None, default None
-        A guess of the number of clusters, from which the penalty is set, as in `RDPMeans`.
-    divergence, init, order, n_init, max_iter, random_state
-        As in `RDPMeans`. With one start in the given order nothing is random.
-
-    Attributes
-    ----------
-    labels_, n_clusters_, cluster_centers_, objective_, objective_path_, penalty_, xi_, n_iter_,
-    n_features_in_
-        As in `RDPMeans`; `xi_` is (0, 0).
-
-    Examples
-    --------
-    >>> DPMeans(penalty=30.0).fit_predict([[0.0], [1.0], [10.0], [11.0], [5.4]])
-    array([0, 0, 1, 1, 0])
-    """
-
-    penalty: float | None = None
-    n_clusters: int | None = None
-    divergence: str | Divergence | Family = "euclidean"
-    _: KW_ONLY
-    init: Any = None
-    order: str = "given"
-    n_init: int = 1
-    max_iter: int = 300
-    random_state: int | Generator | None = None
-
-    def fit(self, X: ArrayLike, y: object = None, *, constraints: None = None) -> Self:
-        """Cluster items.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-        y : ignored
-        constraints : None
-            For a common way of calling; `RDPMeans` takes constraints.
-
-        Returns
-        -------
-        self
-        """
-        if constraints is not None:
-            raise TypeError("DPMeans takes no constraints: use RDPMeans.")
-        return self._fit(X, y, None)

@@ -27,9 +27,7 @@ from bayesclust.typing import ArrayLike, FloatArray
 
 @dataclass(eq=False, repr=False)
 class SpectralRDPMeans(MeansClusterer):
-    r"""RDP-means relaxed to an eigenvalue problem.
-
-    No starts, no luck, and a bound on what any partition can reach.
+    r"""RDP-means relaxed to an eigenvalue problem: no starts, and a bound for every partition.
 
     With squared Euclidean distance, and the links of each cluster divided by its size n_k,
     RDP-means' objective becomes
@@ -37,18 +35,17 @@ class SpectralRDPMeans(MeansClusterer):
         J~ = sum_i |x_i - m_{z_i}|^2 - sum_k (xi1 #{may-links in k} - xi2 #{may-not-links in k}) /
         n_k + penalty K,
 
-    whose minimum over relaxed partitions is known: it has one cluster more than the matrix P (XX' +
-    L / 2) P has eigenvalues above the penalty, P centring and L holding xi1 at may-links and -xi2
-    at may-not-links. The eigenvectors are rounded to a partition by k-means, begun at items that a
-    pivoted QR decomposition picks; then clusters whose union lowers RDP-means' own J are merged.
-    ``RDPMeans(init=fitted)`` goes on from there. Without links there are no more than d + 1
-    clusters, since XX' has no more than d eigenvalues.
+    whose minimum over relaxed partitions is known: one cluster more than the matrix P (XX' + L / 2)
+    P has eigenvalues above the penalty, P centring and L holding xi1 at may-links and -xi2 at
+    may-not-links. K-means, begun at items that a pivoted QR decomposition picks, rounds the
+    eigenvectors to a partition; then clusters whose union lowers RDP-means' own J are merged.
+    Without links there are at most d + 1 clusters, since XX' has no more than d eigenvalues.
 
     Parameters
     ----------
     penalty, n_clusters, xi, xi0, xi_rate
-        As in `RDPMeans`. Where confidence grows there, here it has its last value; where it would
-        grow without end, 64 mean squared distances of items from their overall mean.
+        As in `RDPMeans`; xi has the value to which it grows there, and where it would grow without
+        end, 64 mean squared distances of items from their overall mean.
     max_clusters : int, default 50
         Most clusters before merging, hence most eigenvectors.
     random_state : int, Generator or None, default None
@@ -56,22 +53,15 @@ class SpectralRDPMeans(MeansClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        Clusters, numbered by their first items.
-    n_clusters_ : int
-    cluster_centers_ : ndarray of shape (n_clusters_, d)
-        Means of the items.
+    labels_, n_clusters_, cluster_centers_, penalty_, xi_
+        As in `RDPMeans`.
     eigenvalues_ : ndarray of shape (r,)
         Those above the penalty, falling, at most max_clusters - 1.
     bound_ : float
-        No partition has a smaller J~: the optimum of the relaxed problem, less what eigenvalues
-        beyond max_clusters - 1 could add.
+        No partition has a smaller J~: the optimum of the relaxed problem, less what further
+        eigenvalues could add.
     relaxed_objective_, objective_ : float
         J~ and J of `labels_`.
-    penalty_ : float
-    xi_ : (float, float) or dict
-        As in `RDPMeans`.
-    n_features_in_ : int
 
     References
     ----------
@@ -109,7 +99,7 @@ class SpectralRDPMeans(MeansClusterer):
         X : array-like of shape (n, d)
         y : ignored
         constraints : PairwiseConstraints, list of them or None, default None
-            Answers about pairs; those of several constraints and sources count alike.
+            Those of several objects and sources count alike.
 
         Returns
         -------

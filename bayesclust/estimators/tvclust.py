@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import Any, Self
@@ -78,6 +78,8 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 VARIATIONAL = "variational"
 MAX_DRAWS = 200
+MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
+"""Draws of a chain where `num_samples` is None: the first of so many items, then fewer."""
 
 
 @dataclass(eq=False, repr=False)
@@ -105,13 +107,13 @@ class TVClust(ConstrainedClusterer):
         What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
         which constraints group, for classes that are no ellipses. "auto" compares both in short
         runs on four fifths of the constraints by how well they predict the rest: with the columns,
-        or with 5, 10 and 20 principal components of more than 20, scaled or not; also with family
-        "mixed" where many items share a value; and then classifiers of 2, 3, 4, 6, ... classes,
-        DCRC's data term, which has no density of items and takes no new item for a new cluster. A
-        family other than "gaussian" is kept, without classifiers. Of fewer than 10 constraints, and
-        for samplers other than "collapsed", which "mixture" needs too, it is "single". An
-        `estimators.AtGamma` is the model on the way to its small-variance limit, for "collapsed"
-        and "gibbs".
+        or with 5, 10 and 20 principal components of more than 20, scaled or not; in tables of up to
+        10,000 cells in which many items share a value also with family "mixed"; then classifiers of
+        2, 3, 4, 6, ... classes, DCRC's data term, which has no density of items and takes no new
+        item for a new cluster. A family other than "gaussian" is kept, without classifiers. Of
+        fewer than 10 constraints, and for samplers other than "collapsed", which "mixture" needs
+        too, it is "single". An `estimators.AtGamma` is the model on the way to its small-variance
+        limit, for "collapsed" and "gibbs".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.
@@ -126,8 +128,9 @@ class TVClust(ConstrainedClusterer):
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup : int, default 500
         Sweeps before the first draw, during which proposals adapt.
-    num_samples : int, default 1000
-        Draws per chain.
+    num_samples : int or None, default None
+        Draws per chain; None is 1000 up to 1000 items and then fewer, 500 of 2000 items and 250 of
+        4000 or more, for which a sweep takes longer.
     thinning : int, default 1
         Sweeps from one draw to the next.
     loss : str or loss, default "vi"
@@ -223,7 +226,7 @@ class TVClust(ConstrainedClusterer):
     partition_prior: PartitionPrior | Nested | str | None = None
     num_chains: int = 4
     num_warmup: int = 500
-    num_samples: int = 1000
+    num_samples: int | None = None
     thinning: int = 1
     loss: Any = "vi"
     moves: Moves | None = None
@@ -280,6 +283,8 @@ class TVClust(ConstrainedClusterer):
             )
         seed = run_seed(self.random_state, checkpoint)
         items, problem = self._build_problem(X, y, constraints, seed)
+        if self.num_samples is None:
+            schedule = replace(schedule, num_samples=usual_draws(problem.n_items))
         settings = self._settings()
         check_draws_fit_in_memory(problem.n_items, self.num_chains, schedule.num_samples)
         start = start_labels(init, problem.n_items)
@@ -462,7 +467,8 @@ class TVClust(ConstrainedClusterer):
             check_cluster_model(self.cluster_model, self.power, self.sampler)
         check_int(self.num_chains, "num_chains")
         n_threads(self.n_jobs)
-        schedule = check_schedule(self.num_warmup, self.num_samples)
+        number = MOST_DRAWS if self.num_samples is None else self.num_samples
+        schedule = check_schedule(self.num_warmup, number)
         return Schedule(
             schedule.num_warmup, schedule.num_samples, check_int(self.thinning, "thinning")
         )
@@ -631,6 +637,11 @@ def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
             f"moves is given, but sampler={name!r} has no moves to choose from: leave moves=None."
         )
     prior.among.stick_parameters(prior.among.initial())  # refuses priors without sticks
+
+
+def usual_draws(n_items: int) -> int:
+    """Draws of a chain unless told: in proportion to one over the number of items, where many."""
+    return min(MOST_DRAWS, max(FEWEST_DRAWS, MOST_DRAWS * FREE_ITEMS // n_items))
 
 
 def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:

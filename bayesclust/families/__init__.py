@@ -51,7 +51,7 @@ def as_divergence(divergence: Any) -> Divergence:
     --------
     >>> from bayesclust.families import as_divergence
     >>> as_divergence("multinomial")
-    KullbackLeibler(smoothing=0.3)
+    KullbackLeibler()
     """
     if isinstance(divergence, Divergence):
         return divergence

@@ -4,19 +4,17 @@ A family is an exponential family with its conjugate prior (TVClust Eq. 3, 4 and
 
     log p(x | theta) = <T(x), eta(theta)> - a(theta) + log h(x)
 
-so that a cluster of n items enters by n and t = sum_i T(x_i) alone: its marginal likelihood is
-L(n, t) prod_i h(x_i), with L the *normaliser*, the integral of exp(<t, eta> - n a) over the prior.
-A family writes down T (`rows`), its prior (`prior`), log L (compiled, by
-`implements(log_normaliser, ...)`), and eta with a (`terms`). What follows is the same for all:
+A cluster of n items enters by n and t = sum_i T(x_i) alone: its marginal likelihood is L(n, t)
+prod_i h(x_i), with L the *normaliser*, the integral of exp(<t, eta> - n a) over the prior. From T
+(`rows`), the prior (`prior`), log L (`implements(log_normaliser, ...)`), and eta with a (`terms`)
+follow
 
     marginal     log L(n_k, t_k)
     predictive   log L(n_k + 1, t_k + T(x)) - log L(n_k, t_k)
     union        log L(n_a + n_b, t_a + t_b)
-    removal      t_k - T(x)
 
-In compiled code a bound family is a *cluster state*: a named tuple of arrays with one slot per
-cluster and a last one that stays empty, whose predictive is that of a new cluster.
-`Clusters` serves every family; one with a faster predictive has a state of its own.
+Compiled code has a *cluster state*: a named tuple of arrays with one slot per cluster and a last
+one that stays empty. `Clusters` serves every family; a faster predictive has a state of its own.
 
 With a power w < 1 every item counts as w items (Miller and Dunson 2019, Sec. 3): n and t are
 multiplied by it. The item that a predictive is asked about may have another weight.
@@ -226,10 +224,8 @@ class HyperPrior:
     ----------
     name : str
         The variable's name in the posterior.
-    median : float
-        Median before the cut, or the fixed value.
-    log_sd : float
-        Standard deviation of the logarithm before the cut.
+    median, log_sd : float
+        Median, and standard deviation of the logarithm, before the cut.
     lower : float, default 0
         Smallest value possible.
 
@@ -251,12 +247,10 @@ class HyperPrior:
     lower: float = 0.0
 
     def __post_init__(self) -> None:
-        for what, allowed in (
-            ("median", "(0, inf)"),
-            ("log_sd", "[0, inf)"),
-            ("lower", "[0, inf)"),
-        ):
-            number_between(getattr(self, what), f"{what} of the prior of {self.name}", allowed)
+        whose = f"of the prior of {self.name}"
+        number_between(self.median, f"median {whose}", "(0, inf)")
+        number_between(self.log_sd, f"log_sd {whose}", "[0, inf)")
+        number_between(self.lower, f"lower {whose}", "[0, inf)")
         if self.log_sd > 0 and self._cut > 0.999:
             raise ValueError(
                 f"lower={self.lower!r} cuts off nearly all of the prior of {self.name} with median "
@@ -311,12 +305,11 @@ def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
 
 @dataclass(frozen=True)
 class BoundFamily(ABC):
-    """A family with its prior, bound to data.
+    """A family with its prior, bound to data X (n, d) in the coordinates of samplers.
 
-    X (n, d) are the data in the coordinates of samplers. The log marginals of all clusters lack
-    `log_constant` to be log p(X | partition) in the user's units. `power` is the weight of an item,
-    `predictive_power` that of one whose predictive is asked for, None for the same. `reader` reads
-    the user's rows where that is not the family's own way.
+    The log marginals of all clusters lack `log_constant` to be log p(X | partition) in the user's
+    units. `power` is the weight of an item, `predictive_power` that of one whose predictive is
+    asked for, None for the same. `reader` reads the user's rows in another way than the family's.
     """
 
     X: FloatArray
@@ -646,7 +639,7 @@ def get_family(family: str | Family) -> Family:
     Raises
     ------
     ValueError, TypeError
-        If no family has that name, or it is neither a name nor a family.
+        If there is no such family.
 
     Examples
     --------

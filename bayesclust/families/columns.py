@@ -1,17 +1,17 @@
 """Columns of numbers: measured, rounded, counted, coded, or one value over and over.
 
 A Gaussian cluster of many more items than the base measure is worth (15) that share a value of one
-column wins by that alone, whatever other columns and the constraints say. Such columns are found
-here from the data alone, and each kind has a family that takes its values for what they are.
+column wins by that alone. Such columns are found here, and each kind has a family that takes its
+values for what they are.
 
 The *step* of a column is the largest h of which all differences between its values are whole
-multiples: what it was recorded in. With u uniform on [-h/2, h/2) and independent of all else, x + u
-has a density, its clusters a variance of h^2 / 12 or more (Sheppard), and by Jensen's inequality
+multiples: what it was recorded in. With u uniform on [-h/2, h/2), x + u has a density, its clusters
+a variance of h^2 / 12 or more (Sheppard), and by Jensen's inequality
 
     E_u log p(x + u) <= log of the integral of p over [x - h/2, x + h/2), divided by h
 
 (Theis, van den Oord and Bethge 2016, Eq. 3 to 6): what a model gains on x + u, it gains on the
-recorded values too, and a cluster of one value gains nothing by being narrower than a step.
+recorded values too.
 """
 
 from __future__ import annotations
@@ -173,11 +173,10 @@ def describe_columns(X: Any) -> pd.DataFrame:
     pandas.DataFrame
         One row per column, named as in a DataFrame or numbered:
 
-        - kind: "continuous", "rounded", "inflated" (a few values far more often than those around
-          them), "nearly constant", "counts", "categorical" (up to seven values), "binary" or
-          "constant";
+        - kind: "continuous", "rounded", "inflated" (a few values stand out), "nearly constant",
+          "counts", "categorical" (up to seven values), "binary" or "constant";
         - distinct: number of different values;
-        - step: what the values were recorded in; 0 if no step explains them;
+        - step: what the values were recorded in, or 0;
         - value, share: the most frequent value, and the share of the items that have it;
         - atoms: the values that are too frequent for a density;
         - family: the one that takes such values for what they are;
@@ -215,22 +214,18 @@ def describe_columns(X: Any) -> pd.DataFrame:
     return table.drop(columns="ties")
 
 
-def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
+def dequantize(X: Any, *, seed: Seed = 0) -> FloatArray:
     """Move every recorded value to some place within the step that it stands for.
 
-    Items that share a value of a column are spread evenly over its step, in random order: no
-    Gaussian cluster gains by being narrower. It is for coarse columns, whose step comes near the
-    spread within a cluster. New items are predicted as they are.
+    Items that share a value of a column that `bayesclust.describe_columns` finds to be continuous,
+    rounded or inflated are spread evenly over its step, in random order; atoms stay. It is for
+    coarse columns, whose step comes near the spread within a cluster.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
         Missing cells (NaN) stay missing.
-    steps : "data" or array-like of shape (d,), default "data"
-        What each column was recorded in, 0 for columns to leave alone. "data" takes the steps that
-        `bayesclust.describe_columns` finds in continuous, rounded and inflated columns; atoms stay.
     seed : int, Generator or None, default 0
-        Of the order.
 
     Returns
     -------
@@ -240,7 +235,7 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     Raises
     ------
     ValueError, TypeError
-        If X is no table of real numbers, or the steps are not d numbers of at least 0.
+        If X is no table of real numbers.
 
     References
     ----------
@@ -256,26 +251,11 @@ def dequantize(X: Any, *, steps: Any = "data", seed: Seed = 0) -> FloatArray:
     (39, 200, True)
     """
     items, rng = check_items(X, missing=True).copy(), check_random_state(seed)
-    found, d = isinstance(steps, str) and steps == "data", items.shape[1]
-    try:
-        given = np.zeros(d) if found else np.asarray(steps, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"steps={steps!r} is neither 'data' nor a number for each column: give one of these."
-        ) from None
-    if given.shape != (d,) or not (np.isfinite(given) & (given >= 0)).all():
-        raise ValueError(
-            f"steps={steps!r} must be {d} numbers, one for each column, finite and at least 0."
-        )
     for j, x in enumerate(items.T):
-        if found:
-            column = describe_column(x)
-            step = column.step if column.kind in ("continuous", "rounded", "inflated") else 0.0
+        column = describe_column(x)
+        if column.step > 0 and column.kind in ("continuous", "rounded", "inflated"):
             moved = ~np.isnan(x) & ~np.isin(x, column.atoms)
-        else:
-            step, moved = float(given[j]), ~np.isnan(x)
-        if step > 0:
-            items[moved, j] += step * (_places(x[moved], rng) - 0.5)
+            items[moved, j] += column.step * (_places(x[moved], rng) - 0.5)
     return items
 
 

@@ -11,9 +11,8 @@ B_j = sum_l beta_jl and s_j = sum_l c_jl the number of cells seen (missing at ra
 and the predictive of code l is (beta_jl + c_jl) / (B_j + s_j); of an item of weight w,
 Gamma(beta_jl + c_jl + w) / Gamma(beta_jl + c_jl) Gamma(B_j + s_j) / Gamma(B_j + s_j + w).
 
-Most cells of a column show one and the same code, its *reference*: a cluster caches the log
-predictive of an item that shows the references alone, and what each other code, or none, changes of
-it. A predictive costs one addition per cell that differs, and no logarithm.
+Most cells of a column show its *reference*: a cluster caches the log predictive of an item that
+shows the references alone, and what each other code, or none, changes of it.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from bayesclust.checks import check_items
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, hyper_prior
 from bayesclust.families.columns import check_whole, fill_in, refuse_cells, sparse, varying_columns
-from bayesclust.families.divergence import Divergence, Smoothed, SmoothedColumns, Unbound
+from bayesclust.families.divergence import SMOOTHING, Divergence, SmoothedColumns, Unbound
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 STRENGTH_PRIOR = HyperPrior("base_strength", 2.0, 1.0)
@@ -336,14 +335,12 @@ class Bernoulli(DiscreteFamily):
     ----------
     strength : float, HyperPrior or "learn", default "learn"
         s: how many items the prior is worth. Small values expect columns that are nearly always 0
-        or 1 within a cluster, large ones clusters that resemble each other. Learned: log-normal
-        with median 2, the uniform distribution in a balanced column.
+        or 1 within a cluster. Learned: log-normal with median 2.
 
     Notes
     -----
     ``theta_kj ~ Beta(s m_j, s (1 - m_j))`` with m_j the share of ones in the column, one more of
-    each counted in: rare features are expected to be rare in every cluster. Exchanging 0 and 1 in a
-    column changes nothing. Constant columns are left out.
+    each counted in. Constant columns are left out.
 
     References
     ----------
@@ -376,7 +373,7 @@ class Bernoulli(DiscreteFamily):
 
 
 @dataclass(frozen=True)
-class CategoricalDivergence(Smoothed, Unbound):
+class CategoricalDivergence(Unbound):
     """D(x, m) = sum_j KL(x_j | m_j) over columns of codes; missing cells are left out."""
 
     name = "categorical"
@@ -386,7 +383,7 @@ class CategoricalDivergence(Smoothed, Unbound):
         items = check_items(X, missing=True)
         Categorical().check(items)
         sizes = np.where(np.isnan(items), 0.0, items).max(axis=0).astype(np.int64) + 1
-        bound = SizedCategorical(self.smoothing, sizes, np.ones(sizes.sum()))
+        bound = SizedCategorical(sizes, np.ones(sizes.sum()))
         return replace(bound, otherwise=bound.distributions(bound.points(items).mean(axis=0)))
 
 
@@ -399,7 +396,6 @@ class SizedCategorical(Divergence):
     the distributions of all items, for clusters that have no value in a column.
     """
 
-    smoothing: float
     sizes: IntArray
     otherwise: FloatArray
     name = "categorical"
@@ -411,7 +407,7 @@ class SizedCategorical(Divergence):
         refuse_unknown(items, self.sizes)
         blocks = []
         for column, size in zip(items.T[..., None], self.sizes, strict=True):
-            block = ((column == np.arange(size)) + self.smoothing) / (1.0 + size * self.smoothing)
+            block = ((column == np.arange(size)) + SMOOTHING) / (1.0 + size * SMOOTHING)
             blocks.append(np.where(np.isnan(column), 0.0, block))
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
 
@@ -423,8 +419,8 @@ class SizedCategorical(Divergence):
 
     def shown(self, centers: FloatArray) -> FloatArray:
         """Shares of the codes, column by column."""
-        whole = 1.0 + np.repeat(self.sizes, self.sizes) * self.smoothing
-        return np.clip(self.distributions(centers) * whole - self.smoothing, 0.0, 1.0)
+        whole = 1.0 + np.repeat(self.sizes, self.sizes) * SMOOTHING
+        return np.clip(self.distributions(centers) * whole - SMOOTHING, 0.0, 1.0)
 
     def n_free(self, points: FloatArray) -> int:
         return max(int((self.sizes - 1).sum()), 1)
@@ -488,13 +484,12 @@ class Categorical(DiscreteFamily):
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
         beta: prior pseudo-count of every code of every column. Small values expect clusters that
-        show one code each, large ones clusters that resemble each other. Learned: log-normal with
-        median 1, the uniform distribution.
+        show one code each. Learned: log-normal with median 1.
 
     Notes
     -----
-    A column has the codes from 0 to the largest one seen. Missing cells (NaN), and columns that
-    show one code only, are left out.
+    A column has the codes from 0 to the largest one seen. Missing cells (NaN) and constant columns
+    are left out.
 
     References
     ----------
@@ -557,7 +552,7 @@ class Recoded(base.Family):
     Parameters
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
-        Prior pseudo-count of every value of every column, as in `Categorical`.
+        As in `Categorical`.
 
     Examples
     --------

@@ -1,18 +1,16 @@
 """Bregman divergences: what an exponential family turns into when its variance goes to zero.
 
 D(x, m) = phi(x) - phi(m) - <x - m, grad phi(m)>, with phi the convex conjugate of the family's
-log-partition function (Banerjee et al. 2005). Whatever phi, the mean of points minimises the sum of
-their divergences to one centre, and D is linear in x but for phi(x):
+log-partition function (Banerjee et al. 2005). The mean of points minimises the sum of their
+divergences to one centre, and D is linear in x but for phi(x):
 
     D(x, m) = phi(x) - <x, natural(m)> + offset(m),   natural(m) = grad phi(m),
     offset(m) = <m, natural(m)> - phi(m).
 
-So a divergence needs phi and its gradient only, which a family's file gives beside the family.
-
-Independent columns have D(x, m) = sum_j d(x_j, m_j), d of a convex function phi of one number. With
-w_j = 1 where the cell is seen and 0 where not, sum_j w_j d(x_j, m_j) is again a Bregman divergence,
-that of the perspective function sum_j w_j phi(u_j / w_j) between points (u, w) = (w x, w), whose
-mean over a cluster, (U, W), stands for the centre m = U / W, the means of the cells seen.
+Independent columns have D(x, m) = sum_j d(x_j, m_j). With w_j = 1 where the cell is seen and 0
+where not, sum_j w_j d(x_j, m_j) is again a Bregman divergence, that of the perspective function
+sum_j w_j phi(u_j / w_j) between points (u, w) = (w x, w), whose mean over a cluster, (U, W), stands
+for the centre m = U / W.
 """
 
 from __future__ import annotations
@@ -23,9 +21,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from bayesclust.checks import check_items, check_positive
+from bayesclust.checks import check_items
 from bayesclust.families.columns import column_means
 from bayesclust.typing import FloatArray
+
+SMOOTHING = 0.3
+"""Pseudo-count of every count or code, which keeps divergences finite (TVClust Sec. 5.3)."""
 
 
 class Divergence(ABC):
@@ -136,17 +137,7 @@ class ColumnDivergence(Divergence):
         return np.asarray(self.phi_of_cells(points).sum(axis=-1))
 
 
-@dataclass(frozen=True)
-class Smoothed(Divergence, ABC):
-    """A divergence of counts or codes, kept finite by a pseudo-count `smoothing` of each."""
-
-    smoothing: float = 0.3
-
-    def __post_init__(self) -> None:
-        check_positive(self.smoothing, "smoothing")
-
-
-class SmoothedColumns(Smoothed, ColumnDivergence):
+class SmoothedColumns(ColumnDivergence):
     """Columns of counts, or of `n_codes` codes that are exclusive, smoothed."""
 
     n_codes = 0
@@ -157,11 +148,11 @@ class SmoothedColumns(Smoothed, ColumnDivergence):
 
     def cells(self, X: FloatArray) -> FloatArray:
         self.check(X)
-        return (X + self.smoothing) / (1.0 + self.n_codes * self.smoothing)
+        return (X + SMOOTHING) / (1.0 + self.n_codes * SMOOTHING)
 
     def shown(self, centers: FloatArray) -> FloatArray:
-        whole = centers * (1.0 + self.n_codes * self.smoothing)
-        return np.maximum(whole - self.smoothing, 0.0)
+        whole = centers * (1.0 + self.n_codes * SMOOTHING)
+        return np.maximum(whole - SMOOTHING, 0.0)
 
 
 @dataclass(frozen=True, eq=False)

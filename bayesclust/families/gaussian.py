@@ -28,10 +28,9 @@ the quadratic form is larger by d / kappa_n, and
 
 All Gaussian families have three hyper-parameters, in units of each column's standard deviation:
 ``base_scale`` (psi), the expected within-cluster variance as a share of the column's;
-``base_strength`` (nu0 - d - 1), how many observations that expectation is worth; and
-``base_mean_precision`` (kappa0), the precision of a cluster's mean relative to that of one of its
-items. The scale is learned. The others are held at 15 and at 0.05: where items share a value, a
-learned strength runs to its least value and constraints drown in spikes; a learned kappa0 grows to
+``base_strength`` (nu0 - d - 1), how many observations that is worth; and ``base_mean_precision``
+(kappa0), the precision of a cluster's mean relative to that of an item. The scale is learned.
+Where items share a value, a learned strength runs to its least value; a learned kappa0 grows to
 admit clusters of a few outliers. Against spikes, too, the expected variance has a floor, r^2 / 12
 for a column recorded to a resolution r, and the priors of what is learned are cut off below.
 """
@@ -561,47 +560,28 @@ def units(X: FloatArray, *, common: bool = False) -> tuple[FloatArray, FloatArra
 class Mahalanobis(Unbound):
     """D(x, m) = (x - m)' S^-1 (x - m), the limit of Gaussian clusters of one covariance S / gamma.
 
-    With a covariance of its own in every cluster D would change with the partition: there is no
-    limit of Bregman form. S is fixed before the first pass: a (d, d) covariance, such as that
-    pooled within known clusters, or None for that of all the data. Directions without variance are
-    left out.
+    S is a (d, d) covariance, such as that pooled within known clusters, or None for that of all the
+    data. Directions without variance are left out.
     """
 
     covariance: Any = None
     name = "mahalanobis"
 
     def bind(self, X: Any) -> Whitened:
-        """Find coordinates in which the covariance is the identity; a ValueError if it is none."""
+        """Find coordinates in which the covariance is the identity."""
         items = check_items(X)
         centre, unit = units(items)
         if self.covariance is None:
             Z = (items - centre) / unit
             correlation = Z.T @ Z / len(Z)
         else:
-            correlation = _check_covariance(self.covariance, items.shape[1]) / np.outer(unit, unit)
+            correlation = self.covariance / np.outer(unit, unit)
         variance, axes = np.linalg.eigh(correlation)
         kept = variance > LEAST_VARIANCE * max(variance[-1], 0.0)
         if not kept.any():  # constant data
             kept, variance = np.ones(len(variance), dtype=bool), np.ones(len(variance))
         axes, spread = axes[:, kept], np.sqrt(variance[kept])
         return Whitened(centre, axes / spread / unit[:, None], (axes * spread * unit[:, None]).T)
-
-
-def _check_covariance(covariance: Any, d: int) -> FloatArray:
-    matrix = check_items(covariance, name="covariance", least=1)
-    if matrix.shape != (d, d):
-        raise ValueError(
-            f"covariance has shape {matrix.shape}, but X has {d} columns: pass a ({d}, {d}) matrix."
-        )
-    if not np.allclose(matrix, matrix.T, rtol=1e-8, atol=1e-12 * np.abs(matrix).max()):
-        raise ValueError("covariance is not symmetric: pass (S + S.T) / 2.")
-    least, most = np.linalg.eigvalsh(matrix)[[0, -1]]
-    if least < -1e-8 * abs(most) or most <= 0:
-        raise ValueError(
-            f"covariance has the eigenvalue {least:.3g}: pass a matrix without negative ones, not "
-            "all zero."
-        )
-    return matrix
 
 
 @dataclass(frozen=True)
@@ -616,7 +596,6 @@ class FullGaussian(GaussianFamily):
         How many observations that expectation is worth (nu0 - d - 1 > 0).
     mean_precision : float, HyperPrior or "learn", default 0.05
         kappa0: a cluster's mean has covariance Sigma_k / kappa0 around the mean of the data.
-        The default penalises a cluster of few outliers; learned, it grows to admit them.
 
     Notes
     -----

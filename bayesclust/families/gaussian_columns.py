@@ -16,8 +16,7 @@ With a variance for each column, the predictive of an item of weight w is a Stud
 
     height_j (1 + (x_j - m_j)^2 / width_j)^-(a_n + w/2),   width = 2 (kappa_j + w) b_n / (w kappa_j)
 
-of which a cluster caches all that does not depend on the item. Where no cell is missing, columns
-have one exponent, and eight of them share a logarithm.
+of which a cluster caches all but x. Where no cell is missing, eight columns share a logarithm.
 """
 
 from __future__ import annotations
@@ -297,8 +296,7 @@ class Squares(ColumnDivergence):
 class Standardized(Unbound):
     """D(x, m) = sum_j (x_j - m_j)^2 / s_j^2, the limit of Gaussians with independent columns.
 
-    With `common_unit`, s is the root mean variance of all columns instead of each column's standard
-    deviation in all the data.
+    s_j is a column's standard deviation or, with `common_unit`, the root mean variance of all.
     """
 
     common_unit: bool = False
@@ -317,8 +315,7 @@ class Standardized(Unbound):
 class DiagonalGaussian(GaussianFamily):
     """Gaussian clusters whose columns are independent, each with its own variance.
 
-    Missing cells (NaN) are left out of the likelihood, which is right where they are missing at
-    random.
+    Missing cells (NaN) are left out of the likelihood.
 
     Parameters
     ----------
@@ -328,7 +325,7 @@ class DiagonalGaussian(GaussianFamily):
     Notes
     -----
     ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and
-    r_j its resolution, of the cells seen. Constant columns are left out.
+    r_j its resolution, of the cells seen.
 
     References
     ----------
@@ -352,8 +349,7 @@ class DiagonalGaussian(GaussianFamily):
 class SphericalGaussian(GaussianFamily):
     """Gaussian clusters with one variance for all columns.
 
-    Unlike with the other Gaussian families, the unit of a column matters: multiply one by 1000, and
-    it decides alone. Give columns the units in which clusters are round.
+    The unit of a column matters, unlike elsewhere: give columns those in which clusters are round.
 
     Parameters
     ----------

@@ -13,9 +13,6 @@ xbar_k and scatter S_k in cluster k, W has the pooled scatter:
 
 by which W is drawn in every sweep. In a vector of hyper-parameters W stands behind the three that
 have priors of their own. Data are centred at m0, so that m0 = 0 below.
-
-A low rank plus a diagonal for each cluster has no conjugate prior, and n / K items have not the
-data for it where n is about 10 d. What is lost are clusters that differ in shape.
 """
 
 from __future__ import annotations
@@ -27,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import multigammaln
+from scipy.special import gammaln, multigammaln
 
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.families import base
@@ -145,10 +142,12 @@ class BoundTiedGaussian(BoundFullGaussian):
         kappa0, nu0, psi0 = self.parameters(hyper)
         kappa, nu, psi = self._pooled(statistics, hyper)
         d = len(psi)
-        value = 0.5 * d * (np.log(kappa0 / kappa).sum() - (nu - nu0) * math.log(math.pi))
-        value += multigammaln(nu / 2, d) - multigammaln(nu0 / 2, d)
-        value += 0.5 * nu0 * np.linalg.slogdet(psi0)[1] - 0.5 * nu * np.linalg.slogdet(psi)[1]
-        return float(value)
+        below = np.arange(d)  # Gamma_d's powers of pi cancel
+        value = (gammaln((nu - below) / 2) - gammaln((nu0 - below) / 2)).sum()
+        value += 0.5 * d * (np.log(kappa0 / kappa).sum() - (nu - nu0) * math.log(math.pi))
+        # Psi0 is diagonal
+        value += 0.5 * nu0 * np.log(psi0.diagonal()).sum()
+        return float(value - nu * log_diagonal(np.linalg.cholesky(psi)))
 
     def draw_shared(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> FloatArray:
         _, nu, psi = self._pooled(statistics, hyper)
@@ -179,24 +178,21 @@ def draw_covariance(nu: float, psi: FloatArray, rng: Generator) -> FloatArray:
 class TiedGaussian(GaussianFamily):
     """Gaussian clusters that share one full covariance matrix, learned with the partition.
 
-    For many columns, say more than 20: a cluster of a `FullGaussian` would have to learn d^2 / 2
-    numbers from its own few items. Clusters that differ in shape are beyond it, unless they are
-    mixtures (``TVClust(cluster_model="mixture")``).
+    For more than some 20 columns: a cluster of a `FullGaussian` would have to learn d^2 / 2 numbers
+    from its own few items. Clusters that differ in shape are beyond it, unless they are mixtures.
 
     Parameters
     ----------
     scale, strength : float, HyperPrior or "learn", default "learn" and 15
         As in `FullGaussian`.
     mean_precision : float, HyperPrior or "learn", default "learn"
-        kappa0: a cluster's mean has covariance W / kappa0 around the mean of the data. A cluster of
-        n_k items costs about d / 2 log(n_k / kappa0) nats: at the 0.05 of the other families more,
-        in many columns, than true clusters can win.
+        kappa0: a cluster of n_k items costs about d / 2 log(n_k / kappa0) nats, at the 0.05 of the
+        other families more, in many columns, than true clusters can win.
 
     Notes
     -----
-    ``Psi0`` is that of `FullGaussian`; its share in W is strength / (strength + n). The covariance
-    of a draw is not recorded: prediction draws it given the partition. By "variational" it is a
-    point value, its mean given the rest.
+    ``Psi0`` is that of `FullGaussian`. The covariance of a draw is not recorded: prediction draws
+    it given the partition. By "variational" it is a point value, its mean given the rest.
 
     References
     ----------

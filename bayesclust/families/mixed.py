@@ -10,10 +10,9 @@ a_R of a column, in every cluster k
     x = a_1 with probability theta_1, else a_2 with probability theta_2, ..., else x ~ N(mu_k, v_k)
     theta_kr ~ Beta(s m_r, s (1 - m_r)),    (mu_k, v_k) as in `gaussian_columns`
 
-(Cragg 1971, with a Gaussian beyond the hurdle; the density is with respect to Lebesgue measure plus
-a point mass at every atom). The likelihood of a cluster factors: whether an item has an atom,
-missing for items that have an earlier one, are columns of `Bernoulli`; values, missing for items
-with an atom, are columns of `DiagonalGaussian`. So a hurdle is two families.
+(Cragg 1971, with a Gaussian beyond the hurdle; the density has a point mass at every atom). The
+likelihood factors: whether an item has an atom, missing for items that have an earlier one, are
+columns of `Bernoulli`; values, missing for items with an atom, columns of `DiagonalGaussian`.
 
 In compiled code the states of the parts are a chain of pairs: in a loop over a tuple of unlike
 states numba would count references to all their arrays at every step.
@@ -33,7 +32,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numpyro import numpyro_modules, side_by_side
-from bayesclust.checks import check_choice, check_items, real_array
+from bayesclust.checks import check_items, real_array
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, get_family
 from bayesclust.families.columns import describe_column, refuse_cells
@@ -117,10 +116,7 @@ def _split(values: Terms, widths: Sequence[int]) -> Iterator[Any]:
 
 @dataclass(frozen=True)
 class BoundProduct(base.BoundFamily):
-    """Independent parts; X holds their columns side by side, hyper their hyper-parameters.
-
-    `given` are each part's columns among those of `beyond_hurdles`, which has the `atoms` of each.
-    """
+    """Independent parts, whose columns X holds; `given` are those among `beyond_hurdles`."""
 
     parts: tuple[base.BoundFamily, ...]
     given: tuple[IntArray, ...]
@@ -302,12 +298,9 @@ def check_parts(parts: Any) -> list[tuple[base.Family, Any]]:
         if not isinstance(pair, (list, tuple)) or len(pair) != 2:
             raise TypeError(f"{what} {pair!r}; give a pair of a family and its columns.")
         family = get_family(pair[0])
-        if isinstance(family, (Product, Mixed)):
+        if isinstance(family, (Product, Mixed, TiedGaussian)):
             kind = type(family).__name__
-            raise TypeError(f"{what} itself a {kind}; write its parts into this one.")
-        if isinstance(family, TiedGaussian):
-            rule = "models all columns or none; take FullGaussian"
-            raise TypeError(f"{what} a TiedGaussian, which {rule}.")
+            raise TypeError(f"{what} a {kind}, which cannot be one part of several; give others.")
         pairs.append((family, pair[1]))
     return pairs
 
@@ -430,8 +423,8 @@ class Product(base.Family):
     Parameters
     ----------
     parts : sequence of (family, columns)
-        Families or their names, and the numbers of the columns that each models: a list, a slice or
-        one number. Together they take every column once. A `HurdleGaussian` becomes two parts.
+        Families or their names, and the columns of each: a list, a slice or one number. Together
+        they take every column once.
 
     Notes
     -----
@@ -466,16 +459,16 @@ class Product(base.Family):
 class HurdleGaussian(base.Family):
     """Independent columns that have certain exact values with a probability, and are Gaussian else.
 
-    For detection limits, zeros that mean "none" or "not measured", and ends of a scale. Missing
-    cells (NaN) are left out of the likelihood.
+    For detection limits, zeros that mean "none", and ends of a scale. Missing cells (NaN) are left
+    out of the likelihood.
 
     Parameters
     ----------
     atoms : "data", float or sequence of sequences of float, default "data"
         The exact values: those that `bayesclust.describe_columns` finds, one for every column, or a
-        list for each column, which may be empty.
+        list for each column.
     scale, strength, mean_precision : float, HyperPrior or "learn", default "learn", 15 and 0.05
-        The prior of the values that are none of these, as in `DiagonalGaussian`.
+        The prior of other values, as in `DiagonalGaussian`.
     atom_strength : float, HyperPrior or "learn", default "learn"
         How many items the prior of the atoms' probabilities is worth, as in `Bernoulli`.
 
@@ -527,19 +520,16 @@ class HurdleGaussian(base.Family):
         try:
             found = tuple(tuple(dict.fromkeys(real_array(own, "atoms").tolist())) for own in given)
         except (TypeError, ValueError):
-            raise TypeError(
-                f"atoms={given!r} is no list of lists of numbers: give 'data', a number, or a list "
-                "of values for each column."
-            ) from None
+            found = ()
         if len(found) != d:
             raise ValueError(
-                f"atoms has lists for {len(found)} columns, but there are {d}: give one for each, "
-                "empty or not."
+                f"atoms={given!r} must be 'data', a number, or a list of values for each of the "
+                f"{d} columns, empty or not."
             )
         return found
 
 
-def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
+def mixed_family(X: ArrayLike) -> base.Family:
     """A family for each kind of column that `bayesclust.describe_columns` finds, put together.
 
     Continuous and rounded columns get Gaussian clusters, with a full covariance where no cell is
@@ -549,8 +539,6 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     Parameters
     ----------
     X : array-like of shape (n, d)
-    covariance : {"full", "diagonal"}, default "full"
-        Whether the Gaussian columns may covary within a cluster.
 
     Returns
     -------
@@ -560,7 +548,7 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     Raises
     ------
     ValueError, TypeError
-        If X is no table of real numbers, or the covariance is none of these.
+        If X is no table of real numbers.
 
     Examples
     --------
@@ -573,13 +561,12 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
     FullGaussian [0, 1]
     Bernoulli [2]
     """
-    check_choice(covariance, "covariance", ("full", "diagonal"))
     items = check_items(X, missing=True)
     found = [describe_column(x) for x in items.T]
     complete = ~np.isnan(items).any(axis=0)
     full = [j for j, column in enumerate(found) if column.family == "gaussian" and complete[j]]
-    several = sum(found[j].kind != "constant" for j in full) >= 2 and len(full) <= MOST_FULL
-    if covariance == "diagonal" or not several:
+    several = sum(found[j].kind != "constant" for j in full) >= 2
+    if not several or len(full) > MOST_FULL:
         full = []
     groups: dict[str, list[int]] = {"full": full}
     for j, column in enumerate(found):
@@ -603,11 +590,6 @@ def mixed_family(X: ArrayLike, *, covariance: str = "full") -> base.Family:
 class Mixed(base.Family):
     """Every column in a family of its kind, chosen as `mixed_family` does.
 
-    Parameters
-    ----------
-    covariance : {"full", "diagonal"}, default "full"
-        Whether the Gaussian columns may covary within a cluster.
-
     Examples
     --------
     >>> import numpy as np
@@ -617,10 +599,8 @@ class Mixed(base.Family):
     ('BoundFullGaussian', 'BoundProduct')
     """
 
-    covariance: str = "full"
-
     takes_missing = True
 
     def bind(self, X: FloatArray) -> base.BoundFamily:
         """Bind the families of the columns' kinds to them."""
-        return mixed_family(X, covariance=self.covariance).bind(X)
+        return mixed_family(X).bind(X)

@@ -25,7 +25,7 @@ from bayesclust.families import base
 from bayesclust.families.base import Hyper, hyper_prior
 from bayesclust.families.columns import sparse
 from bayesclust.families.discrete import CONCENTRATION_PRIOR, BoundDirichlet, DirichletPrior
-from bayesclust.families.divergence import Smoothed
+from bayesclust.families.divergence import SMOOTHING, Divergence
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -72,18 +72,18 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 
 
 @dataclass(frozen=True)
-class KullbackLeibler(Smoothed):
+class KullbackLeibler(Divergence):
     """D(x, m) = sum_j x_j log(x_j / m_j) between distributions, the limit of multinomial counts.
 
-    Rows of counts become distributions (x_j + smoothing) / sum_j (x_j + smoothing), so that items
-    count the same, however many counts they have (TVClust Sec. 5.3, Table 4, has the default).
+    Rows of counts become distributions (x_j + c) / sum_j (x_j + c), so that items count the same,
+    however many counts they have (TVClust Sec. 5.3, Table 4, has c = 0.3).
     """
 
     name = "kl"
     counts = True
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
-        counts = check_items(X, counts=True, least=least) + self.smoothing
+        counts = check_items(X, counts=True, least=least) + SMOOTHING
         return np.asarray(counts / counts.sum(axis=1, keepdims=True))
 
     def n_free(self, points: FloatArray) -> int:

@@ -7,8 +7,8 @@ random). With a_j = a0 + t_j and b_j = b0_j + s_j
 
     L = prod_j  b0_j^a0 / Gamma(a0)  Gamma(a_j) / b_j^a_j,    h(x) = prod_j 1 / x_j!
 
-and the predictive is negative binomial. A cluster caches that of zeros, so that they cost nothing;
-small counts enter by one product of all a_j (a_j + 1) ... (a_j + x - 1), under one logarithm.
+and the predictive is negative binomial. A cluster caches that of zeros; small counts enter by one
+product of all a_j (a_j + 1) ... (a_j + x - 1), under one logarithm.
 """
 
 from __future__ import annotations

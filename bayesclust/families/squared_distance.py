@@ -3,8 +3,8 @@
     mu_k ~ N(m0, rho^2 I),    x_i | mu_k ~ N(mu_k, I / (2 gamma))
     p(x | mu) = (gamma / pi)^(d/2) exp(-gamma |x - mu|^2)
 
-(TVClust Lemma 3). In coordinates y in which clusters have the identity for their covariance and m0
-is the origin, T(y) = (y, |y|^2), with sums s and q over n items, and log |R| of y = R x,
+(TVClust Lemma 3). In coordinates y = R x in which clusters have the identity for their covariance
+and m0 is the origin, T(y) = (y, |y|^2), with sums s and q over n items,
 
     kappa_n = kappa0 + n,    m_n = s / kappa_n
     L       = |R|^n (2 pi)^(-nd/2) (kappa0 / kappa_n)^(d/2) exp(-(q - kappa_n |m_n|^2) / 2)

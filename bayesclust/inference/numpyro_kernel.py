@@ -235,10 +235,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     """Redraws the labels of a NumPyro model given everything else, beside NUTS.
 
     Items that share no answer are independent given everything else, so that all items of one
-    colour of the constraint graph (`bayesclust.constraints.greedy_coloring`) are drawn at once. For
-    their own sites the model is run once with all labels equal to k, for each component k. It may
-    be anything with one Categorical site of labels: clusterwise regression, any mixture, label
-    probabilities that depend on covariates.
+    colour of the constraint graph are drawn at once. For their own sites the model is run once with
+    all labels equal to k, for each component k. It may be anything with one Categorical site of
+    labels: clusterwise regression, any mixture, label probabilities that depend on covariates.
 
     The sites of one item belong into the plate of the items, answers into the model by
     `constraint_sites`. With stick-breaking weights, as in `bayesclust.models.tvclust`, this is the

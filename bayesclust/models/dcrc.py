@@ -9,7 +9,7 @@
 | l_t given y_t1, y_t2, y_t3 (Table I) | site "triplets_answer" in the plate "triplets_answers" |
 
 The paper divides the log likelihood of its M answers by M; here all of its objective is multiplied
-by M (`WeightPrior.from_paper`).
+by M, and biases, which it leaves free, have a wide prior.
 """
 
 from __future__ import annotations
@@ -17,20 +17,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.checks import (
-    check_int,
-    check_items,
-    check_positive,
-    item_labels,
-    number_between,
-    real_array,
-)
+from bayesclust.checks import check_int, check_items, check_positive, item_labels, number_between
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.models.joint import log_constraints
 from bayesclust.models.sites import constraint_sites, refuse_enumerated
@@ -47,15 +40,15 @@ class WeightPrior:
     Parameters
     ----------
     precision : float or (shape, rate), default 1.0
-        Of the Gaussian prior of each weight that is not a bias, or the Gamma prior under which it
-        is learned.
-    bias_scale : float or None, default 10.0
-        Standard deviation of the biases. None leaves them free, as the paper does; such a prior
-        cannot be drawn from.
+        Of the Gaussian prior of each weight but the biases, or its Gamma prior; the paper's with
+        M answers is 2 M lambda.
+    bias_scale : float, default 10.0
+        Standard deviation of the biases.
     separation : float, default 0.0
-        Nats by which a mean entropy H(Y_U) of the items that no answer names is held against W.
+        Nats by which a mean entropy H(Y_U) of the items that no answer names is held against W;
+        the paper's M tau.
     balance : float, default 0.0
-        Nats that the entropy H(y^) of the mean class probabilities is worth.
+        Nats that the entropy H(y^) of the mean class probabilities is worth; the same.
     proportions : tuple of K floats or None, default None
         Sizes of the clusters that `balance` draws to: -KL(y^ || proportions) instead of H(y^).
 
@@ -67,26 +60,23 @@ class WeightPrior:
 
     Notes
     -----
-    The entropies lie between 0 and log K, so that with a proper Gaussian, biases included, the
-    product is a proper prior of W given X, up to its normaliser. No model of the items stands
-    behind it.
+    The entropies lie between 0 and log K, so that the prior of W given X is proper.
 
     Examples
     --------
-    >>> WeightPrior.from_paper(n_answers=100, tau=1.0, penalty=2**-6)
-    WeightPrior(precision=3.125, bias_scale=None, separation=100.0, balance=100.0, proportions=None)
+    >>> WeightPrior(precision=3.125, separation=100.0, balance=100.0)
+    WeightPrior(precision=3.125, bias_scale=10.0, separation=100.0, balance=100.0, proportions=None)
     """
 
     precision: float | tuple[float, float] = 1.0
-    bias_scale: float | None = 10.0
+    bias_scale: float = 10.0
     separation: float = 0.0
     balance: float = 0.0
     proportions: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         Parameter.parse(self.precision, "precision")
-        if self.bias_scale is not None:
-            check_positive(self.bias_scale, "bias_scale")
+        check_positive(self.bias_scale, "bias_scale")
         for name in ("separation", "balance"):
             number_between(getattr(self, name), name, "[0, inf)")
         if self.proportions is not None:
@@ -113,9 +103,7 @@ class WeightPrior:
 
     def log_density(self, W: FloatArray, precision: float) -> float:
         """Log density of weights (K, d + 1) and a learned precision, without the entropies."""
-        value = _log_normal(W[:, :-1], precision)
-        if self.bias_scale is not None:
-            value += _log_normal(W[:, -1], self.bias_scale**-2)
+        value = _log_normal(W[:, :-1], precision) + _log_normal(W[:, -1], self.bias_scale**-2)
         return float(value + self.prior_precision.log_prior(precision))
 
     def entropies(self, xp: Any, terms: ClassTerms) -> Any:
@@ -124,15 +112,6 @@ class WeightPrior:
         if self.proportions is not None:
             balance = balance + (terms.mean * xp.log(xp.asarray(self.proportions))).sum()
         return self.balance * balance - self.separation * terms.separation
-
-    @classmethod
-    def from_paper(cls, n_answers: int, tau: float, penalty: float, balance: bool = True) -> Self:
-        """Return the prior of Eq. 9 (with `balance`) or Eq. 8, times the number of answers M.
-
-        `penalty` is lambda; without answers the objective is taken as it stands.
-        """
-        m = max(n_answers, 1)
-        return cls(2 * m * penalty, None, m * tau, m * tau * balance)
 
 
 class ClassTerms(NamedTuple):
@@ -165,14 +144,9 @@ def _weight_site(prior: WeightPrior, number: int, d: int) -> Any:
     precision: Any = known.fixed
     if known.fixed is None:
         precision = numpyro.sample("precision", dist.Gamma(known.a, known.b))
-    scale = jnp.full((number, d), precision**-0.5)
-    if prior.bias_scale is not None:
-        scale = jnp.concatenate([scale, jnp.full((number, 1), prior.bias_scale)], axis=1)
-        return numpyro.sample("W", dist.Normal(0.0, scale).to_event(2))
-    flat = dist.ImproperUniform(dist.constraints.real_matrix, (), (number, d + 1))
-    W = numpyro.sample("W", flat)
-    numpyro.factor("penalty", dist.Normal(0.0, scale).log_prob(W[:, :-1]).sum())
-    return W
+    scales = [jnp.full((number, d), precision**-0.5), jnp.full((number, 1), prior.bias_scale)]
+    scale = jnp.concatenate(scales, axis=1)
+    return numpyro.sample("W", dist.Normal(0.0, scale).to_event(2))
 
 
 def _log_normal(values: FloatArray, precision: float) -> float:
@@ -204,7 +178,7 @@ def dcrc(
     n_clusters : int
         K, at least 2.
     constraints : Constraints, sequence of Constraints or None
-        Answers about triplets or pairs; those named v are a site "v_answer".
+        Those named v are a site "v_answer".
     prior : WeightPrior or None
         Prior of W; None is ``WeightPrior()``: standard normal weights, no entropies.
     observe : bool, default True
@@ -213,8 +187,7 @@ def dcrc(
     Raises
     ------
     ValueError
-        If the labels z arrive enumerated, which is wrong for labels that answers tie together. Also
-        for bad input, as in `bayesclust.DCRC`.
+        If the labels z arrive enumerated, and for bad input, as in `bayesclust.DCRC`.
 
     Examples
     --------
@@ -272,7 +245,7 @@ def dcrc_log_joint(
     Returns
     -------
     float
-        Entropies of the prior count unnormalised, as they do in the program; free biases count 0.
+        Entropies of the prior count unnormalised, as they do in the program.
 
     Examples
     --------
@@ -283,14 +256,12 @@ def dcrc_log_joint(
     """
     prior = WeightPrior() if prior is None else prior
     items = check_items(X, least=1)
-    weights = real_array(W, "W")
-    if weights.ndim != 2 or len(weights) == 0 or weights.shape[1] != items.shape[1] + 1:
+    weights = check_items(W, name="W", least=1)
+    if weights.shape[1] != items.shape[1] + 1:
         raise ValueError(
             f"W must have shape (K, {items.shape[1] + 1}), the biases last; got {weights.shape}: "
             "pass one row per class."
         )
-    if not np.isfinite(weights).all():
-        raise ValueError("W has entries that are not finite: pass real numbers.")
     labels = item_labels(z, len(items), "z")
     if labels.ndim != 1 or labels.min() < 0 or labels.max() >= len(weights):
         raise ValueError(

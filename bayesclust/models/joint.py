@@ -41,16 +41,15 @@ def log_joint(
     Parameters
     ----------
     z : array of shape (n,)
-        Labels.
     family : BoundFamily
         ``bayesclust.families.FullGaussian().bind(X)`` or another.
     constraints : sequence of Constraints
     partition_prior : PartitionPrior or None
         None is the Dirichlet process with concentration 1.
     values : mapping or None
-        Parameters of the partition prior; its prior means, or fixed values, if left out.
+        Parameters of the partition prior, by default their prior means.
     hyper : array, optional
-        Hyper-parameters of the base measure; the prior medians if left out.
+        Hyper-parameters of the base measure, by default the prior medians.
     noise : sequence of mappings
         Noise parameters of each constraint object.
 
@@ -94,13 +93,13 @@ def mixture_log_joint(
     Parameters
     ----------
     z, components : array of shape (n,)
-        Labels of clusters and of components; items of one component are in one cluster.
+        Labels of clusters and of components.
     family, constraints, hyper, noise
         As in `log_joint`.
     partition_prior : Nested or None
         None is that of `bayesclust.TVClust`.
     values, within_values : mapping or None
-        Parameters of the priors of clusters and of components, as in `log_joint`.
+        Parameters of the priors of clusters and of components.
 
     Returns
     -------

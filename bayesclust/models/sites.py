@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.constraints.base import Constraints, check_constraints, equality_patterns
 from bayesclust.constraints.noise import DirichletNoise, NoiseModel
 from bayesclust.constraints.stored import noise_names
-from bayesclust.typing import IntArray
 
 
 def constraint_sites(
@@ -27,7 +26,6 @@ def constraint_sites(
     Parameters
     ----------
     constraints : Constraints, sequence of Constraints or None
-        Those of one name are told apart by "_2" and so on.
     z : array of shape (n,)
         Labels, from a site of the program.
     observe : bool, default True
@@ -36,9 +34,8 @@ def constraint_sites(
     Raises
     ------
     TypeError, ValueError
-        If something else than constraints is given, they are on another number of items, their
-        noise model is no `DirichletNoise`, or the labels arrive enumerated, which is silently wrong
-        for labels that answers tie together.
+        If constraints are none, are on another number of items, or have a noise model that is no
+        `DirichletNoise`; or the labels arrive enumerated.
 
     See Also
     --------
@@ -46,8 +43,6 @@ def constraint_sites(
 
     Examples
     --------
-    A mixture on the line, some pairs of whose items are linked:
-
     >>> import jax, numpyro
     >>> import jax.numpy as jnp
     >>> import numpyro.distributions as dist
@@ -72,7 +67,7 @@ def constraint_sites(
         confusion = noise_sites(one.noise, names, one.n_sources)
         if len(one) == 0:
             continue
-        truth = jnp.asarray(one.truth)[patterns(z, one.items)]
+        truth = jnp.asarray(one.truth)[equality_patterns(z[one.items], jnp)]
         # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
         log_confusion = jnp.log(jnp.maximum(confusion, jnp.finfo(confusion.dtype).tiny))
         observed = one.answers.astype(np.int64) if observe else None
@@ -120,15 +115,3 @@ def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> 
             given = dist.Dirichlet(weights).to_event(2)
         params[name] = numpyro.sample(names[name], given)
     return noise.confusion(params, xp=jnp)
-
-
-def patterns(z: Any, items: IntArray) -> Any:
-    """Equality patterns (m,) of items (m, t), as `equality_patterns` gives them, in JAX."""
-    jnp, _, _ = numpyro_modules()
-    first = z[items[:, 0]]
-    second = z[items[:, 1]]
-    if items.shape[1] == 2:
-        return jnp.where(first == second, 0, 1)
-    third = z[items[:, 2]]
-    apart = jnp.where(first == third, 2, jnp.where(second == third, 3, 4))
-    return jnp.where(first == second, jnp.where(second == third, 0, 1), apart)

@@ -52,14 +52,14 @@ def tvclust(
     Parameters
     ----------
     X : array of shape (n, d)
-        The items. The base measure takes its units from them even where they are not observed.
+        The items, from which the base measure takes its units even where they are not observed.
     constraints : Constraints, sequence of Constraints or None
         Answers about the items; those named v are a site "v_answer".
     family : str or Family, default "gaussian"
         Likelihood of a cluster.
     partition_prior : DirichletProcess, PitmanYor, KnownK or None, default None
-        Prior over partitions, by its sticks or, if the number of clusters is known, its Dirichlet
-        weights (`truncation` is not read then). None is the Dirichlet process.
+        Prior over partitions, by its sticks or, of a known number of clusters, Dirichlet weights.
+        None is the Dirichlet process.
     truncation : int, default 20
         Number of sticks T; the last takes what is left. The partition of n items differs from that
         of the Dirichlet process by at most n (alpha / (1 + alpha))^(T - 1) in total variation.
@@ -71,16 +71,14 @@ def tvclust(
     Raises
     ------
     ValueError
-        If the labels z arrive enumerated: NumPyro sums out discrete sites one by one, which is
-        silently wrong for labels that answers tie together. Use `PartitionGibbs` or another kernel
-        that proposes values of z. Also for bad input, as in `bayesclust.TVClust`.
+        If the labels z arrive enumerated, which is silently wrong for labels that answers tie
+        together: use `PartitionGibbs`. Also for bad input, as in `bayesclust.TVClust`.
 
     Notes
     -----
-    The sites are those of a draw of the samplers, and the density with components and sticks
-    integrated out is `log_joint`, up to two matters of convention: z here tells which stick a
-    cluster has, and hyper-parameters count by their own density instead of that of their
-    logarithms. Constant columns are not part of the site "x", and missing cells (NaN) are masked.
+    The density with components and sticks integrated out is `log_joint`, but that z here tells
+    which stick a cluster has, and that hyper-parameters count by their own density instead of that
+    of their logarithms. Constant columns are not part of the site "x"; missing cells are masked.
 
     Examples
     --------
@@ -115,17 +113,16 @@ def tvclust_mixture(
     family : str or Family, default "gaussian"
         Likelihood of a component.
     partition_prior : Nested or None, default None
-        Priors of the clusters and of the components within each of them. None is that of
+        Priors of the clusters and of the components within each; None is that of
         `bayesclust.TVClust`.
     truncation, within_truncation : int, default 10
-        Number of sticks of the clusters, and of the components of each; the last takes what is
-        left.
+        Number of sticks of the clusters, and of the components of each.
 
     Notes
     -----
-    Sites beyond those of `tvclust`: "within_concentration", "within_stick" in the plate "cluster",
-    and "component" (which of its cluster's components an item has) in the plate "item". The plate
-    "components" holds the components of the first cluster, then those of the second, and so on.
+    Further sites are "within_concentration", "within_stick" in the plate "cluster", and "component"
+    (which of its cluster's components an item has) in the plate "item". The plate "components"
+    holds the components of the first cluster, then those of the second, and so on.
 
     Examples
     --------
@@ -157,6 +154,7 @@ def _program(
     _, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
+    weight_of_one = number_between(power, "power", "(0, 1]")
     answered = check_constraints(constraints, len(items))
     bound = family.bind(items)
     hyper = bound.shared_sites([hyper_site(one) for one in bound.hyper_priors])
@@ -175,16 +173,9 @@ def _program(
         if within is not None:
             shares = stick_weights(below)[z]
             place = z * S + numpyro.sample("component", dist.Categorical(probs=shares))
-        item_site(likelihood(place), bound.columns(items) if observe else None, power)
+        with numpyro.handlers.scale(scale=weight_of_one if observe else 1.0):
+            numpyro.sample("x", likelihood(place), obs=bound.columns(items) if observe else None)
     constraint_sites(answered, z, observe=observe)
-
-
-def item_site(likelihood: Any, observed: Any, power: float) -> None:
-    """Site "x" of the items, whose log density counts `power` times where they are observed."""
-    _, numpyro, _ = numpyro_modules()
-    weight = number_between(power, "power", "(0, 1]")
-    with numpyro.handlers.scale(scale=1.0 if observed is None else weight):
-        numpyro.sample("x", likelihood, obs=observed)
 
 
 def stick_weights(stick: Any) -> Any:

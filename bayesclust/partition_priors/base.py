@@ -1,8 +1,7 @@
 """Gibbs-type priors over partitions, p(z) = V(n, K) prod_k W(n_k), and the Dirichlet process.
 
-A prior says log W and log V (Gnedin and Pitman 2006). Updates of its parameters, simulation,
-prediction and the tables that samplers read (`Tables`) follow. With K clusters and their sizes
-counted after an item or a block of c items was taken out, the block
+A prior says log W and log V (Gnedin and Pitman 2006); all else follows. With K clusters and their
+sizes counted after a block of c items was taken out, the block
 
     joins a cluster of m items with the weight    W(m + c) / W(m),
     opens a cluster with the weight               V(n, K + 1) / V(n, K) W(c),
@@ -119,7 +118,7 @@ class PartitionPrior(ABC):
     separable : bool
         Whether log V(n, K) is a sum of a function of n and one of K, as components need it.
     w_parameters : tuple of str or None
-        Names of the parameters on which W depends; None is all of them.
+        The parameters on which W depends; None is all.
     """
 
     most_clusters: int | None = None
@@ -324,7 +323,7 @@ class DirichletProcess(PartitionPrior):
     concentration : float or (shape, rate), default (1.0, 1.0)
         alpha, or its Gamma prior.
     log_fixed : float or None, default None
-        Holds log alpha at this value, however small or large; `concentration` is not read then.
+        Log alpha held at this value, however small or large.
 
     Examples
     --------
@@ -380,12 +379,10 @@ class DirichletProcess(PartitionPrior):
     def update(
         self, values: Values, groups: Sequence[IntArray], rng: Generator
     ) -> dict[str, float]:
-        """Draw alpha given one partition (Escobar and West 1995, Sec. 6) or several.
+        """Draw alpha given one partition (Escobar and West 1995, Sec. 6), or several.
 
-        One: eta | alpha ~ Beta(alpha + 1, n), then alpha is a mixture of Gamma(a + K, b - log eta)
-        and Gamma(a + K - 1, b - log eta) with odds (a + K - 1) : n (b - log eta). Several (Teh et
-        al. 2006, Eq. 47 to 49): with w_g ~ Beta(alpha + 1, n_g) and s_g ~ Bernoulli(n_g / (n_g +
-        alpha)), alpha ~ Gamma(a + K - sum s, b - sum log w), K being all clusters.
+        Several by Teh et al. (2006, Eq. 47 to 49): w_g ~ Beta(alpha + 1, n_g), s_g ~ Bernoulli(n_g
+        / (n_g + alpha)), alpha ~ Gamma(a + K - sum s, b - sum log w), K being all clusters.
         """
         one, alpha = self.parameters[CONCENTRATION], values[CONCENTRATION]
         if one.fixed is not None:

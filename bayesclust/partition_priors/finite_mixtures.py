@@ -90,8 +90,8 @@ class MixtureOfFiniteMixtures(_Finite):
     gamma : float or (shape, rate), default 1.0
         Parameter of the weights' Dirichlet distribution, or its Gamma prior.
     n_components : ("poisson", mean), ("geometric", p) or sequence of float
-        Distribution of the number of components t: t - 1 is Poisson, by default of mean 1, or t is
-        geometric on 1, 2, ...; or the probabilities of 1, 2, ....
+        Distribution of the number of components t: t - 1 is Poisson, by default of mean 1; t is
+        geometric on 1, 2, ...; or probabilities of these.
 
     Examples
     --------

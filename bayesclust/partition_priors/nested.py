@@ -8,10 +8,7 @@ components by another, with V' and W'. For clusters of n_g items with m_g compon
 Components are of a process with V'(n, m) = V'(n, 1) A(m) (`PartitionPrior.separable`). A cluster
 that gains s items in c components then gains the weight
 
-    c(n_g + s) / c(n_g) A(m_g + c) / A(m_g),    c(n) = W(n) V'(n, 1),
-
-which is all that moves of components have to know; c is `NestedTables.log_cluster`, and A the sum
-of `within.log_open`.
+    c(n_g + s) / c(n_g) A(m_g + c) / A(m_g),    c(n) = W(n) V'(n, 1) (`NestedTables.log_cluster`).
 """
 
 from __future__ import annotations
@@ -29,8 +26,8 @@ from bayesclust.partition_priors.pitman_yor import PitmanYor
 from bayesclust.typing import ArrayLike, FloatArray
 
 AMONG = MixtureOfFiniteMixtures(n_components=("geometric", 0.2))
-"""Prior of clusters that are mixtures: an outlying item is then sooner a component than a cluster,
-of which a Dirichlet process finds too many (Miller and Harrison 2018, Sec. 2.1)."""
+"""Prior of clusters that are mixtures. Under a Dirichlet process outlying items would make clusters
+of their own, the more the more data there are; here they sooner become components."""
 WITHIN = DirichletProcess((1.0, 10.0))
 """Prior of components: two of fifty items each are seven times as probable as two clusters."""
 

@@ -17,10 +17,15 @@ VERMILION = "#D55E00"
 GREY = "#555555"
 # Okabe and Ito's palette without its yellow, which is too pale for a thin line
 PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
-SHADES = (*PALETTE[:4], "#F0E442", *PALETTE[5:])
-"""For areas: with the yellow, and without black, which has no shades."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
+NOISE = {
+    "p": 'p: a pair from one cluster is answered "same"',
+    "q": 'q: a pair from two clusters is answered "different"',
+    "noise": "an answer is wrong",
+    "confusion": '"{}" in truth is answered "{}"',
+}
+"""Noise parameters in words, those of a confusion matrix by truth and answer."""
 FEW = 500
 """Number of dots that are large enough for an edge."""
 
@@ -91,15 +96,6 @@ def dot_size(number: int) -> float:
     return float(np.clip(12_000 / number, 5, 42))
 
 
-def shade(number: int) -> Any:
-    """A colour without a marker: the palette, then a lighter and a darker one, 21 in all."""
-    from matplotlib.colors import to_rgb
-
-    colour = np.array(to_rgb(SHADES[number % len(SHADES)]))
-    towards, share = ((0.0, 0.0), (1.0, 0.55), (0.0, 0.45))[number // len(SHADES) % 3]
-    return colour + share * (towards - colour)
-
-
 def bare(ax: Axes, *sides: str) -> None:
     """Remove the frame at some sides, by default at the top and at the right."""
     ax.spines[list(sides or ("top", "right"))].set_visible(False)
@@ -117,6 +113,11 @@ def shortened(words: Sequence[str], most: int) -> list[str]:
 def in_words(source: str) -> str:
     """Call a source that has only a number "source 3"."""
     return f"source {source}" if source.isdecimal() else source
+
+
+def noise_in_words(parameter: str, answers: Sequence[str] = ()) -> str:
+    """A noise parameter in words; of a confusion matrix the cell of a truth and an answer."""
+    return NOISE.get(parameter, parameter).format(*answers)
 
 
 def colour_bar(ax: Axes, mappable: Any, label: str, left: float = 1.03) -> None:

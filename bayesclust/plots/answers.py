@@ -22,6 +22,7 @@ from bayesclust.plots._style import (
     dot_size,
     in_words,
     legend_above,
+    noise_in_words,
     note_right,
     panels_or_new,
     shortened,
@@ -41,8 +42,7 @@ BAND = 0.72
 """Height of the band over which the dots of a row are spread."""
 ANSWERS = ("same", "different", "yes", "no", "dnk")
 """Order of the rows of a kind of constraints; other answers follow in alphabetical order."""
-LISTED = 60
-"""Answers that can be named one by one."""
+RIGHT = "posterior probability that the answer is right"
 TWO_SIDED = 1.96
 """Standard errors on each side of an interval of 95%."""
 CROSS: dict[str, Any] = {"color": VERMILION, "marker": "x", "label": "wrong in truth"}
@@ -58,13 +58,6 @@ LINES: dict[str, tuple[tuple[str, Any], ...]] = {
 }
 """The lines of an answer between its items: solid for together, dashed for apart."""
 STYLES = {SOLID: "answered: together", DASHED: "answered: apart", DOTTED: '"do not know"'}
-PARAMETERS = {
-    "p": 'p: a pair from one cluster is answered "same"',
-    "q": 'q: a pair from two clusters is answered "different"',
-    "noise": "an answer is wrong",
-    **{f"confusion[{w}, {w}]": f'"{w}" in truth is answered so' for w in ("yes", "no", "dnk")},
-}
-"""What `reliability` shows, in words: of a confusion matrix, its diagonal."""
 NAMED = 40
 """Sources that have room for their names."""
 
@@ -114,7 +107,7 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     value = table["credibility"].to_numpy()
     for y, mask in enumerate(rows.values()):
         _draw_row(ax, y, value[mask], None if wrong is None else wrong[mask], size)
-    _probability_axis(ax, list(rows), "posterior probability that the answer is right")
+    _probability_axis(ax, list(rows), RIGHT)
     bare(ax, "top", "right", "left")
     ax.set_title(_counts(value), loc="left", pad=6 if wrong is None else 22)
     if wrong is not None:
@@ -203,14 +196,13 @@ def credibility_ranking(
     posterior: Any,
     flipped: ArrayLike | None = None,
     *,
-    max_listed: int | None = None,
+    max_listed: int = 40,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show the answers in order of the posterior probability that they are right, the least first.
+    """List the answers by the posterior probability that they are right, the least credible first.
 
-    Up to 60 answers, or the first `max_listed`, are listed by name with whiskers of two Monte Carlo
-    standard errors and, where the noise was kept, a hollow diamond at the leave-one-out
-    credibility; more make a curve over their rank.
+    Whiskers are two Monte Carlo standard errors; where the noise was kept, a hollow diamond is the
+    leave-one-out credibility.
 
     Parameters
     ----------
@@ -218,15 +210,15 @@ def credibility_ranking(
         Of a fit with constraints.
     flipped : (m,) array of bool, optional
         Which answers are wrong in truth, as for `credibility`.
-    max_listed : int, optional
-        List this many of the least credible answers.
+    max_listed : int, default 40
+        How many answers are listed, at most.
     ax : matplotlib.axes.Axes, optional
         By default a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Credibility is along x in a list and along y in a curve.
+        With a row for each answer, named by its items and, of several, its source.
 
     Raises
     ------
@@ -244,36 +236,36 @@ def credibility_ranking(
     ['0, 2: "different"', '0, 1: "same"']
     """
     table, wrong = _table(posterior, flipped)
-    is_list = max_listed is not None or len(table) <= LISTED
-    most = len(table) if max_listed is None else check_int(max_listed, "max_listed")
-    order = np.argsort(table["credibility"].to_numpy(), kind="stable")[:most]
+    most = check_int(max_listed, "max_listed")
+    value = table["credibility"].to_numpy()
+    order = np.argsort(value, kind="stable")[:most]
     rows = table.iloc[order]
-    ax = axes_or_new(ax, 7.6, 1.5 + 0.2 * len(rows) if is_list else 4.6)
-    at = np.arange(len(rows)) if is_list else np.arange(1, len(rows) + 1)
-    if is_list:
-        _draw_list(ax, rows, _answer_names(posterior, rows))
-    else:
-        ax.axhspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
-        ax.plot(at, rows["credibility"], color=BLUE, linewidth=1.8, label="given all answers")
-        ax.set(xlim=(1, len(at)), ylim=(-0.02, 1.02), yticks=np.linspace(0, 1, 6))
-        ax.set_xlabel("rank of the answer, the least credible first")
-        ax.set_ylabel("posterior probability that it is right\n(shaded: probably wrong)")
-    if wrong is not None and wrong[order].any():
-        places = np.array([rows["credibility"].to_numpy(), at])[:, wrong[order]]
-        size = (8, 1.6) if is_list else (5, 1.0)
-        cross = CROSS | {"linestyle": "", "markersize": size[0], "markeredgewidth": size[1]}
-        ax.plot(*(places if is_list else places[::-1]), clip_on=False, **cross)
+    ax = axes_or_new(ax, 7.6, 1.5 + 0.2 * len(rows))
+    y = np.arange(len(rows))
+    error = TWO_SIDED * rows["mcse"].to_numpy()
+    ax.errorbar(value[order], y, xerr=error, fmt="none", ecolor=BLUE, elinewidth=1.1)
+    dots: dict[str, Any] = {"markersize": 5, "label": "given all answers", "clip_on": False}
+    ax.plot(value[order], y, "o", color=BLUE, **dots)
+    if "credibility_loo" in rows:
+        hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": GREY}
+        hollow |= {"markersize": 4.5, "zorder": 1.9, "clip_on": False}
+        ax.plot(rows["credibility_loo"], y, "D", label="leave-one-out", **hollow)
+    _probability_axis(ax, _answer_names(posterior, rows), RIGHT)
+    ax.tick_params("y", labelsize="small")
+    ax.grid(axis="y", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
     bare(ax)
-    text = _counts(table["credibility"].to_numpy())
+    text = _counts(value)
     if len(rows) < len(table):
         text = f"The {len(rows):,} least credible of {text}"
     if wrong is not None:
-        found = int(((table["credibility"] < 0.5) & wrong).sum())
+        at = wrong[order]
+        cross = CROSS | {"linestyle": "", "markersize": 8, "markeredgewidth": 1.6}
+        ax.plot(value[order][at], y[at], clip_on=False, **cross)
+        found = int(((value < 0.5) & wrong).sum())
         text += f",\n{found:,} of the {int(wrong.sum()):,} wrong ones among these"
-    handles = ax.get_legend_handles_labels()[0]
-    if len(handles) > 1:
-        legend_above(ax, len(handles))
-    ax.set_title(text, loc="left", pad=24 if len(handles) > 1 else 6)
+    legend_above(ax, 3)
+    ax.set_title(text, loc="left", pad=24)
     return ax
 
 
@@ -294,33 +286,15 @@ def _answer_names(posterior: Any, table: pd.DataFrame) -> list[str]:
     return found
 
 
-def _draw_list(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
-    """The answers by name, one below the other."""
-    y = np.arange(len(rows))
-    value = rows["credibility"].to_numpy()
-    error = TWO_SIDED * rows["mcse"].to_numpy()
-    ax.errorbar(value, y, xerr=error, fmt="none", ecolor=BLUE, elinewidth=1.1, label="_error")
-    ax.plot(value, y, "o", color=BLUE, markersize=5, label="given all answers", clip_on=False)
-    if "credibility_loo" in rows:
-        hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": GREY}
-        hollow |= {"markersize": 4.5, "zorder": 1.9, "clip_on": False}
-        ax.plot(rows["credibility_loo"], y, "D", label="leave-one-out", **hollow)
-    _probability_axis(ax, names, "posterior probability that the answer is right")
-    ax.tick_params("y", labelsize="small")
-    ax.grid(axis="y", color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
-
-
 def constraint_graph(
     posterior: Any, X: ArrayLike | None = None, *, below: float = 1.0, ax: Axes | None = None
 ) -> Axes:
     """Show the answers as lines between their items in the plane, coloured by their credibility.
 
-    Lines are solid between items that an answer puts together and dashed between items that it puts
-    apart. An answer "yes" about (i, j, k) draws i to j solid and i to k dashed, "no" the other way
-    round, and "dnk" both dotted. The colour is the posterior probability that the answer is right,
-    blue above one half and vermilion below it. Answers that are probably wrong, those below one
-    half, lie on top. The more there are of either, the thinner and paler they are.
+    Lines are solid between items that an answer puts together, dashed between items that it puts
+    apart: "yes" about (i, j, k) draws i to j solid and i to k dashed, "no" the other way round, and
+    "dnk" both dotted. Answers that are probably wrong, in vermilion, lie on top. The more there are
+    of either, the thinner and paler they are.
 
     Parameters
     ----------
@@ -388,9 +362,7 @@ def constraint_graph(
         if style in drawn
     ]
     legend_above(ax, 3, handles)
-    colour_bar(
-        ax, ScalarMappable(cmap=_colours()), "posterior probability that the answer is right"
-    )
+    colour_bar(ax, ScalarMappable(cmap=_colours()), RIGHT)
     among = "" if len(shown) == len(table) else f"; shown: {len(shown):,} of at most {below:.2g}"
     ax.set_title(_counts(table["credibility"].to_numpy()) + among, loc="left", pad=24)
     return ax
@@ -475,19 +447,19 @@ def reliability(
 
 def _draw_sources(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     """Mean and interval of each parameter of each source."""
-    off_diagonal = rows["parameter"].str.startswith("confusion") & ~rows["parameter"].isin(
-        list(PARAMETERS)
-    )
-    parameters = rows["parameter"][~off_diagonal].unique()
+    shown = {}
+    for parameter, own in rows.groupby("parameter", sort=False):
+        kind, _, cell = str(parameter).removesuffix("]").partition("[")
+        answers = cell.split(", ")
+        if len(set(answers)) == 1:  # of a confusion matrix the diagonal
+            shown[noise_in_words(kind, answers)] = own
     number = len(names)
     are_few = number <= NAMED
-    for k, parameter in enumerate(parameters):
-        own = rows[rows["parameter"] == parameter].sort_values("source")
-        y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(parameters) - 0.5)
+    for k, (label, own) in enumerate(shown.items()):
+        y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(shown) - 0.5)
         ax.hlines(y, own["lower"], own["upper"], color=PALETTE[k], linewidth=2.2 if are_few else 1)
         look: dict[str, Any] = {"marker": MARKERS[k], "markersize": 6 if are_few else 3}
         look |= {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.5}
-        label = PARAMETERS.get(parameter, parameter)
         ax.plot(own["mean"].to_numpy(), y, color=PALETTE[k], label=label, **look)
     ax.set(xlim=(-0.02, 1.02), ylim=(number - 0.45, -0.55), xticks=np.linspace(0, 1, 6))
     if are_few:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesclust.plots._style import (
     DASHES,
     GREY,
+    NOISE,
     PALETTE,
     bare,
     check_names,
     counted,
     in_words,
+    noise_in_words,
     panels_or_new,
 )
 from bayesclust.posterior.diagnosis import label_free
@@ -28,8 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["ranks", "traces"]
 
 TRACED = ("log_joint", "n_clusters", "concentration")
-NARROWEST = 0.1
-"""Least range of a probability that is shown, so that Monte Carlo noise does not fill the panel."""
 BINS = 30
 STEPS = (1, 2, 5, 10)
 """Between ticks."""
@@ -42,30 +42,12 @@ TITLES = {
     "concentration": "concentration",
 }
 """What `ranks` shows by default, in words."""
-NOISE = {
-    "p": 'p: a pair from one cluster is answered "same"',
-    "q": 'q: a pair from two clusters is answered "different"',
-    "noise": "noise: an answer is wrong",
-    "confusion": 'confusion: "{}" in truth is answered "{}"',
-}
 ANSWERS = ("yes", "no", "dnk")
 """Answers about triplets, by code: the rows and columns of a confusion matrix."""
 MOST_BINS = 20
 LEAST_IN_BIN = 8
 INSIDE = 0.99
 """Probability of the band around flat ranks."""
-
-
-class _Row(NamedTuple):
-    """A scalar quantity: its title and its draws (chain, draw)."""
-
-    title: str
-    values: Labels
-    is_probability: bool
-
-    @property
-    def is_integer(self) -> bool:
-        return self.values.dtype.kind in "iub"
 
 
 def traces(
@@ -119,14 +101,15 @@ def traces(
     grid = panels_or_new(
         axes, 2 * len(rows), "the rows", 2, size, sharey="row", gridspec_kw=ratios
     ).reshape(shape)
-    for (left, right), row in zip(grid, rows, strict=True):
-        _draw_trace(left, row)
-        _draw_distribution(right, row)
+    for (left, right), (title, values) in zip(grid, rows.items(), strict=True):
+        _draw_trace(left, values)
+        _draw_distribution(right, values)
+        left.set_title(title, loc="left", fontsize="medium")
         left.tick_params(labelbottom=left is grid[-1, 0])
     grid[-1, 0].set_xlabel("draw")
     grid[-1, 1].set_xlabel("share of the chain's draws")
     if axes is None:
-        _head(grid[0, 0], "", rows[0].values.shape)
+        _head(grid[0, 0], "", values.shape)
     return grid
 
 
@@ -134,19 +117,17 @@ def _head(ax: Axes, what: str, shape: tuple[int, ...]) -> None:
     """Write the number of chains and draws above a figure, and a legend of the chains beside."""
     chains, draws = shape
     figure: Any = ax.figure
-    figure.suptitle(
-        f"{what}{counted(chains, 'chain')} of {counted(draws, 'draw')}", x=0.01, ha="left"
-    )
+    text = f"{what}{counted(chains, 'chain')} of {counted(draws, 'draw')}"
+    figure.suptitle(text, x=0.01, ha="left")
     place: dict[str, Any] = {"loc": "outside upper right", "ncols": min(chains, 7)}
-    legend = figure.legend(
-        *ax.get_legend_handles_labels(), frameon=False, fontsize="small", **place
-    )
+    handles = ax.get_legend_handles_labels()
+    legend = figure.legend(*handles, frameon=False, fontsize="small", **place)
     for line in legend.get_lines():
         line.set(linewidth=2, alpha=1)
 
 
-def _rows(posterior: Any, var_names: str | Sequence[str] | None) -> list[_Row]:
-    """One row for each component of the variables chosen, of all with draws but the partitions."""
+def _rows(posterior: Any, var_names: str | Sequence[str] | None) -> dict[str, Labels]:
+    """Draws (chain, draw) of each component of the variables chosen, by title."""
     groups = [group(posterior, "posterior")]
     if "sample_stats" in getattr(posterior, "posterior_", posterior).children:
         groups.append(group(posterior, "sample_stats"))
@@ -161,29 +142,28 @@ def _rows(posterior: Any, var_names: str | Sequence[str] | None) -> list[_Row]:
     if names is None:
         names = [name for name in TRACED if name in variables]
         names += [name for kind in NOISE for name in variables if kinds[name] == kind]
-    rows = []
+    rows = {}
     for name in check_names(names, "var_names", list(variables), "variable with draws"):
         values = variables[name].to_numpy()
         for index in np.ndindex(values.shape[2:]):
             if var_names is None and kinds[name] == "confusion" and index[1] != index[2]:
                 continue
             title = _title(name, kinds[name], index, variables[name])
-            rows.append(_Row(title, values[(..., *index)], kinds[name] is not None))
+            rows[title] = values[(..., *index)]
     return rows
 
 
 def _noise_kind(name: str, array: xr.DataArray) -> str | None:
     """The noise parameter that a variable is: p_night is the p of the constraints night."""
     kind = name.partition("_")[0]
-    has_sources = array.ndim > 2 and (name == kind or str(array.dims[2]).endswith("_source"))
-    return kind if kind in NOISE and has_sources else None
+    return kind if kind in NOISE and array.ndim > 2 else None
 
 
 def _title(name: str, kind: str | None, index: tuple[int, ...], array: xr.DataArray) -> str:
     """A component of a variable in words."""
     if kind is None:
         return TITLES.get(name, name) + (f"[{', '.join(map(str, index))}]" if index else "")
-    parts = [NOISE[kind].format(*(ANSWERS[code] for code in index[1:]))]
+    parts = [noise_in_words(kind, [ANSWERS[code] for code in index[1:]])]
     if name != kind:
         parts.append(name.removeprefix(f"{kind}_"))
     if array.shape[2] > 1:
@@ -199,57 +179,30 @@ def _line(chain: int) -> dict[str, Any]:
     return _look(chain) | {"linestyle": DASHES[chain % len(DASHES)], "linewidth": 1.25}
 
 
-def _draw_trace(ax: Axes, row: _Row) -> None:
+def _draw_trace(ax: Axes, values: Labels) -> None:
     """The draws of each chain in order."""
     from matplotlib.ticker import MaxNLocator
 
-    draws = row.values.shape[1]
+    draws = values.shape[1]
     marker = "." if draws == 1 else ""  # one draw alone would be a line of no length
-    for chain, values in enumerate(row.values):
-        ax.plot(values, linewidth=0.7, alpha=0.8, marker=marker, **_look(chain))
-    ax.set_title(row.title, loc="left", fontsize="medium")
-    ax.set(xlim=(0, max(draws - 1, 1)), ylim=_limits(row))
-    ax.yaxis.set_major_locator(MaxNLocator(4, integer=row.is_integer, steps=STEPS))
+    for chain, own in enumerate(values):
+        ax.plot(own, linewidth=0.7, alpha=0.8, marker=marker, **_look(chain))
+    ax.set_xlim(0, max(draws - 1, 1))
+    ax.yaxis.set_major_locator(MaxNLocator(4, integer=values.dtype.kind in "iub", steps=STEPS))
     bare(ax)
 
 
-def _limits(row: _Row) -> tuple[float, float]:
-    """The range of the finite draws with some room; a probability's is not too narrow."""
-    finite = row.values[np.isfinite(row.values)].astype(np.float64)
-    low = float(finite.min()) if finite.size else 0.0
-    high = float(finite.max()) if finite.size else 1.0
-    if row.is_integer:
-        return low - 0.7, high + 0.7
-    room = 0.05 * (high - low)
-    if not row.is_probability:
-        room = room or 0.05 * abs(high) or 0.5
-        return low - room, high + room
-    room += max(NARROWEST - (high - low), 0.0) / 2
-    low -= room
-    high += room
-    # near an end, the missing range is on the other side
-    return max(low - max(high - 1, 0.0), -0.01), min(high + max(-low, 0.0), 1.01)
-
-
-def _draw_distribution(ax: Axes, row: _Row) -> None:
-    """The share of draws of each chain in bins or, of integers, bars side by side."""
+def _draw_distribution(ax: Axes, values: Labels) -> None:
+    """The share of draws of each chain in bins, of whole numbers in one bin each."""
     from matplotlib.ticker import MaxNLocator
 
-    finite = row.values[np.isfinite(row.values)]
-    if row.is_integer:
-        numbers = np.unique(row.values)
-        height = 0.8 / len(row.values)
-        for chain, values in enumerate(row.values):
-            share = (values == numbers[:, None]).mean(axis=1)
-            offset = ((len(row.values) - 1) / 2 - chain) * height
-            ax.barh(numbers + offset, share, height=height, **_look(chain))
-    else:
-        # a bin beyond 0 or 1 would be partly empty
-        low, high = np.clip(_limits(row), 0, 1) if row.is_probability else _limits(row)
-        edges = np.linspace(low, high, BINS + 1)
-        for chain, values in enumerate(row.values):
-            share = np.histogram(values[np.isfinite(values)], edges)[0] / values.size
-            ax.stairs(share, edges, orientation="horizontal", **_line(chain))
+    finite = values[np.isfinite(values)]
+    edges: NDArray[np.floating[Any]] = np.histogram_bin_edges(finite, BINS)
+    if values.dtype.kind in "iub":
+        edges = np.arange(int(finite.min()), int(finite.max()) + 2) - 0.5
+    for chain, own in enumerate(values):
+        share = np.histogram(own, edges)[0] / own.size
+        ax.stairs(share, edges, orientation="horizontal", **_line(chain))
     bare(ax)
     ax.set_xlim(left=0)
     ax.xaxis.set_major_locator(MaxNLocator(3, steps=STEPS))

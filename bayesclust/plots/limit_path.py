@@ -36,8 +36,6 @@ UNITS = {
     "standardized": "squared standard units",
 }
 """Units of J for the divergences that are squared distances; others are in nats."""
-LEAST = {"n_clusters": 1.5, "entropy": 0.2}
-"""Least range that is shown, so that next to nothing does not fill the panel."""
 MARKED: dict[str, Any] = {"marker": "o", "markersize": 3, "linewidth": 1.6}
 
 
@@ -46,12 +44,11 @@ def limit_path(
 ) -> NDArray[np.object_]:
     """Show how the posterior approaches RDP-means as gamma grows.
 
-    Lines are posterior means and bands the intervals in `path`. The panels: variation of
-    information and adjusted Rand index to the partition of RDP-means; number of clusters and
-    entropy of their sizes, dashed those of RDP-means; J of the draws, and minus the log joint over
-    gamma, which tends to it; the variation of information between two draws of one chain and of two
-    (where the second stays above the first, chains are in different local modes). If the partition
-    of RDP-means has not the least J known, the one that has it is drawn too.
+    Lines are posterior means and bands the intervals in `path`. Panels: variation of information
+    and adjusted Rand index to the partition of RDP-means; number of clusters and entropy of their
+    sizes, dashed those of RDP-means; J of the draws, and minus the log joint over gamma, which
+    tends to it; the variation of information between two draws of one chain and of two. If another
+    partition than that of RDP-means has the least J known, it is drawn too.
 
     Parameters
     ----------
@@ -152,10 +149,6 @@ def _show_ranges(panels: NDArray[np.object_], path: xr.Dataset) -> None:
 
     panels[0].set_ylim(bottom=0)
     panels[2].yaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
-    for ax, least in zip(panels[2:4], LEAST.values(), strict=True):
-        low, high = ax.get_ylim()
-        short = max(least - (high - low), 0.0) / 2
-        ax.set_ylim(low - short, high + short)
     # far from the limit the energy is out of all proportion
     levels = [path.attrs["limit_objective"], path.attrs["best_objective"]]
     shown = np.append(path["objective"].to_numpy(), levels)

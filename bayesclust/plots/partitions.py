@@ -26,8 +26,8 @@ from bayesclust.posterior.credible_ball import credible_ball
 from bayesclust.posterior.losses import VI, Loss
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.similarity import item_entropy
-from bayesclust.posterior.tree import as_labels, group, is_array, stacked_partitions
-from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
+from bayesclust.posterior.tree import as_labels, chain_partitions, stacked_partitions
+from bayesclust.typing import ArrayLike, IntArray, NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,10 +39,6 @@ BOUNDS = {
     "horizontal": "Horizontal bound",
     "lower": "Lower vertical bound",
 }
-GRID = 160
-"""Points of the background of entropies along each side."""
-REACH = 2.0
-"""How far from a single item this background goes, in widths of the kernel."""
 LEAST_BITS = 0.1
 """Least range of the scale of entropies, so that next to nothing does not look like much."""
 
@@ -59,9 +55,8 @@ def partitions(
     """Show a partition in the plane, and the bounds of the credible ball around it.
 
     Of the partitions in the ball (`bayesclust.credible_ball`), the upper bound has the fewest
-    clusters, the lower one the most, and the horizontal one is farthest from the centre. A cluster
-    has the colour of that of the centre with which it shares most items; items that are in it there
-    too are faint.
+    clusters, the lower one the most, and the horizontal one is farthest from the centre. Clusters
+    have the colours of those of the centre; items that stay in theirs are faint.
 
     Parameters
     ----------
@@ -131,14 +126,11 @@ def partitions(
     return panels
 
 
-def entropy(
-    posterior: Any, X: ArrayLike | None = None, *, regions: bool = True, ax: Axes | None = None
-) -> Axes:
+def entropy(posterior: Any, X: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
     """Show in the plane how uncertain the co-clustering of each item is.
 
     The colour of an item is its `bayesclust.posterior.item_entropy`, in bits; the least sure items
-    lie on top. Regions have the mean colour of the items near by, by a Gaussian kernel whose width
-    follows Scott's rule.
+    lie on top.
 
     Parameters
     ----------
@@ -146,8 +138,6 @@ def entropy(
         Posterior draws of the partition; chains are pooled.
     X : (n, d) array, optional
         Data that place the items, as for `partitions`.
-    regions : bool, default True
-        Whether to colour the regions.
     ax : matplotlib.axes.Axes, optional
         By default a new figure.
 
@@ -174,8 +164,6 @@ def entropy(
     ax = axes_or_new(ax, 7.2, 5.4)
     top = max(LEAST_BITS, float(bits.max()))
     look: dict[str, Any] = {"cmap": "cividis_r", "vmin": 0, "vmax": top}
-    if regions and len(bits) > 2:
-        _regions(ax, field.at, bits, look)
     order = np.argsort(bits, kind="stable")
     edge: dict[str, Any] = {"edgecolors": "0.35", "linewidths": 0.3 if len(bits) <= FEW else 0.0}
     x, y = field.at[order].T
@@ -187,35 +175,11 @@ def entropy(
     return ax
 
 
-def _regions(ax: Axes, at: FloatArray, bits: FloatArray, look: dict[str, Any]) -> None:
-    """Colour the plane, as far as there are items, by the mean entropy of those near by."""
-    from scipy.ndimage import gaussian_filter
-
-    low = at.min(axis=0)
-    high = at.max(axis=0)
-    room = np.where(high > low, 0.1 * (high - low), 0.5)
-    edges = np.linspace(low - room, high + room, GRID + 1).T
-    # Scott's rule, in cells
-    spread = np.maximum(at.std(axis=0), 1e-12) * len(at) ** (-1 / 6)
-    width = np.clip(spread / (edges[:, 1] - edges[:, 0]), 1.5, GRID / 12)
-
-    def smooth(weights: FloatArray | None) -> FloatArray:
-        counts = np.histogram2d(at[:, 0], at[:, 1], list(edges), weights=weights)[0]
-        return np.asarray(gaussian_filter(counts, width, mode="constant", truncate=6))
-
-    number = smooth(None)
-    mean = smooth(bits) / np.maximum(number, 1e-300)
-    alone = 1 / (2 * np.pi * width.prod())
-    shown = np.ma.masked_where(number < alone * np.exp(-0.5 * REACH**2), mean)
-    ax.pcolormesh(*edges, shown.T, alpha=0.45, linewidth=0, rasterized=True, **look)
-
-
 def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Show the posterior probability of each number of clusters.
 
     Bars pool the chains; marks are the shares of two to seven single chains, which should lie close
-    together. A line shows the point estimate, often with fewer clusters than most draws, in which
-    small ones come and go.
+    together. A line shows the point estimate.
 
     Parameters
     ----------
@@ -245,21 +209,21 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     """
     from matplotlib.ticker import MaxNLocator
 
-    draws = stacked_partitions(posterior)
-    numbers = draws.max(axis=1).astype(np.int64) + 1
+    draws = chain_partitions(posterior)
+    numbers = draws.max(axis=2).astype(np.int64) + 1
     chosen = point_estimate(draws) if labels is None else labels
-    own = int(as_labels(chosen, "labels", draws.shape[1]).max()) + 1
+    own = int(as_labels(chosen, "labels", draws.shape[2]).max()) + 1
     ax = axes_or_new(ax, 6.4, 3.8)
     values = np.arange(int(numbers.min()), int(numbers.max()) + 1)
-    ax.bar(values, _shares(numbers, values), width=0.8, color=BLUE, alpha=0.55)
-    chains = _n_chains(posterior)
-    if 2 <= chains <= len(MARKERS):
+    shares = (numbers[..., None] == values).mean(axis=1)
+    ax.bar(values, shares.mean(axis=0), width=0.8, color=BLUE, alpha=0.55)
+    if 2 <= len(shares) <= len(MARKERS):
         edge: dict[str, Any] = {"markersize": 4.5, "markeredgecolor": "white"}
         edge |= {"markeredgewidth": 0.4, "linestyle": ""}
-        for chain, part in enumerate(numbers.reshape(chains, -1)):
+        for chain, share in enumerate(shares):
             look = edge | {"marker": MARKERS[chain], "color": PALETTE[chain]}
-            beside = values + 0.5 * ((chain + 0.5) / chains - 0.5)
-            ax.plot(beside, _shares(part, values), label=f"chain {chain}", **look)
+            beside = values + 0.5 * ((chain + 0.5) / len(shares) - 0.5)
+            ax.plot(beside, share, label=f"chain {chain}", **look)
     which = "point estimate" if labels is None else "partition given"
     line: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 0.9}
     ax.axvline(own, color=VERMILION, label=f"{which}: {own}", **line)
@@ -269,18 +233,6 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     bare(ax)
     ax.set(xlabel="number of clusters K", ylabel="posterior probability")
     legend_beside(ax)
-    draws_drawn = counted(len(numbers), "draw")
-    ax.set_title(f"Number of clusters: mean {numbers.mean():.3g}, {draws_drawn}", loc="left")
+    text = f"Number of clusters: mean {numbers.mean():.3g}, {counted(numbers.size, 'draw')}"
+    ax.set_title(text, loc="left")
     return ax
-
-
-def _shares(numbers: IntArray, values: IntArray) -> FloatArray:
-    """The share of each of consecutive values."""
-    return np.bincount(numbers - values[0], minlength=len(values)) / len(numbers)
-
-
-def _n_chains(posterior: Any) -> int:
-    """The number of chains, 1 where chains are not distinguished."""
-    if is_array(posterior):
-        return len(posterior) if np.ndim(posterior) == 3 else 1
-    return int(group(posterior, "posterior").sizes["chain"])

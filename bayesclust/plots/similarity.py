@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesclust.checks import check_choice, plain_array
-from bayesclust.plots._plane import matched
 from bayesclust.plots._style import (
     BLUE,
     GREY,
+    PALETTE,
     VERMILION,
     axes_or_new,
     bare,
     colour_bar,
     counted,
-    shade,
     shortened,
 )
 from bayesclust.posterior.point_estimate import point_estimate
@@ -51,9 +49,8 @@ def similarity(
     ax: Axes | None = None,
     *,
     order: str = "clusters",
-    partitions: Mapping[str, ArrayLike] | None = None,
 ) -> Axes:
-    """Show the co-clustering probability of each two items, and partitions beside it.
+    """Show the co-clustering probability of each two items.
 
     Items are ordered by a partition, whose clusters are framed: clusters that are often one stand
     side by side, and within a cluster the surest items come first. The strip above shows the
@@ -71,21 +68,18 @@ def similarity(
     order : {"clusters", "dendrogram"}, default "clusters"
         "dendrogram" orders up to 5000 items by average linkage instead, and draws the dendrogram at
         the left (heights are 1 minus the mean similarity) and the partition at the right.
-    partitions : mapping of (n,) arrays of int, optional
-        More partitions by name, as strips at the right, in the colours of the clusters of `labels`
-        that they share most items with.
 
     Returns
     -------
     matplotlib.axes.Axes
-        With the matrix. Its ``child_axes`` are the strip of entropies, the dendrogram if there is
-        one, the partitions, each labelled by its name, and the colour bar.
+        With the matrix. Its ``child_axes`` are the strip of entropies, of a dendrogram this and the
+        partition, and the colour bar.
 
     Raises
     ------
     ValueError, TypeError
-        If there are no partitions, labels or partitions are not one integer per item, or there are
-        too many items for a dendrogram.
+        If there are no partitions, labels are not one integer per item, or there are too many items
+        for a dendrogram.
 
     Examples
     --------
@@ -99,24 +93,20 @@ def similarity(
     names = point_estimate(draws) if labels is None else plain_array(labels, "labels")
     n = draws.shape[1]
     z = as_labels(names, "labels", n)
-    others = {
-        name: as_labels(own, f"partitions[{name!r}]", n) for name, own in (partitions or {}).items()
-    }
-    if order == "dendrogram":
-        row, brackets = _by_tree(draws)
-        others = {"point estimate" if labels is None else "labels": z, **others}
-    else:
-        row = _by_cluster(draws, z)
+    is_tree = order == "dendrogram"
+    row, brackets = _by_tree(draws) if is_tree else (_by_cluster(draws, z), np.empty((0, 4, 2)))
     ax = axes_or_new(ax, 7.6, 6.6)
     shown: dict[str, Any] = {"vmin": 0, "vmax": 1, "cmap": "Blues", "aspect": "equal"}
     image = ax.imshow(_picture(draws, row), extent=(-0.5, n - 0.5, n - 0.5, -0.5), **shown)
     ax.set(xticks=[], yticks=[], xlabel="items in the same order")
     _entropy_strip(ax, item_entropy(draws)[row])
-    if order == "dendrogram":
+    right = 1.03
+    if is_tree:
         _draw_tree(ax, brackets, n)
+        _draw_partition(ax, z[row])
+        right += STRIP + GAP
     else:
         _frame_clusters(ax, names[row])
-    right = _beside(ax, {name: matched(own, z)[row] for name, own in others.items()})
     colour_bar(ax, image, "posterior probability of sharing a cluster", right)
     clusters = counted(int(z.max()) + 1, "cluster")
     ax.set_title(f"Posterior similarity of {counted(n, 'item')}, in {clusters}", loc="left")
@@ -231,20 +221,21 @@ def _draw_tree(ax: Axes, brackets: FloatArray, n: int) -> None:
     bare(side, "top", "right", "left")
 
 
-def _beside(ax: Axes, partitions: Mapping[str, Labels]) -> float:
-    """Draw partitions as strips at the right, and return where there is room again."""
-    left = 1 + 2 * GAP
-    for name, labels in partitions.items():
-        strip = ax.inset_axes((left, 0, STRIP, 1))
-        colours = np.array([shade(k) for k in range(int(labels.max()) + 1)])
-        edges = (0, 1, len(labels) - 0.5, -0.5)
-        strip.imshow(colours[labels][:, None], aspect="auto", interpolation="nearest", extent=edges)
-        strip.set(yticks=[], label=name)
-        strip.set_xticks([0.5], [name], fontsize="small", **TILTED)
-        strip.tick_params(length=0)
-        strip.spines[:].set_visible(False)
-        left += STRIP + GAP
-    return left + GAP / 2
+def _draw_partition(ax: Axes, labels: Labels) -> None:
+    """A strip of the clusters at the right of the matrix."""
+    from matplotlib.colors import to_rgb
+
+    strip = ax.inset_axes((1 + GAP, 0, STRIP, 1))
+    colours = np.array([to_rgb(colour) for colour in PALETTE])
+    edges = (0, 1, len(labels) - 0.5, -0.5)
+    strip.imshow(
+        colours[labels % len(PALETTE)][:, None],
+        aspect="auto",
+        interpolation="nearest",
+        extent=edges,
+    )
+    strip.set(xticks=[], yticks=[], xlabel="clusters")
+    strip.spines[:].set_visible(False)
 
 
 def agreement(

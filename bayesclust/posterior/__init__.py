@@ -1,7 +1,4 @@
-"""Summaries of posterior draws: similarity, point estimates, credibility, diagnosis.
-
-Knows neither models nor samplers.
-"""
+"""Summaries of posterior draws, without models and samplers."""
 
 from bayesclust.posterior import losses
 from bayesclust.posterior.credibility import (
@@ -17,14 +14,13 @@ from bayesclust.posterior.n_clusters import n_clusters_posterior
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.posterior_predictive import constraint_ppc
 from bayesclust.posterior.similarity import item_entropy, similar_items, similarity_matrix
-from bayesclust.posterior.tree import canonical, stacked_partitions, to_datatree
+from bayesclust.posterior.tree import to_datatree
 
 __all__ = [
     "CredibleBall",
     "Diagnosis",
     "DiagnosisWarning",
     "PosteriorDistance",
-    "canonical",
     "constraint_credibility",
     "constraint_log_likelihood",
     "constraint_ppc",
@@ -38,7 +34,6 @@ __all__ = [
     "similar_items",
     "similarity_matrix",
     "source_reliability",
-    "stacked_partitions",
     "to_datatree",
     "view_conflict",
 ]

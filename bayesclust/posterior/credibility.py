@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from inspect import isabstract
 from itertools import product
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.constraints.noise import NoiseModel
+from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.n_clusters import batches, error_of_means
 from bayesclust.posterior.tree import (
     Labels,
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
     from bayesclust.constraints.stored import StoredConstraints
 
+INCREDIBLE = 0.05
+"""Credibility below which an answer is taken for wrong, which draws must be good for."""
 INTERVAL = (0.05, 0.95)
 SURPRISING = -3.0
 """z-score below which a source conflicts with the rest."""
@@ -57,9 +61,14 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
           constraints) and elpd_loo (its log probability given all the rest, in nats);
         - under a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor:
-          posterior odds that it is right over the prior odds of any items (TVClust Eq. 2; half a
-          draw is added on both sides, so that it stays finite);
+          posterior odds that it is right (half a draw added on both sides) over the prior odds of
+          any items (TVClust Eq. 2);
         - of an estimator, cluster_i, cluster_j and, for triplets, cluster_k by its `labels_`.
+
+    Warns
+    -----
+    DiagnosisWarning
+        If credibilities are below 0.05 and `diagnose` did not trust the draws when they were made.
 
     Notes
     -----
@@ -92,6 +101,14 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         clusters = dict(enumerate(as_labels(posterior.labels_, "labels_").tolist()))
         for item in (name for name in "ijk" if name in table):
             table[f"cluster_{item}"] = table[item].map(clusters).astype(table[item].dtype)
+    doubted = getattr(posterior, "posterior_", posterior).attrs.get("diagnosis")
+    if doubted and (table["credibility"] < INCREDIBLE).any():
+        warnings.warn(
+            f"answers of credibility below {INCREDIBLE:g} may be right all the same, since the "
+            f"draws are not to be trusted: {doubted}",
+            DiagnosisWarning,
+            stacklevel=2,
+        )
     return table
 
 
@@ -129,11 +146,7 @@ def _table(
 
 
 def _prior_shares(view: StoredConstraints, s: FloatArray, t: FloatArray) -> FloatArray:
-    """Prior probability (answers,) of each true answer, under discounts s and concentrations t.
-
-    An item joins m others with probability (m - s) / (t + i), i items being there, and opens
-    cluster K + 1 with probability (t + s K) / (t + i) (Pitman and Yor 1997).
-    """
+    """Prior probability (answers,) of each true answer, by the urn of Pitman and Yor (1997)."""
     if view.items.shape[1] == 2:
         patterns = np.stack([1 - s, t + s]) / (1 + t)
     else:
@@ -153,10 +166,7 @@ class _Tally(NamedTuple):
 
 
 def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> _Tally:
-    """Go once through the draws, with the confusion matrix of each of them if it was kept.
-
-    To leave an answer out is to weight the draws by 1 / p(answer | partition, noise).
-    """
+    """Go once through the draws; without an answer, they weigh 1 / p(answer | partition, noise)."""
     shares, predicted = np.zeros((2, len(view), view.n_answers))
     total, right_total = np.zeros((2, len(view)))
     means = []
@@ -183,7 +193,7 @@ def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> 
 def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     """Return the posterior with a group `log_likelihood` of its constraints, for ``arviz.loo``.
 
-    Given the partition and the noise each constraint is a datum of its own: ``arviz.loo(tree,
+    Given partition and noise each constraint is a datum of its own: ``arviz.loo(tree,
     var_name="links")`` estimates how well the others and the data predict them.
 
     Parameters
@@ -275,8 +285,8 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     """Return how well the constraints of each source are predicted by the data and all the others.
 
     Every answer is left out in turn, as in `constraint_credibility`. Two numbers result for each
-    source: whether its answers are predicted worse than the posterior itself expects, and whether
-    anything is gained by taking them to be about this partition at all.
+    source: whether its answers are predicted worse than the posterior expects, and whether anything
+    is gained by taking them to be about this partition at all.
 
     Parameters
     ----------

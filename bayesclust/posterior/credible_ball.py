@@ -28,11 +28,9 @@ class CredibleBall:
     level, radius, probability : float
         The share asked for; the distance of the farthest partition in the ball, in units of the
         loss (bits for VI); the share of the draws in the ball, at least `level`.
-    upper, lower : (u, n) and (l, n) arrays of int64
+    upper, lower, horizontal : (m, n) arrays of int64
         Vertical bounds: of the draws in the ball with the fewest (upper) and the most (lower)
-        clusters, the ones farthest from the centre.
-    horizontal : (h, n) array of int64
-        Horizontal bounds: the draws in the ball farthest from the centre.
+        clusters, the ones farthest from the centre; and the farthest of all.
     distances : (draws,) array of float
         Of every draw from the centre.
     loss : Loss

@@ -18,6 +18,7 @@ from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
     Labels,
     chain_partitions,
+    constraints_if_any,
     evenly_spread,
     group,
     is_array,
@@ -25,7 +26,6 @@ from bayesclust.posterior.tree import (
     partition_sizes,
     settings_of,
     stacked_partitions,
-    stored_constraints,
 )
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
@@ -103,8 +103,7 @@ class Diagnosis:
 
     Notes
     -----
-    Printed, the reason that weighs more comes first: where the constraints refute the model, more
-    sweeps do not help.
+    Printed, the reason that weighs more comes first.
     """
 
     ok: bool
@@ -152,11 +151,9 @@ def diagnose(
         Draws of the partition; an array (draws, n) is one chain.
     n_pairs : int, default 20
         Random pairs of items that are followed, half of them from within clusters.
-    max_rhat : float, default 1.05
-        Largest R-hat that passes; the verdict tells where 1.01 and an effective sample size of 400
-        are reached throughout.
-    min_ess : float, default 100
-        Least effective sample size that passes, enough for posterior means.
+    max_rhat, min_ess : float, default 1.05, 100
+        Largest R-hat and least effective sample size that pass, enough for posterior means; the
+        verdict tells where 1.01 and 400 are reached throughout.
     seed : int, default 0
         Of the choice of pairs.
 
@@ -351,13 +348,7 @@ class Functionals(NamedTuple):
 
 
 def label_free(posterior: Any, n_pairs: int, seed: int) -> Functionals:
-    """Return everything about the draws that does not depend on how clusters are numbered.
-
-    n_clusters, entropy (bits) of the cluster sizes, largest_cluster (items), rand_to_reference
-    (Rand index to the draw of highest log joint or, where that was not kept, to the point
-    estimate), together[i, j] of `n_pairs` pairs of items, half of them together in the reference
-    where there are as many, log_joint, and every component of every continuous parameter.
-    """
+    """Return everything about the draws that does not depend on how clusters are numbered."""
     z = chain_partitions(posterior)
     log_joint = log_joints(posterior)
     chains, draws, n = z.shape
@@ -405,11 +396,7 @@ def _continuous(draws: xr.Dataset) -> dict[str, Labels]:
 
 
 def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
-    """Return the mean VI (chain, chain), in bits, between draws of each two chains.
-
-    z is (chain, draw, n), of which `sampled` draws of each chain take part, evenly spread. On the
-    diagonal between two different draws of one chain, nan where it has only one.
-    """
+    """Return the mean VI (chain, chain), in bits, between draws of each two chains, or nan."""
     chains, draws, _ = z.shape
     m = min(sampled, draws)
     at = evenly_spread(m, draws)
@@ -430,22 +417,18 @@ def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
 def violations(posterior: Any, *, seed: int = 0) -> Conflict:
     """Say why the fit violates more pairwise constraints than expected, if it does.
 
-    A model whose clusters have the wrong shape splits classes, and then violates the must-links
-    that hold them together. Such constraints name the same few pairs of clusters again and again,
-    while wrong ones are about any pairs: merging clusters would make more of them right than of
-    shuffled ones. Sources that are bad in truth contradict themselves under every partition, if
-    they were asked often enough about the same items. The partition is the draw of largest log
-    joint, or the last; merges contract the pair of clusters with the most must-links beyond
-    cannot-links, again and again (greedy correlation clustering).
+    A model whose clusters have the wrong shape splits classes, and violates the must-links that
+    hold them together, between the same few pairs of clusters: merging clusters would make more of
+    them right than of shuffled ones. Sources that are bad contradict themselves under every
+    partition. The partition is the draw of largest log joint, or the last; merges contract the pair
+    of clusters with the most must-links beyond cannot-links, again and again (greedy correlation
+    clustering).
     """
-    tree = getattr(posterior, "posterior_", posterior)
-    if is_array(tree) or "constant_data" not in tree.children:
-        return Conflict()
-    views = [view for view in stored_constraints(tree) if view.kind == "pairwise" and len(view)]
+    views = [view for view in constraints_if_any(posterior) if view.is_links and len(view)]
     if not views:
         return Conflict()
-    log_joint = log_joints(tree)
-    z = stacked_partitions(tree)[-1 if log_joint is None else int(np.nanargmax(log_joint))]
+    log_joint = log_joints(posterior)
+    z = stacked_partitions(posterior)[-1 if log_joint is None else int(np.nanargmax(log_joint))]
     items = np.concatenate([view.items for view in views])
     same = np.concatenate([view.answers for view in views]) == 1
     together = z[items[:, 0]] == z[items[:, 1]]
@@ -465,7 +448,7 @@ def violations(posterior: Any, *, seed: int = 0) -> Conflict:
             f"Data and constraints conflict: {opening}, and with clusters merged {won:.0f} more of "
             f"them would be right, where {chance:.0f} would by chance. The constraints agree with "
             "each other; what does not fit is the shape that clusters are given. What to do: "
-            f"{_remedies(tree)}.",
+            f"{_remedies(posterior)}.",
             misfit=True,
         )
     error = np.sqrt(max(expected * (1 - expected / len(same)), 0.0))
@@ -482,16 +465,13 @@ def violations(posterior: Any, *, seed: int = 0) -> Conflict:
     return Conflict(
         f"Violated constraints: {opening}a partition made for the constraints alone leaves "
         f"{alone:.0f} of them wrong: too few are about the same items to tell whether the sources "
-        f"are at fault or the shape that clusters are given. What to do: {_remedies(tree)}.",
+        f"are at fault or the shape that clusters are given. What to do: {_remedies(posterior)}.",
         misfit=True,
     )
 
 
 def won_by_merging(pairs: IntArray, weight: FloatArray) -> float:
-    """Sum the weights (m,) of the pairs (m, 2) of nodes that greedy contraction brings together.
-
-    A pair may occur more than once; a node paired with itself counts for nothing.
-    """
+    """Sum the weights (m,) of the pairs (m, 2) of nodes that greedy contraction brings together."""
     near: dict[int, dict[int, float]] = defaultdict(dict)
     for (a, b), w in zip(pairs.tolist(), weight.tolist(), strict=True):
         if a != b:
@@ -538,9 +518,9 @@ def _expected_violations(view: StoredConstraints, z: Labels) -> float:
     return float(same * (1 - p) + (len(view) - same) * (1 - q))
 
 
-def _remedies(tree: Any) -> str:
+def _remedies(posterior: Any) -> str:
     """What the fit has not tried yet, by its settings."""
-    settings = settings_of(tree)
+    settings = settings_of(posterior)
     tries = []
     if settings.get("cluster_model") == "single":
         tries.append('cluster_model="auto", which compares models by the constraints')

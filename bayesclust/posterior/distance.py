@@ -19,11 +19,10 @@ class PosteriorDistance:
 
     Parameters
     ----------
-    wasserstein : float
-        Mean loss between draws of the two under their best matching.
-    self_distance : float
-        The same between the two halves of the draws (or chains) of one posterior, the larger of the
-        two. Where wasserstein is not above it, the posteriors cannot be distinguished.
+    wasserstein, self_distance : float
+        Mean loss between draws of the two under their best matching, and the same between the two
+        halves of the draws (or chains) of one posterior, the larger of the two. Where the first is
+        not above the second, the posteriors cannot be distinguished.
     between : float
         Mean loss between a draw of the first and a draw of the second.
     within : (float, float)
@@ -39,11 +38,7 @@ class PosteriorDistance:
 
     @property
     def half_energy_distance(self) -> float:
-        """Between less the mean of within: half the energy distance (Székely and Rizzo 2013).
-
-        With Binder's loss it estimates ||P - Q||^2 / n^2, P and Q the similarity matrices. Under
-        the variation of information it can be negative.
-        """
+        """Between less the mean of within (Székely and Rizzo 2013); under VI it can be negative."""
         return self.between - sum(self.within) / 2
 
     def __repr__(self) -> str:

@@ -1,19 +1,16 @@
 """Losses between partitions: the cost of an estimate when the truth is another partition.
 
-Every loss is a function of three sums of one potential f of sizes: over the clusters S of the
-truth, over the clusters T of the estimate, and over their intersections,
-
-    A = sum_S f(|S|),   B = sum_T f(|T|),   C = sum_S sum_T f(|S n T|).
-
+Every loss is a function of sums of a potential f of sizes, over the clusters S of the truth, T of
+the estimate, and their intersections: A = sum_S f(|S|), B = sum_T f(|T|), C = sum_ST f(|S n T|).
 The additive losses of Dahl, Johnson and Müller (2022) are L = (a A + (2 - a) B - 2 C) / scale(n),
-whose expectation `bayesclust.point_estimate` minimizes; the others are scores, ratios of such sums.
+whose expectation `bayesclust.point_estimate` minimizes; the others are scores, ratios of sums.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, override
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +28,6 @@ __all__ = [
     "Binder",
     "Loss",
     "OneMinusARI",
-    "as_loss",
-    "expected_losses",
-    "pairwise_losses",
 ]
 
 CELLS = 2**22
@@ -111,11 +105,9 @@ class AdditiveLoss(Loss):
         """Return what the sums are divided by for n items."""
 
     @property
-    @override
     def is_metric(self) -> bool:
         return self.a == 1
 
-    @override
     def of_sums(self, A: FloatArray, B: FloatArray, C: FloatArray, n: int) -> FloatArray:
         return np.asarray((self.a * A + (2 - self.a) * B - 2 * C) / self.scale(n))
 
@@ -123,7 +115,6 @@ class AdditiveLoss(Loss):
 class _Entropic(Loss):
     """A loss of entropies: f(x) = x log2 x, so that n H(truth) = f(n) - A, and so on."""
 
-    @override
     def potential(self, counts: ArrayLike) -> FloatArray:
         x = np.asarray(counts, dtype=np.float64)
         return np.asarray(x * np.log2(np.maximum(x, 1.0)))
@@ -143,13 +134,10 @@ class VI(_Entropic, AdditiveLoss):
 
     Examples
     --------
-    >>> VI().loss([0, 0, 1, 1], [0, 0, 0, 0])
-    1.0
-    >>> VI(a=0.5).loss([0, 0, 1, 1], [0, 0, 0, 0])
-    1.5
+    >>> VI().loss([0, 0, 1, 1], [0, 0, 0, 0]), VI(a=0.5).loss([0, 0, 1, 1], [0, 0, 0, 0])
+    (1.0, 1.5)
     """
 
-    @override
     def scale(self, n: int) -> float:
         return float(n)
 
@@ -165,9 +153,7 @@ class Binder(AdditiveLoss):
     Parameters
     ----------
     a : float in (0, 2), default 1
-        Cost of splitting what belongs together; 2 - a is the cost of joining what does not. At the
-        optimum of expected loss pairs count as joined where their posterior probability of being
-        together exceeds (2 - a) / 2.
+        As of `VI`: pairs are joined where their posterior probability exceeds (2 - a) / 2.
 
     Examples
     --------
@@ -175,11 +161,9 @@ class Binder(AdditiveLoss):
     0.5
     """
 
-    @override
     def potential(self, counts: ArrayLike) -> FloatArray:
         return np.asarray(np.square(counts, dtype=np.float64))
 
-    @override
     def scale(self, n: int) -> float:
         return float(n) * n
 
@@ -200,12 +184,10 @@ class OneMinusARI(Loss):
 
     is_metric = False
 
-    @override
     def potential(self, counts: ArrayLike) -> FloatArray:
         x = np.asarray(counts, dtype=np.float64)
         return np.asarray(x * (x - 1) / 2)
 
-    @override
     def of_sums(self, A: FloatArray, B: FloatArray, C: FloatArray, n: int) -> FloatArray:
         mean = (A + B) / 2
         by_chance = A * B / max(n * (n - 1) / 2, 1)
@@ -226,7 +208,6 @@ class NVI(_Entropic):
 
     is_metric = True
 
-    @override
     def of_sums(self, A: FloatArray, B: FloatArray, C: FloatArray, n: int) -> FloatArray:
         mean = (A + B) / 2
         return _ratio(mean - C, (self.potential(n) - C) / 2, mean)
@@ -246,7 +227,6 @@ class ID(_Entropic):
 
     is_metric = True
 
-    @override
     def of_sums(self, A: FloatArray, B: FloatArray, C: FloatArray, n: int) -> FloatArray:
         larger = np.maximum(A, B)
         return _ratio(larger - C, np.full_like(larger, n), larger)
@@ -266,7 +246,6 @@ class NID(_Entropic):
 
     is_metric = True
 
-    @override
     def of_sums(self, A: FloatArray, B: FloatArray, C: FloatArray, n: int) -> FloatArray:
         larger = np.maximum(A, B)
         return _ratio(larger - C, self.potential(n) - np.minimum(A, B), larger)
@@ -283,16 +262,7 @@ LOSSES: dict[str, type[Loss]] = {
 
 
 def as_loss(loss: Any) -> Loss:
-    """Return a loss given by its name in `LOSSES` or as a value.
-
-    Parameters
-    ----------
-    loss : str or Loss
-
-    Returns
-    -------
-    Loss
-    """
+    """Return a loss given by its name in `LOSSES` or as a value."""
     if isinstance(loss, Loss):
         return loss
     if isinstance(loss, str) and loss.lower() in LOSSES:
@@ -325,25 +295,8 @@ def check_additive(loss: Any) -> AdditiveLoss:
 
 
 def expected_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> FloatArray:
-    """Return the expected loss of several estimates.
-
-    Parameters
-    ----------
-    loss : Loss
-    estimates : (m, n) array of int
-    draws : (draws, n) array of int
-
-    Returns
-    -------
-    (m,) array of float
-
-    Examples
-    --------
-    >>> from bayesclust.posterior.losses import VI
-    >>> expected_losses(VI(), [[0, 0], [0, 1]], [[0, 0], [0, 0], [0, 1]])
-    array([0.333, 0.667])
-    """
-    candidates, partitions = _partitions(loss, estimates, draws)
+    """Return the expected loss (m,) of estimates (m, n) over draws (draws, n) of the truth."""
+    candidates, partitions = _partitions(estimates, draws)
     step = max(CELLS // len(partitions), 1)
     begins = range(0, len(candidates), step)
     parts = (_losses(loss, candidates[at : at + step], partitions) for at in begins)
@@ -351,26 +304,8 @@ def expected_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> Float
 
 
 def pairwise_losses(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> FloatArray:
-    """Return the loss of each of several estimates when each of several draws is the truth.
-
-    Parameters
-    ----------
-    loss : Loss
-    estimates : (m, n) array of int
-    draws : (draws, n) array of int
-
-    Returns
-    -------
-    (m, draws) array of float
-
-    Examples
-    --------
-    >>> from bayesclust.posterior.losses import VI
-    >>> pairwise_losses(VI(), [[0, 0], [0, 1]], [[0, 0], [0, 0], [0, 1]])
-    array([[0., 0., 1.],
-           [1., 1., 0.]])
-    """
-    return _losses(loss, *_partitions(loss, estimates, draws))
+    """Return the loss (m, draws) of each estimate (m, n) when each draw (draws, n) is the truth."""
+    return _losses(loss, *_partitions(estimates, draws))
 
 
 def size_entropy(sizes: Labels) -> FloatArray:
@@ -386,12 +321,7 @@ def _ratio(above: FloatArray, below: FloatArray, size: FloatArray) -> FloatArray
     return np.asarray(np.where(distinct, above / np.where(distinct, below, 1.0), 0.0))
 
 
-def _partitions(loss: Loss, estimates: ArrayLike, draws: ArrayLike) -> tuple[Labels, Labels]:
-    if not isinstance(loss, Loss):
-        raise TypeError(
-            f"loss must be a loss such as losses.VI(); got {type(loss).__name__}: "
-            "as_loss makes one of a name."
-        )
+def _partitions(estimates: ArrayLike, draws: ArrayLike) -> tuple[Labels, Labels]:
     candidates = as_partitions(estimates, "estimates")
     partitions = as_partitions(draws)
     _check_items(candidates, partitions, "estimates")

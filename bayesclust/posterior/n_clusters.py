@@ -24,7 +24,7 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     Parameters
     ----------
     posterior : DataTree, estimator or array of int of shape (draws, n) or (chain, draw, n)
-        Posterior draws of the partition. An array (draws, n) is taken as one chain.
+        Posterior draws of the partition.
     min_size : int, default 1
         Count clusters of at least so many items. A Dirichlet process keeps opening small ones as
         data grow, so that all of them do not tell how many groups there are (Miller and Harrison
@@ -33,9 +33,9 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        By number of clusters, from the smallest to the largest number in any draw: probability,
-        mcse (its Monte Carlo standard error, by batch means within chains; nan from one draw), and
-        lowest and highest, the shares in the chains that have it least and most often.
+        By number of clusters: probability, mcse (its Monte Carlo standard error, by batch means
+        within chains; nan from one draw), and lowest and highest, the shares in the chains that
+        have it least and most often.
 
     Examples
     --------

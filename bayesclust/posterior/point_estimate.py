@@ -1,16 +1,13 @@
-"""The partition of least posterior expected loss, found by the SALSO algorithm.
+"""The partition of least posterior expected loss, by SALSO (Dahl, Johnson and Müller 2022).
 
-Dahl, Johnson and Müller (2022): items are allocated one by one, visited until none would move, and
-clusters are destroyed and rebuilt. Expected additive losses differ between estimates only by
+Expected additive losses differ between estimates only by
 
     (2 - a) B sum_k f(n_k) - 2 sum_k sum_b sum_l f(N_kbl),
 
 where N_kbl counts the items of candidate cluster k with label l in draw b of B. Putting item i into
-cluster k adds  (2 - a) B d(n_k) - 2 sum_b d(N_kb[l_ib]),  d(x) = f(x + 1) - f(x).
-
-`gains` holds d(N) itself, eight clusters side by side, so that the cost of an item is one vector
-addition a draw. All of it is in fixed point, as whole numbers below 2^53: sums are exact in
-doubles, every accepted move lowers the same integer, and runs repeat bit for bit on any processor.
+cluster k adds  (2 - a) B d(n_k) - 2 sum_b d(N_kb[l_ib]),  d(x) = f(x + 1) - f(x). `gains` holds
+d(N) itself, eight clusters side by side, so that an item costs one vector addition a draw. All is
+in whole numbers below 2^53: sums are exact, and runs repeat bit for bit on any processor.
 """
 
 from __future__ import annotations
@@ -51,9 +48,9 @@ def point_estimate(
     The search is SALSO (Dahl, Johnson and Müller 2022): items are allocated one by one in random
     order, each where it costs least; then visited again until none would move ("sweetening"); then
     clusters are destroyed and their items allocated again, where that lowers the loss ("zealous
-    updates"). Half of the runs start from a draw of the posterior; the best one gets zealous
-    updates for as long as they help. A pass over the items takes O(n K draws) time, and memory is
-    4 n draws bytes plus 12 K bytes for every cluster of every draw.
+    updates"). Half of the runs start from a draw; the best one gets zealous updates for as long as
+    they help. A pass takes O(n K draws) time; memory is 4 n draws bytes and 12 K for every cluster
+    of every draw.
 
     Parameters
     ----------
@@ -65,10 +62,9 @@ def point_estimate(
     n_runs : int, default 16
         Independent searches; 16 is the default of the R package salso.
     max_clusters : int, default 0
-        The estimate has no more clusters than this; 0 stands for the largest number in any draw.
+        Most clusters of the estimate; 0 stands for the largest number in any draw.
     max_draws : int, default 1000
-        Of more draws so many at even distances are used. Draws of chains are no more independent
-        than that as a rule, and time and memory grow with them.
+        Of more draws so many at even distances are used.
     seed : int, Generator or None, default 0
         The same integer gives the same estimate, whatever `n_jobs` is.
     n_jobs : int or None, default None
@@ -131,10 +127,7 @@ def _orders(n: int, rng: np.random.Generator) -> IntArray:
 def search(
     problem: Problem, start: Labels, orders: IntArray, attempts: int, *, persist: bool = False
 ) -> tuple[Labels, int]:
-    """Search from labels (n,), -1 for items to be allocated; return labels and objective.
-
-    With `persist`, clusters are rebuilt round after round until none of them gains.
-    """
+    """Search from labels (n,), -1 for new items; rebuild until nothing gains with `persist`."""
     state = new_state(problem, min(problem.limit, max(int(start.max()) + 1, FIRST_CAPACITY)))
     allocate(problem, state, start)
     state = _sweeten(problem, state, orders[0])
@@ -211,11 +204,7 @@ class State(NamedTuple):
 
 
 def make_problem(draws: Labels, loss: AdditiveLoss, limit: int) -> Problem:
-    """Put canonical draws (B, n) and a loss into tables.
-
-    The potentials go to fixed point with as many bits (30 at most) as keep sums over draws below
-    2^52 and objectives below 2^60; Binder's are whole numbers anyway.
-    """
+    """Put canonical draws (B, n) and a loss into tables."""
     B, n = draws.shape
     n_rows = int(draws.max(axis=1).sum()) + B
     check_memory(
@@ -319,11 +308,7 @@ def close(problem: Problem, state: State, k: int) -> None:
 def visit_in_turn(
     problem: Problem, state: State, items: NDArray[Any], first: int, last: int, quiet: int
 ) -> tuple[int, int]:
-    """Make visits number first to last - 1, until no item would move or a cluster has no room.
-
-    Returns the number of the next visit, which is `last` when all is done, and how many in a row
-    have moved nothing.
-    """
+    """Make visits first to last - 1; return the next, and how many in a row moved nothing."""
     for number in range(first, last):
         if state.used[0] == state.sizes.size and state.used[0] < problem.limit:
             return number, quiet

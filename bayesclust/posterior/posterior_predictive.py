@@ -32,20 +32,18 @@ PAIR = 2
 def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> pd.DataFrame:
     """Compare the constraints with answers that the fitted noise model generates.
 
-    For some draws of partition and noise, all questions are answered again as the model says, and
-    statistics of the observed and the generated answers are compared (Gelman, Meng and Stern 1996).
-    The model holds that a source errs independently and equally often everywhere; each check is a
-    way in which that fails:
+    For some draws of partition and noise, all questions are answered again as the model says, a
+    source erring independently and equally often everywhere, and statistics of the observed and the
+    generated answers are compared (Gelman, Meng and Stern 1996):
 
     - share of an answer, in words: sources that say "same", or "dnk", too often;
     - wrong answers: informative where the noise is known or its prior strong;
     - contradictions, of pairs: answers "different" between items that a chain of answers "same" of
-      the same source joins; one wrong "same" makes many of them where answers are dense;
+      the same source joins;
     - broken triangles, of pairs: i and j, and j and k, are reported the same, but i and k not;
     - disagreements: pairs of different answers to one question. Fewer than expected mean that
       errors are shared, which makes sources look more reliable than they are;
-    - wrong answers by item: pairs of wrong answers about the same item, which is hard or out of
-      place;
+    - wrong answers by item: pairs of wrong answers about the same item, which is hard or misplaced;
     - wrong answers by cluster: squared surplus of wrong answers over what is expected, by the
       clusters that questions are about: a source divides the items in another way.
 
@@ -60,11 +58,10 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     Returns
     -------
     pandas.DataFrame
-        One row per view, source (missing for all sources of a view together) and check: observed
-        (mean over draws), expected, lower and upper (mean and central 90% of the replicates), p
-        (probability that a replicate has more than was observed, ties counted half) and finding:
-        "as expected", or "more" or "less than the noise model expects" where p is within 0.025 of
-        an end.
+        One row per view, source (missing for all of a view together) and check: observed (mean over
+        draws), expected, lower and upper (mean and central 90% of the replicates), p (probability
+        that a replicate has more than was observed, ties counted half) and finding: "as expected",
+        or "more" or "less than the noise model expects" where p is within 0.025 of an end.
 
     Notes
     -----
@@ -191,8 +188,7 @@ def _repeated(view: StoredConstraints) -> IntArray:
     question = question.reshape(-1)
     if times.max() < PAIR:
         return np.empty(0, np.int64)
-    chosen: IntArray = np.where(times[question] > 1, question, -1)
-    return chosen
+    return np.where(times[question] > 1, question, -1)
 
 
 def _disagreements(question: IntArray, answers: CodeArray) -> int:
@@ -209,8 +205,7 @@ def _by_item(view: StoredConstraints, wrong: Labels) -> FloatArray:
     """Pairs of wrong answers of each source that share an item, summed over items."""
     where = (view.source[wrong, None] * view.n_items + view.items[wrong]).ravel()
     times = np.bincount(where, minlength=view.n_sources * view.n_items).reshape(view.n_sources, -1)
-    pairs: FloatArray = (times * (times - 1)).sum(axis=1) / 2
-    return pairs
+    return (times * (times - 1)).sum(axis=1) / 2
 
 
 def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArray:
@@ -220,8 +215,7 @@ def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArr
     surplus = (seen - expected) ** 2 / np.maximum(expected, 1e-12)
     owner = np.zeros(len(expected), np.int64)
     owner[draw.cell] = view.source
-    by_source: FloatArray = np.bincount(owner, surplus, view.n_sources)
-    return by_source
+    return np.bincount(owner, surplus, view.n_sources)
 
 
 def _rows(

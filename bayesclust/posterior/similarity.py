@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._numba import device, kernel
+from bayesclust._numba import kernel
 from bayesclust.checks import check_int, check_memory, n_threads
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
@@ -35,7 +35,7 @@ def similarity_matrix(posterior: Any) -> FloatArray:
     Returns
     -------
     (n, n) array of float64
-        Symmetric, with ones on the diagonal; each entry a whole number of draws over their number.
+        Symmetric, with ones on the diagonal.
 
     Examples
     --------
@@ -59,8 +59,7 @@ def similarity_matrix(posterior: Any) -> FloatArray:
         together[first:, first:last] = counts.T
 
     list(_by_rows(draws, both_ways, half=True))
-    value: FloatArray = together / len(draws)
-    return value
+    return together / len(draws)
 
 
 def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
@@ -132,17 +131,13 @@ def item_entropy(posterior: Any) -> FloatArray:
     bits = (entr(share) + entr(1 - share)) / np.log(2)
     # an item is with itself for certain, so it adds nothing to its own sum
     sums = np.concatenate(list(_by_rows(draws, lambda _, counts: bits[counts].sum(axis=1))))
-    mean: FloatArray = sums / max(draws.shape[1] - 1, 1)
-    return mean
+    return sums / max(draws.shape[1] - 1, 1)
 
 
 def _by_rows[Part](
     draws: Labels, use: Callable[[int, NDArray[np.int32]], Part], *, half: bool = False
 ) -> Iterator[Part]:
-    """Yield use(first row, counts of draws together with each item), for `ROWS` rows at a time.
-
-    With `half`, with each item from the first of these rows on.
-    """
+    """Yield use(first row, counts of draws with each item, if `half` from that row on)."""
     z = np.ascontiguousarray(draws.T)
 
     def rows(first: int) -> Part:
@@ -160,41 +155,20 @@ def _count_rows(z: Labels, top: int, bottom: int, begin: int) -> NDArray[np.int3
     for upper in range(top, bottom, TILE):
         for left in range(begin, n, TILE):
             last = min(left + TILE, n)
-            _count_tile(z, upper, min(upper + TILE, bottom), left, last, top, begin, out)
+            for first in range(0, z.shape[1], BLOCK):
+                for i in range(upper, min(upper + TILE, bottom)):
+                    a = z[i, first : first + BLOCK]
+                    for j in range(left, last):
+                        b = z[j, first : first + BLOCK]
+                        count = np.int16(0)
+                        for t in range(a.size):
+                            count = np.int16(count + (a[t] == b[t]))
+                        out[i - top, j - begin] += count
     return out
 
 
-@device
-def _count_tile(
-    z: Labels,
-    top: int,
-    bottom: int,
-    left: int,
-    right: int,
-    first_row: int,
-    first_column: int,
-    out: NDArray[np.int32],
-) -> None:
-    """Compare items top to bottom with items left to right."""
-    n_draws = z.shape[1]
-    for first in range(0, n_draws, BLOCK):
-        last = min(first + BLOCK, n_draws)
-        for i in range(top, bottom):
-            a = z[i, first:last]
-            for j in range(left, right):
-                b = z[j, first:last]
-                count = np.int16(0)
-                for t in range(a.size):
-                    count = np.int16(count + (a[t] == b[t]))
-                out[i - first_row, j - first_column] += count
-
-
 def cluster_similarity(posterior: Any, labels: ArrayLike) -> FloatArray:
-    """Return the mean similarity (K, n) of each item to the members of each cluster of labels (n,).
-
-    Entry (k, i) is the posterior probability that i shares a cluster with a random member of k, i
-    itself among them. O(n K draws) time; no n x n matrix is formed.
-    """
+    """Return the mean similarity (K, n) of items to the members of clusters, itself included."""
     draws = stacked_partitions(posterior)
     z = as_labels(labels, "labels", draws.shape[1])
     sizes = np.bincount(z)

@@ -24,25 +24,7 @@ PROCESSES = ("DirichletProcess(", "PitmanYor(", "dirichlet_process", "pitman_yor
 
 
 def canonical(z: ArrayLike, what: str = "labels") -> Labels:
-    """Return partitions with labels 0, 1, ... in order of first appearance.
-
-    Parameters
-    ----------
-    z : (..., n) array of int
-    what : str, default "labels"
-        What errors call them.
-
-    Returns
-    -------
-    (..., n) array of int16
-        Equal rows for equal partitions. int32 from 32768 items on.
-
-    Examples
-    --------
-    >>> canonical([[7, 7, 2, 7], [1, 0, 1, 2]])
-    array([[0, 0, 1, 0],
-           [0, 1, 0, 2]], dtype=int16)
-    """
+    """Return partitions (..., n) with labels 0, 1, ... in order of first appearance."""
     array = plain_array(z, what, ONE_EACH)
     if array.ndim == 0:
         raise ValueError(
@@ -129,8 +111,7 @@ def to_datatree(
     Parameters
     ----------
     posterior : mapping of arrays of shape (chain, draw, ...)
-        With "z" (chain, draw, n), which is made canonical. "n_clusters" is counted where it is
-        missing.
+        With "z" (chain, draw, n), which is made canonical; "n_clusters" is counted where missing.
     sample_stats : mapping of arrays of shape (chain, draw), optional
         Such as log_joint.
     X : array of shape (n, d), optional
@@ -248,10 +229,7 @@ def is_array(posterior: Any) -> bool:
 
 
 def chain_partitions(posterior: Any) -> Labels:
-    """Return canonical draws (chain, draw, n) of a tree, an estimator or an array.
-
-    An array (draws, n) is one chain.
-    """
+    """Return canonical draws (chain, draw, n) of a tree, an estimator or an array, maybe 2-d."""
     if is_array(posterior):
         chains = 1
         rows = posterior
@@ -281,25 +259,17 @@ def evenly_spread(number: int, available: int) -> IntArray:
 
 
 def stacked_partitions(posterior: Any) -> Labels:
-    """Return the draws of the partition, the chains one after another.
-
-    Parameters
-    ----------
-    posterior : DataTree, fitted estimator, or array of shape (draws, n) or (chain, draw, n)
-
-    Returns
-    -------
-    (draws, n) array of int16
-        Canonical labels.
-
-    Examples
-    --------
-    >>> stacked_partitions([[5, 5, 1], [2, 3, 2]])
-    array([[0, 0, 1],
-           [0, 1, 0]], dtype=int16)
-    """
+    """Return the draws (draws, n) of `chain_partitions`, the chains one after another."""
     partitions = chain_partitions(posterior)
     return partitions.reshape(-1, partitions.shape[-1])
+
+
+def constraints_if_any(posterior: Any) -> list[StoredConstraints]:
+    """Return the constraints that a fit was given, none of a posterior without them."""
+    tree = getattr(posterior, "posterior_", posterior)
+    if "constant_data" not in getattr(tree, "children", ()):
+        return []
+    return constraints_from_dataset(tree["constant_data"].to_dataset())
 
 
 def stored_constraints(posterior: Any) -> list[StoredConstraints]:
@@ -322,8 +292,7 @@ def log_joints(posterior: Any) -> FloatArray | None:
         or "log_joint" not in tree["sample_stats"]
     ):
         return None
-    values: FloatArray = tree["sample_stats"]["log_joint"].transpose("chain", "draw").values
-    return values
+    return tree["sample_stats"]["log_joint"].transpose("chain", "draw").values
 
 
 def settings_of(posterior: Any) -> dict[str, Any]:
@@ -334,10 +303,7 @@ def settings_of(posterior: Any) -> dict[str, Any]:
 
 
 def process_draws(posterior: Any) -> tuple[FloatArray, FloatArray] | None:
-    """Return draws of discount and concentration, 0 and alpha under a Dirichlet process.
-
-    None under a prior over partitions that is neither that nor a Pitman-Yor process.
-    """
+    """Return draws of discount and concentration of a Dirichlet or Pitman-Yor process, or None."""
     draws = group(posterior, "posterior")
     prior = str(settings_of(posterior).get("partition_prior") or PROCESSES[0])
     if "concentration" not in draws or not prior.removeprefix("Nested(among=").startswith(
@@ -356,11 +322,7 @@ def with_names(
     features: Sequence[str] | None = None,
     sources: Mapping[str, Sequence[str]] | None = None,
 ) -> xr.DataTree:
-    """Return a copy of a posterior with names of its items, features and sources as coordinates.
-
-    They are ``item``, ``feature`` and ``<name>_source`` in the groups that have these dimensions.
-    `sources` maps names of constraints to one name a source.
-    """
+    """Return a copy with coordinates item, feature and, by names of constraints, <name>_source."""
     import xarray as xr
 
     names: dict[str, Sequence[str] | None] = {"item": items, "feature": features}

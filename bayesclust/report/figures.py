@@ -29,8 +29,6 @@ STYLE: dict[Any, Any] = {
 }
 LARGEST = 20_000
 """Items whose similarities, n^2 of them, are computed in reasonable time."""
-CURVE = 60
-"""Answers from which on a ranking is a curve; a list would repeat the table beside it."""
 TRACES = ("log_joint", "n_clusters", "concentration")
 RANKS = ("log_joint", "n_clusters", "entropy", "largest_cluster")
 BOUNDS = (
@@ -61,7 +59,7 @@ def pictures(posterior: Any, found: Findings) -> list[Picture]:
     """Draw all figures of the page, in its order; the same posterior gives the same bytes."""
     import matplotlib as mpl
 
-    parts = (_numbers, _partitions, _similarity, _entropy, _graph, _ranking, _sources, _chains)
+    parts = (_numbers, _partitions, _similarity, _entropy, _graph, _sources, _chains)
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -169,19 +167,6 @@ def _graph(posterior: Any, found: Findings) -> Iterator[Picture]:
     caption = "Each line is an answer: blue ones are probably right, orange ones probably wrong."
     alt = f"{found.answers:,} answers as lines, {found.probably_wrong:,} of them probably wrong."
     yield _taken(figure, "answers", caption, alt)
-
-
-def _ranking(posterior: Any, found: Findings) -> Iterator[Picture]:
-    """The credibility of many answers as a curve."""
-    if found.answers <= CURVE:
-        return
-    figure = _figure(2.8)
-    plots.credibility_ranking(posterior, ax=figure.add_subplot())
-    alt = (
-        f"Credibility of {found.answers:,} answers in rising order; "
-        f"{found.probably_wrong:,} are below one half."
-    )
-    yield _taken(figure, "answers", "All answers, the least credible first.", alt)
 
 
 def _sources(posterior: Any, found: Findings) -> Iterator[Picture]:

@@ -108,12 +108,13 @@ def _answers(found: Findings) -> Section:
         rows.append([answer, *(f"{row[name]:.3f}" for name in numbers)])
     shown = len(rows)
     listed = "" if shown == found.probably_wrong else f"; the {shown} least credible are listed"
+    caution = "" if found.ok is not False else " Many may be right all the same: see the verdict."
     loo = "; leave-one-out: the same given the data and all other answers" if has_loo else ""
     return Section(
         "answers",
         "Answers that are probably wrong",
         f"{found.probably_wrong:,} of {found.answers:,} answers are more likely wrong than right"
-        f"{listed}.",
+        f"{listed}.{caution}",
         {"answer": "word", "P(right)": "number"} | ({"leave-one-out": "number"} if has_loo else {}),
         rows,
         f"P(right): posterior probability that the answer is right{loo}." if rows else "",

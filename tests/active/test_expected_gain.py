@@ -189,12 +189,13 @@ def tree(p, q):
 
 def test_the_noise_of_each_draw_is_heeded():
     p, q = np.array([0.9, 0.8, 0.7, 0.6]), np.array([0.6, 0.7, 0.8, 0.9])
-    table = bc.active.suggest_queries(tree(p, q), queries=[(0, 2), (1, 2)], target="partition")
-    same = Z[:, [0, 1]] == Z[:, [2, 2]]
+    table = bc.active.suggest_queries(tree(p, q), size=20, target="partition")
+    same = Z[:, table["i"]] == Z[:, table["j"]]
     says_same = np.where(same, p[:, None], 1 - q[:, None])
     share = 1 / 12  # none skipped, two answered
     answers = np.stack(
-        [(1 - share) * says_same.T, (1 - share) * (1 - says_same.T), np.full((2, 4), share)], axis=2
+        [(1 - share) * says_same.T, (1 - share) * (1 - says_same.T), np.full(same.T.shape, share)],
+        axis=2,
     )
     wanted = expected_gains(uncertainty("partition", Z), np.full(4, 0.25), answers)
     assert table["gain"].to_numpy() == pytest.approx(wanted)

@@ -6,12 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from bayesclust.constraints import (
-    PairwiseConstraints,
-    RelativeConstraints,
-    constraint_graph,
-    greedy_coloring,
-)
+from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints.factor_graph import constraint_graph, greedy_coloring
 
 
 def random_views(n, rng):

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from bayesclust.constraints import (
-    PairwiseConstraints,
-    RelativeConstraints,
-    constraints_from_dataset,
-    to_dataset,
-)
-from bayesclust.constraints.stored import noise_names
+from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints.stored import constraints_from_dataset, noise_names, to_dataset
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from scipy import sparse
 from bayesclust import constraints
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import KINDS
+from bayesclust.constraints.stored import to_dataset
 from tests.refusals import cases, refusal
 
 
@@ -29,7 +30,7 @@ def rule(kind, row):
 nan = np.nan
 matrix = PairwiseConstraints.from_matrix
 links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=4)
-NAMES = {**vars(constraints), **globals(), "sparse": sparse}
+NAMES = {**vars(constraints), **globals(), "sparse": sparse, "to_dataset": to_dataset}
 
 ROWS = """
 pairs([0, 1])
@@ -71,10 +72,11 @@ pairs([(0, 1), (1, 2)], [1, 1], source=[0, 2])
     ValueError: source skips number 1 (the largest is 2): number the sources 0, 1, 2, ... without
     gaps.
 pairs([(0, 1)], noise=UniformNoise())
-    TypeError: UniformNoise is for relative constraints, but these are pairwise: pass for instance
-    LinkNoise().
+    TypeError: noise must be a noise model of pairwise constraints; got UniformNoise: pass for
+    instance LinkNoise().
 triplets([(0, 1, 2)], noise=0.1)
-    TypeError: noise must be a noise model; got float: pass for instance UniformNoise().
+    TypeError: noise must be a noise model of relative constraints; got float: pass for instance
+    UniformNoise().
 pairs([(0, 1)], name='my links')
     ValueError: name must be a word of letters, digits and underscores; got 'my links'.
 PairwiseConstraints.from_lists([(0, 1)], [(2, 2)], n_items=3)
@@ -158,12 +160,6 @@ links.restrict([False] * 4)
     ValueError: items is empty: keep at least one item.
 links.restrict([0.5])
     TypeError: items must be a list of indices or a mask; got shape (1,), dtype float64.
-PairwiseConstraints([(0, 1), (1, 2), (2, 0)], [1, 1, 0], n_items=3).closure()
-    ValueError: pairs[2] says that items 0 and 2 are different, but other answers make them the
-    same: remove one of the answers that conflicts() lists.
-greedy_coloring([links], n_items=5)
-    ValueError: the constraints 'links' are on 4 items, but n_items is 5: pass the n_items they
-    were made for.
 to_dataset([links, links])
     ValueError: two constraints are named "links": give each a name of its own, name="...".
 """
@@ -171,12 +167,11 @@ RULES = """
 rule('label', (0, 1, 2))
     TypeError: rows[0] must be (item, cluster); got (0, 1, 2).
 rule('label', (4, 1))
-    ValueError: rows[0] names item 4, but with n_items=4 items are numbered 0 to 3: correct the
-    index or n_items.
+    ValueError: an item in rows[0] must be an integer from 0 to 3; got 4.
 rule('label', (0, -1))
-    ValueError: rows[0] names cluster -1: clusters are numbered from 0.
+    ValueError: a cluster in rows[0] must be an integer of at least 0; got -1.
 rule('label', (0, 1.5))
-    TypeError: rows[0] has 1.5 where the number of a cluster is wanted: pass an integer.
+    TypeError: a cluster in rows[0] must be an integer of at least 0; got 1.5 of type float.
 rule('span', ([], [1]))
     ValueError: rows[0] has no items: name at least one, or leave the row out.
 rule('span', ([0], []))
@@ -186,7 +181,7 @@ rule('span', (0, [1]))
 rule('span', ([0, 0], [1]))
     ValueError: rows[0] names item 0 more than once: name each once.
 rule('spread', ([0, 1], 0))
-    ValueError: rows[0] allows 0 clusters: allow at least 1.
+    ValueError: the number of clusters in rows[0] must be an integer of at least 1; got 0.
 rule('implication', ([], [(0, 1, True)]))
     ValueError: rows[0] has no links: name at least one, or leave the row out.
 rule('implication', ([(1, 1, True)], [(0, 1, True)]))

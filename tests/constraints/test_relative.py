@@ -1,11 +1,10 @@
-"""Relative constraints: the true answer, sampling, and conflicts against all partitions."""
+"""Relative constraints: the true answer, and sampling."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from bayesclust.constraints import ConfusionNoise, RelativeConstraints
-from tests.exactness.exact import partitions
 
 CONFUSION = np.array([[0.7, 0.1, 0.2], [0.05, 0.8, 0.15], [0.02, 0.03, 0.95]])
 
@@ -57,57 +56,3 @@ def test_a_fraction_is_of_all_questions():
     assert (
         len(RelativeConstraints.sample([0, 0, 1, 1, 2], fraction=1.0, error_rate=0.0, seed=0)) == 30
     )
-
-
-@pytest.mark.parametrize("words", [2, 3])
-def test_conflicts_are_listed_where_no_partition_is_possible(words):
-    """With "yes" and "no" alone the list is complete; with "dnk" each conflict is one indeed."""
-    z, found = partitions(5), []
-    for seed in range(20):
-        rng = np.random.default_rng([words, seed])
-        items = [rng.choice(5, 3, replace=False) for _ in range(int(rng.integers(2, 5)))]
-        view = RelativeConstraints(items, rng.integers(words, size=len(items)), 5)
-        possible = (view.truths(z) == view.answers).all(axis=1).any()
-        found.append(len(view.conflicts()) > 0)
-        assert found[-1] == (not possible) if words == 2 else not (found[-1] and possible)
-    assert 3 <= sum(found) <= 17
-
-
-def test_conflicts_say_why():
-    rows = [
-        (0, 1, 2),
-        (0, 2, 1),
-        (3, 4, 5),
-        (4, 3, 6),
-        (4, 5, 3),
-        (7, 8, 9),
-        (7, 9, 10),
-        (7, 8, 10),
-    ]
-    answers = ["yes", "yes", "yes", "dnk", "yes", "yes", "no", "dnk"]
-    reasons = RelativeConstraints(rows, answers, 11).conflicts()
-    assert reasons[["i", "j", "k", "yes", "no", "dnk", "reason"]].values.tolist() == [
-        [0, 1, 2, 1, 1, 0, "several answers were given"],
-        [3, 4, 5, 1, 0, 0, "other answers join what this sets apart"],
-        [4, 3, 5, 0, 1, 0, "other answers join what this sets apart"],
-    ]
-
-
-@pytest.mark.parametrize(
-    ("chain", "triplet", "question", "word"),
-    [
-        ([(0, 1, 3), (1, 2, 4)], (0, 2, 3), [0, 2, 3], "yes"),
-        ([(0, 1, 3), (1, 2, 4)], (0, 3, 2), [0, 2, 3], "yes"),
-        ([(0, 1, 2), (1, 3, 4)], (0, 2, 3), [0, 2, 3], "no"),
-        ([(2, 3, 0), (0, 1, 4)], (0, 1, 2), [0, 1, 2], "yes"),
-    ],
-)
-def test_what_others_entail_contradicts_dnk(chain, triplet, question, word):
-    conflicts = RelativeConstraints([*chain, triplet], ["yes", "yes", "dnk"], 5).conflicts()
-    assert conflicts[["i", "j", "k"]].values.tolist() == [question]
-    assert conflicts["reason"].tolist() == [f"other answers entail {word}"]
-    (mine,) = RelativeConstraints([question], [word], 5).answers
-    z = partitions(5)
-    both = RelativeConstraints(chain, ["yes", "yes"], 5)
-    fitting = z[(both.truths(z) == both.answers).all(axis=1)]
-    assert (RelativeConstraints([question], ["dnk"], 5).truths(fitting) == mine).all()

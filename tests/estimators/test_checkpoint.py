@@ -8,8 +8,13 @@ import pytest
 import bayesclust as bc
 from bayesclust.inference.chain import Moves
 
-SHORT = {"num_chains": 2, "num_warmup": 5, "num_samples": 6, "progress": False}
-SHORT |= {"cluster_model": "single"}
+SHORT = {
+    "cluster_model": "single",
+    "num_chains": 2,
+    "num_warmup": 5,
+    "num_samples": 6,
+    "progress": False,
+}
 
 
 RNG = np.random.default_rng(7)

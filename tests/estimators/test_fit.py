@@ -34,15 +34,6 @@ def test_warnings_point_at_the_line_that_called_fit(estimator):
     assert 0 < estimator.fit_seconds_ < 600
 
 
-def test_fit_predict_and_a_second_fit_are_timed():
-    X = np.arange(40.0).reshape(20, 2)
-    est = bc.DPMeans(penalty=30.0)
-    est.fit_predict(X)
-    first = est.fit_seconds_
-    est.fit(X[:5])
-    assert est.fit_seconds_ != first
-
-
 def files_entered(call):
     """The files of the package whose Python functions run during a call, in any thread."""
     root = str(Path(bc.__file__).parent)

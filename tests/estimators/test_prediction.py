@@ -13,8 +13,13 @@ from sklearn.exceptions import NotFittedError
 import bayesclust as bc
 from bayesclust.typing import NDArray
 
-SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 60, "progress": False}
-SHORT |= {"cluster_model": "single"}
+SHORT = {
+    "cluster_model": "single",
+    "num_chains": 2,
+    "num_warmup": 40,
+    "num_samples": 60,
+    "progress": False,
+}
 METHODS = ("predict", "predict_proba", "predict_novelty", "predict_similarity", "score_samples")
 
 

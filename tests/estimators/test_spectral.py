@@ -64,25 +64,6 @@ def test_growth_without_end_ends_at_many_mean_distances(blobs, links):
     assert still.xi_ == (0.25, 0.25)
 
 
-def test_sources_have_a_confidence_each(blobs):
-    """Source 1 answers at random: with xi = 0 for it the partition is that of source 0 alone."""
-    X, y = blobs
-    good = bc.PairwiseConstraints.sample(y, size=300, seed=0)
-    bad = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.5, seed=1)
-    pairs, same = (
-        np.concatenate([good.items, bad.items]),
-        np.concatenate([good.answers, bad.answers]),
-    )
-    both = bc.PairwiseConstraints(pairs, same, n_items=120, source=np.repeat([0, 1], 300))
-    alone = bc.SpectralRDPMeans(n_clusters=3, xi=20.0).fit(X, constraints=good)
-    est = bc.SpectralRDPMeans(n_clusters=3, xi={"links": {0: 20.0, 1: 0.0}}).fit(
-        X, constraints=both
-    )
-    assert (est.labels_ == alone.labels_).all()
-    assert est.bound_ == pytest.approx(alone.bound_)
-    assert est.xi_["links"].tolist() == [[20.0, 20.0], [0.0, 0.0]]
-
-
 def test_max_clusters_is_kept(blobs, links):
     X, _ = blobs
     for most in (1, 2, 5):

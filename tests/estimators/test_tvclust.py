@@ -6,11 +6,19 @@ import xarray as xr
 from sklearn.base import clone
 
 import bayesclust as bc
+from bayesclust.estimators import tvclust
+from bayesclust.estimators.tvclust import usual_draws
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
 from tests.refusals import cases, refusal
 
-SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False, "random_state": 5}
-SHORT |= {"cluster_model": "single"}
+SHORT = {
+    "cluster_model": "single",
+    "num_chains": 2,
+    "num_warmup": 40,
+    "num_samples": 30,
+    "progress": False,
+    "random_state": 5,
+}
 MEAN_FIELD = bc.VariationalSettings(n_init=2, n_refined=1)
 FITS = {
     "collapsed": ("collapsed", None),
@@ -160,3 +168,19 @@ def test_moves_and_priors_that_a_sampler_lacks_are_refused(sampler):
         fit(sampler, partition_prior="finite_mixtures")
     with pytest.raises(ValueError, match="allows 2: start from fewer"):
         fit(sampler, partition_prior=KnownK(2), init=np.arange(6))
+
+
+def test_many_items_have_fewer_draws_unless_told(monkeypatch):
+    assert [usual_draws(n) for n in (10, 1000, 2000, 5000)] == [1000, 1000, 500, 250]
+    monkeypatch.setattr(tvclust, "FREE_ITEMS", 1)
+    X = np.random.default_rng(0).normal(size=(500, 1))
+    settings = SHORT | {"num_warmup": 2, "num_samples": None}
+    est = bc.TVClust(family="gaussian_diagonal", **settings).fit(X)
+    assert est.posterior_["posterior"].sizes["draw"] == 250
+
+
+def test_fit_warns_of_draws_not_to_be_trusted_and_notes_it():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    with pytest.warns(bc.posterior.DiagnosisWarning, match="From bayesclust.diagnose") as caught:
+        est = bc.TVClust(**SHORT | {"num_warmup": 0, "num_samples": 2}).fit(X)
+    assert est.posterior_.attrs["diagnosis"] in str(caught[0].message)

@@ -84,7 +84,6 @@ def weights_from_prior(
     prior: WeightPrior, points: FloatArray, free: Any, K: int, rng: Generator
 ) -> tuple[FloatArray, float]:
     """W and its precision from a proper prior, entropies included, by rejection."""
-    assert prior.bias_scale is not None
     most = (
         0.0 if prior.proportions is not None else prior.balance * np.log(K)
     )  # of -KL, or of an entropy

@@ -55,7 +55,7 @@ def z_scores(name, number, seed, drawn=None, **options):
     """Beside draws from the prior, which may be given."""
     first, second = np.random.default_rng(seed).spawn(2)
     problem = template(name, **options)
-    drawn = marginal_conditional(problem, 4 * number, first) if drawn is None else drawn
+    drawn = marginal_conditional(problem, number, first) if drawn is None else drawn
     return compare_means(drawn, successive_conditional(problem, number, second))
 
 

@@ -1,5 +1,7 @@
 """Tables of several kinds of columns: products are the sum of their parts, hurdles two families."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -108,8 +110,12 @@ def test_units_of_a_part_do_not_decide_the_embedding(X):
     [
         ((), TypeError, r"parts=\(\) is no list of pairs; give \[\(family, columns\), ...\]"),
         ([FullGaussian()], TypeError, r"parts\[0\] is FullGaussian.*; give a pair of a family and"),
-        ([(Product([("poisson", 0)]), [0])], TypeError, r"parts\[0\] is itself a Product; write"),
-        ([("gaussian_tied", [0, 1])], TypeError, r"parts\[0\] is a TiedGaussian, which models all"),
+        (
+            [(Product([("poisson", 0)]), [0])],
+            TypeError,
+            r"parts\[0\] is a Product, which cannot be",
+        ),
+        ([("gaussian_tied", [0, 1])], TypeError, r"parts\[0\] is a TiedGaussian, which cannot be"),
         (
             [("gaussian", [0, 1])],
             ValueError,
@@ -215,21 +221,10 @@ def test_hurdles_leave_out_what_does_not_vary():
     assert none.log_marginal(none.X[:4], hyper) == plain.log_marginal(plain.X[:4], hyper)
 
 
-@pytest.mark.parametrize(
-    ("atoms", "error", "sentence"),
-    [
-        ([[0.0]], ValueError, "atoms has lists for 1 columns, but there are 3: give one for each"),
-        ("zero", TypeError, "atoms='zero' is no list of lists of numbers: give 'data'"),
-        ([0.0, 1.0, 2.0], TypeError, r"atoms=\[0.0, 1.0, 2.0\] is no list of lists"),
-        (
-            [["a"], [], []],
-            TypeError,
-            r"atoms=\[\['a'\], \[\], \[\]\] is no list of lists of numbers",
-        ),
-    ],
-)
-def test_bad_atoms_are_refused(inflated, atoms, error, sentence):
-    with pytest.raises(error, match=f"^{sentence}"):
+@pytest.mark.parametrize("atoms", [[[0.0]], "zero", [0.0, 1.0, 2.0], [["a"], [], []], None])
+def test_bad_atoms_are_refused(inflated, atoms):
+    sentence = f"atoms={atoms!r} must be 'data', a number, or a list of values for each of the 3 "
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
         HurdleGaussian(atoms).bind(inflated)
 
 
@@ -261,8 +256,5 @@ def test_mixed_family_gives_every_column_the_family_of_its_kind(rng):
     hole = np.where(np.arange(n * 7).reshape(n, 7) == 4, np.nan, table)
     assert parts_of(mixed_family(hole))["HurdleGaussian"] == [0, 3, 4, 6]
     assert mixed_family(table[:, [0, 4]]) == FullGaussian()
-    assert mixed_family(table[:, [0, 4]], covariance="diagonal") == DiagonalGaussian()
     np.testing.assert_array_equal(Mixed().bind(table).X, mixed_family(table).bind(table).X)
     assert isinstance(mixed_family(table[:, [5]]), Recoded)
-    with pytest.raises(ValueError, match='covariance must be "full" or "diagonal"'):
-        mixed_family(table, covariance="spherical")

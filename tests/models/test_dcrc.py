@@ -36,9 +36,8 @@ def W(rng):
         WeightPrior(2.5, 3.0, separation=4.0, balance=2.0),
         WeightPrior(2.5, 3.0, separation=1.0, balance=2.0, proportions=(0.5, 0.3, 0.2)),
         WeightPrior((3.0, 2.0), 3.0, separation=1.0),
-        WeightPrior.from_paper(7, 1.5, 0.1),
     ],
-    ids=["plain", "entropies", "uneven", "learned precision", "paper"],
+    ids=["plain", "entropies", "uneven", "learned precision"],
 )
 def test_program_and_log_joint_agree(X, W, rng, prior):
     views = answers()

@@ -102,18 +102,6 @@ def test_the_list_names_the_least_credible_in_order(posterior, flipped):
     assert ax.get_title(loc="left") == f"{text},\n{caught}"
 
 
-def test_many_answers_make_a_curve(posterior, flipped):
-    lines = lines_by_name(bc.plots.credibility_ranking(posterior, flipped))
-    credibility = bc.constraint_credibility(posterior)["credibility"].to_numpy()
-    order = np.argsort(credibility, kind="stable")
-    curve = lines["given all answers"]
-    np.testing.assert_array_equal(curve.get_xdata(), np.arange(1, 111))
-    np.testing.assert_array_equal(curve.get_ydata(), credibility[order])
-    crosses = lines["wrong in truth"]
-    np.testing.assert_array_equal(crosses.get_xdata(), np.flatnonzero(flipped[order]) + 1)
-    np.testing.assert_array_equal(crosses.get_ydata(), credibility[order][flipped[order]])
-
-
 STYLES = {
     "same": [("j", "solid")],
     "different": [("j", "dashed")],

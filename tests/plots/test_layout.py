@@ -11,7 +11,6 @@ PLOTS = {
     "constraint_graph": (bc.plots.constraint_graph, 1),
     "credibility": (bc.plots.credibility, 1),
     "credibility_ranking": (bc.plots.credibility_ranking, 1),
-    "listed": (lambda p, **k: bc.plots.credibility_ranking(p, max_listed=60, **k), 1),
     "entropy": (bc.plots.entropy, 1),
     "n_clusters": (bc.plots.n_clusters, 1),
     "similarity": (bc.plots.similarity, 1),

@@ -45,9 +45,6 @@ plots.partitions(posterior, axes=[None])
     ValueError: axes are 1, but the panels of a credible ball take 4: pass 4 axes, or None.
 plots.partitions(posterior, axes=[None] * 4)
     TypeError: axes[0] must be Matplotlib axes or None; got NoneType.
-plots.similarity(posterior, partitions={"other": [0, 1]})
-    ValueError: partitions['other'] has 2 items, but the posterior has 18: pass one label per
-    item.
 plots.similarity(many, many[0], order="dendrogram")
     ValueError: a dendrogram takes at most 5,000 items; got 5,001: leave order='clusters'.
 plots.agreement(named)

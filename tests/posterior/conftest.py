@@ -18,16 +18,3 @@ def make_draws(rng, n, clusters, draws, noise=0.05, uncertain=0.2):
 @pytest.fixture
 def noisy_draws(rng):
     return partial(make_draws, rng)
-
-
-@pytest.fixture(scope="session")
-def all_partitions():
-    """Every partition of n items, as labels; grown item by item."""
-
-    def grow(n):
-        partitions = [()]
-        for _ in range(n):
-            partitions = [(*z, k) for z in partitions for k in range(max(z, default=-1) + 2)]
-        return np.array(partitions)
-
-    return grow

@@ -1,11 +1,15 @@
 """Credibility, leave-one-out, reliability and conflict against exact posteriors and plain loops."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 import bayesclust as bc
 from bayesclust.partition_priors import PitmanYor
+from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.tree import to_datatree
+from tests.exactness.exact import partitions
 
 
 def plain_truth(labels):
@@ -88,19 +92,19 @@ def test_log_likelihood_is_the_entry_of_the_noise(noisy, asked):
                 assert found == pytest.approx(np.log(expected))
 
 
-def test_leaving_one_out_is_the_posterior_without_it(all_partitions):
+def test_leaving_one_out_is_the_posterior_without_it():
     """All partitions of three items by their exact posterior, with and without the last link."""
     rng = np.random.default_rng(0)
-    partitions = all_partitions(3)
+    every = partitions(3)
     prior = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
     p, q = 0.8, 0.7
     links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, True], n_items=3)
-    same = partitions[:, [0, 1]] == partitions[:, [1, 2]]
+    same = every[:, [0, 1]] == every[:, [1, 2]]
     likelihoods = np.where(same, p, 1 - q)
     posterior = prior * likelihoods.prod(axis=1)
     posterior /= posterior.sum()
     number = 200_000
-    z = partitions[rng.choice(5, size=(1, number), p=posterior)]
+    z = every[rng.choice(5, size=(1, number), p=posterior)]
     known = {"p": np.full((1, number, 1), p), "q": np.full((1, number, 1), q)}
     table = bc.constraint_credibility(to_datatree({"z": z, **known}, constraints=[links]))
     for m in (0, 1):
@@ -222,9 +226,9 @@ def tree(z, links, p, q):
     return to_datatree({"z": z} | noise, constraints=[links])
 
 
-def test_conflicts_agree_with_enumeration(all_partitions):
+def test_conflicts_agree_with_enumeration():
     """Odds of 3 for every right answer: partitions as often as their posterior says."""
-    every = all_partitions(4)
+    every = partitions(4)
     pairs, same = [(0, 1), (1, 2), (2, 3), (0, 3)], [True, True, False, True]
     links = bc.PairwiseConstraints(pairs, same, n_items=4, source=range(4))
     right = links.truths(every) == links.answers
@@ -274,3 +278,18 @@ def test_sources_agree_conflict_or_are_uninformative(rng):
     )
     assert table["finding"].tolist() == ["agrees", "conflicts with the rest", "is uninformative"]
     assert table["answers"].tolist() == [30, 30, 30]
+
+
+def test_low_credibilities_come_with_a_caution_unless_the_draws_are_trusted():
+    links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
+    tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 1]]]}, constraints=[links])
+    with warnings.catch_warnings(action="error", category=DiagnosisWarning):
+        bc.constraint_credibility(tree)
+    tree.attrs["diagnosis"] = "No: the constraints contradict the model."
+    with pytest.warns(DiagnosisWarning, match="below 0.05 may be right .*: No: the constraints"):
+        bc.constraint_credibility(tree)
+    links = bc.PairwiseConstraints([(0, 1)], [True], n_items=3)
+    tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 1]]]}, constraints=[links])
+    tree.attrs["diagnosis"] = "No."
+    with warnings.catch_warnings(action="error", category=DiagnosisWarning):
+        bc.constraint_credibility(tree)

@@ -256,11 +256,6 @@ def rows(good, rng):
     yield from ([(0.5, 0)], [((), ())], [(True, 1)], [(0, 1, 2, 3, 4)], np.zeros((2, 9)))
 
 
-def queries(good, rng):
-    yield from ([(0, 99)], [(0, 0)], [(-1, 2)], [(0,)], [(0, 1, 2)], [None], [7], [("a", "b")])
-    yield from (7, "queries", [(0.5, 1)], [])
-
-
 def query(good, rng):
     places = [(0, 99), (0, 0), (0,), "ab", (0.5, 1), None]
     yield from (Query("pair", place) for place in places)
@@ -284,19 +279,13 @@ def fixed(*values):
 NAMED = [items, items_with_gaps, labels, integer_labels, item_labels, integer_array, draws_array]
 NAMED += [label_rows, class_labels, draws, tree, answered, constraints, tuples, answers, sources]
 NAMED += [matrix, rows, weights, points, indices, flags, count, cluster_numbers, choice, prior]
-NAMED += [amount, path, file, methods, differences, queries, query]
+NAMED += [amount, path, file, methods, differences, query]
 SORTS = {
     **{bad.__name__.replace("_", " "): bad for bad in NAMED},
     "new items": lambda good, rng: items(good, rng, least=1),
-    "label tuples": fixed(
-        *OBJECTS, [[0], [1, 2]], np.zeros((2, 4), int), np.zeros((2, 1), int), []
-    ),
-    "stored": lambda good, rng: [None, 7, "word", [None], [(0, 1)], [good[0]] * 2, [Thing()]],
-    "stored dataset": lambda good, rng: [*OBJECTS, good.drop_vars(next(iter(good.data_vars)))],
     "natural": lambda good, rng: count(good, rng, least=0),
     "seed": fixed(*NO_NUMBERS, -1, 1.5, "today", [1.5], ["a"], -(2**70), [-1]),
     "loss": fixed(*OBJECTS, ["vi"], bc.losses.VI, b"vi", np.nan, ""),
-    "loss object": fixed(*OBJECTS, bc.losses.VI),
     "name": fixed("my links", "", 7, 2.5, ["links"], b"name", "1a", Thing(), {}),
     "noise": fixed(0.1, "noise", [None], bc.LinkNoise, {}, Thing(), np.eye(3)),
     "axes": fixed("ax", 7, [1, 2, 3], {}, Thing(), True),

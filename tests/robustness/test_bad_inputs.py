@@ -32,8 +32,6 @@ WORDS = {
     "constraints": ["answers", "views"],
     "answers": ["same"],
     "query": ["pairs", "triplets"],
-    "queries": ["pairs", "triplets"],
-    "estimates": ["labels", "draws"],
     "draws": ["labels"],
     "random_state": ["seed"],
     "seed": ["random_state"],

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 import bayesclust as bc
-from bayesclust.constraints import constraints_from_dataset, to_dataset
+from bayesclust.constraints.stored import constraints_from_dataset, to_dataset
 from bayesclust.posterior.credibility import confusions
 from docs.skeletons.constraint import OddNoise, OddOneOut
 from docs.skeletons.family import Directions

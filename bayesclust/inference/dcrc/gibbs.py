@@ -55,13 +55,6 @@ class DCRCProblem:
     W: FloatArray  # (K, d + 1)
     prior: WeightPrior | None = None
 
-    def __post_init__(self) -> None:
-        if self.prior is not None and self.prior.bias_scale is None:
-            raise ValueError(
-                "weights can be drawn under a proper prior alone, but bias_scale is None: "
-                "set a number."
-            )
-
 
 class DCRCChain:
     """One chain. `sweep` moves it on, `draw` tells where it is."""
@@ -178,7 +171,6 @@ def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
     """Log p(W, labels of the named items | X) as a function of W, under the problem's prior."""
     prior = problem.prior
     assert prior is not None
-    assert prior.bias_scale is not None
     sizes = None if prior.proportions is None else np.array(prior.proportions)
     features = named_first(problem.points, named)[0]
     ridge = prior.prior_precision.initial / 2

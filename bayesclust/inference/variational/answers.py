@@ -84,9 +84,7 @@ class SoftAnswers:
     def expected_table(self, counts: Sequence[Counts]) -> FloatArray:
         """E log p(answer | pattern), noise at its optimum given expected counts, (codes, 5)."""
         each = zip(self.constraints, counts, strict=True)
-        return stack_padded(
-            [one.noise.expected_log_table(count, one.n_sources) for one, count in each]
-        )
+        return stack_padded([one.noise.expected_log_table(count) for one, count in each])
 
     def value(self, counts: Sequence[Counts], table: FloatArray | None) -> float:
         """Part of the bound: under a known log table, or with noise integrated out."""

@@ -66,8 +66,3 @@ def test_without_answers_there_is_the_classifier_alone():
     variables, statistics = chain.draw()
     assert variables["z"].shape == (4,)
     assert (statistics["moved"], np.isnan(statistics["blocks_moved"])) == (0.0, True)
-
-
-def test_a_prior_must_be_proper():
-    with pytest.raises(ValueError, match=r"^weights can be drawn under a proper prior alone, but"):
-        problem(WeightPrior.from_paper(10, 1.0, 0.1))

@@ -285,7 +285,7 @@ def test_known_noise_is_its_own_marginal_and_learns_nothing(kind, noise, rng):
     z, params = rng.integers(3, size=(4, given.n_items)), noise.initial(given.n_sources)
     counts = given.counts(z)
     np.testing.assert_allclose(noise.log_marginal(counts), given.log_prob(z, params))
-    expected = noise.expected_log_table(counts[0], given.n_sources)
+    expected = noise.expected_log_table(counts[0])
     np.testing.assert_allclose(expected, noise.log_table(params))
     assert noise.free == ()
     assert noise.log_prior(params) == 0.0
