@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import BayesianGaussianMixture
 
 from bayesclust.families import FullGaussian
-from bayesclust.inference.blocked import BlockedChains
+from bayesclust.inference.blocked.chains import BlockedChains
 from bayesclust.inference.chain import TVClustProblem
 from benchmarks.data import mixture
 from benchmarks.records import Race

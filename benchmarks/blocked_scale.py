@@ -57,7 +57,7 @@ def measure(n: int) -> dict[str, Any]:
     """Run one chain on n items in this process."""
     import jax
 
-    from bayesclust.inference.blocked import BlockedChains
+    from bayesclust.inference.blocked.chains import BlockedChains
 
     rng = np.random.default_rng(0)
     empty = peak()

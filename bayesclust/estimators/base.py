@@ -219,7 +219,7 @@ def chain_starts(
 
     def blocked() -> Chain:
         # imported here: it loads JAX, which the other samplers do without
-        from bayesclust.inference.blocked import BlockedChains
+        from bayesclust.inference.blocked.chains import BlockedChains
 
         starts = np.stack([partition(chain) for chain in range(len(rngs))])
         return BlockedChains(problem, starts, rngs)

@@ -275,9 +275,8 @@ class DCRC(ConstrainedClusterer):
         self._features = fit_features(items, self.kernel, rng)
         points = self._features(items)
         tried = candidates(params, sum(map(len, constraints)), points.size * number)
-        binding = self.noise == LITERAL or self.noise == 0
-        chosen = choose(points, constraints, number, tried, rng, binding=binding)
-        fit = fit_em(points, constraints, number, chosen, rng, binding=binding)
+        chosen = choose(points, constraints, number, tried, rng)
+        fit = fit_em(points, constraints, number, chosen, rng)
         warn_unless(fit.converged, "the bound still rises", self.max_iter, "iterations")
         self.tau_ = chosen.tau
         self.penalty_ = chosen.penalty
@@ -518,6 +517,7 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMS
     base = EMSettings(
         temperature=number_between(params["temperature"], "temperature", "[0, inf)"),
         literal=params["noise"] == LITERAL,
+        binding=params["noise"] == LITERAL or params["noise"] == 0,
         starts=check_int(starts, "n_init"),
         max_iter=check_int(params["max_iter"], "max_iter"),
         tolerance=check_positive(params["tol"], "tol"),

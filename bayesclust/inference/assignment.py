@@ -88,26 +88,36 @@ def use_slot(assignment: Assignment, k: int) -> None:
     assignment.number[0] += 1
 
 
+@device(fastmath=FAST)
+def sort_by_group(
+    group: NDArray[np.int64], number: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(items, start): those of group g, in order, are items[start[g] : start[g + 1]]."""
+    items = np.zeros(len(group), np.int64)
+    start = np.zeros(number + 1, np.int64)
+    for i in range(len(group)):
+        start[group[i] + 1] += 1
+    for g in range(number):
+        start[g + 1] += start[g]
+    for i in range(len(group)):
+        items[start[group[i]]] = i
+        start[group[i]] += 1
+    for g in range(number, 0, -1):
+        start[g] = start[g - 1]
+    start[0] = 0
+    return items, start
+
+
 @kernel(fastmath=FAST)
 def refresh(state: Any, assignment: Assignment) -> None:
     """Recompute every cluster from its items: hyper-parameters change, and rounding creeps in."""
-    n = len(assignment.z)
     empty = len(state.count) - 1
-    end = np.zeros(empty + 1, np.int64)
-    for i in range(n):
-        end[assignment.z[i]] += 1
-    for k in range(empty):
-        end[k + 1] += end[k]
-    items = np.zeros(n, np.int64)
-    for i in range(n - 1, -1, -1):  # from the last, so that each cluster has its items in order
-        k = assignment.z[i]
-        end[k] -= 1
-        items[end[k]] = i
+    items, start = sort_by_group(assignment.z, empty + 1)
     # the prior slot first, which clusters may look at
     for position in range(-1, assignment.number[0]):
         k = assignment.slots[position] if position >= 0 else empty
         if position >= 0:
-            set_items(state, items[end[k] : end[k + 1]], k)
+            set_items(state, items[start[k] : start[k + 1]], k)
         derive(state, k)
 
 
@@ -165,26 +175,6 @@ def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
         items[t], items[other] = items[other], items[t]
 
 
-@device(fastmath=FAST)
-def sort_by_group(
-    group: NDArray[np.int64], number: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """(items, start): those of group g, in order, are items[start[g] : start[g + 1]]."""
-    items = np.zeros(len(group), np.int64)
-    start = np.zeros(number + 1, np.int64)
-    for i in range(len(group)):
-        start[group[i] + 1] += 1
-    for g in range(number):
-        start[g + 1] += start[g]
-    for i in range(len(group)):
-        items[start[group[i]]] = i
-        start[group[i]] += 1
-    for g in range(number, 0, -1):
-        start[g] = start[g - 1]
-    start[0] = 0
-    return items, start
-
-
 # --- where chains start
 
 
@@ -208,8 +198,7 @@ def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDA
         squares = (seeds**2).sum(axis=1)
         parts = (X[begin : begin + CHUNK] for begin in range(0, n, CHUNK))
         labels = np.concatenate([(squares - 2 * part @ seeds.T).argmin(axis=1) for part in parts])
-    compact: NDArray[np.int64] = np.unique(labels, return_inverse=True)[1].astype(np.int64)
-    return compact
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
 def _nearest_seeds(

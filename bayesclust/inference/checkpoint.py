@@ -6,9 +6,6 @@ snapshot of the chain and says how many draws are valid. Draws are written befor
 counts them, each file in one atomic step; what a killed run wrote beyond its last snapshot is drawn
 again, to the same values. Draws still to come show as -1 (labels and counts) or nan.
 
-On disk a draw takes 2 bytes per item (4 from 32768 items on) before compression, which usually
-saves most of it; a snapshot, of which there is one per chain, takes about 35 bytes per item.
-
 In a run of several processes all see the same directory. The first makes it; a chain is written by
 the process that runs it, and by the first where all of them run it together. What belongs to
 several chains is changed under a lock.
@@ -23,6 +20,7 @@ import os
 import threading
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +81,7 @@ class Checkpoint:
 
     def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
         """The part of one entry of so many, of `size` draws; all have as many chains."""
-        return Record(self, entry, entries, size, writes=writes)
+        return Record(self, entry, entries, size, writes)
 
     def array(self, group: str, name: str, value: NDArray[Any], size: int) -> Any:
         """The zarr array of one variable, made at its first draw; a longer run lengthens it."""
@@ -110,54 +108,48 @@ class Checkpoint:
             )
 
 
+@dataclass
 class Record:
-    """The draws of one entry of a run on disk; `width` is its number of chains, if several."""
+    """The draws of one entry of a run on disk; `width` is its number of chains."""
 
-    def __init__(
-        self, checkpoint: Checkpoint, entry: int, entries: int, size: int, *, writes: bool = True
-    ) -> None:
-        self.checkpoint = checkpoint
-        self.entry = entry
-        self.entries = entries
-        self.size = size
-        self.writes = writes
-        self.width: int | None = None
-        self.file = checkpoint.path / "state" / str(entry) / "zarr.json"
-        self.saved = 0
+    checkpoint: Checkpoint
+    entry: int
+    entries: int
+    size: int
+    writes: bool
+    width: int = 1
+    saved: int = 0
+
+    def __post_init__(self) -> None:
+        self.file = self.checkpoint.path / "state" / str(self.entry) / "zarr.json"
         self.last = time.monotonic()
         self.pause = SECONDS
 
     @property
     def chains(self) -> slice:
         """Its chains among those of the run."""
-        width = self.width or 1
-        return slice(self.entry * width, (self.entry + 1) * width)
+        return slice(self.entry * self.width, (self.entry + 1) * self.width)
 
-    def check(self, width: int | None) -> None:
+    def check(self, width: int) -> None:
         """Refuse entries of several sizes, whose places in the store would overlap."""
         number = self.checkpoint.number_of_chains
-        entries = self.entries
-        if (width or 1) * entries != number:
+        if width * self.entries != number:
             raise ValueError(
-                f"entry {self.entry} has {width or 1} of the checkpoint's {number} chains, in "
-                f"{entries} entries: give all entries of a run with a checkpoint the same number "
-                "of chains."
+                f"entry {self.entry} has {width} of the checkpoint's {number} chains, in "
+                f"{self.entries} entries: give all entries of a run with a checkpoint the same "
+                "number of chains."
             )
 
     def load(self) -> tuple[dict[str, Any] | None, dict[str, dict[str, NDArray[Any]]]]:
-        """The last snapshot, if there is one, and the valid draws by group: arrays (draw, ...)."""
+        """The last snapshot, if any, and the valid draws by group: arrays (chain, draw, ...)."""
         if self.writes:
             for unfinished in self.file.parent.glob("*.partial"):  # what killed runs left
                 unfinished.unlink(missing_ok=True)
-        draws: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
         state = self._state()
-        if state is None:
-            return None, draws
-        self.saved = int(state["draws"])
-        self.width = state["width"]
-        for group in GROUPS if self.saved else ():
-            draws[group] = self._draws(group)
-        return state, draws
+        if state is not None:
+            self.saved = int(state["draws"])
+            self.width = state["width"] or 1
+        return state, {group: self._draws(group) for group in GROUPS if self.saved}
 
     def _state(self) -> dict[str, Any] | None:
         if not self.file.exists():
@@ -182,8 +174,7 @@ class Record:
         try:
             for name, array in zarr.open_group(where, mode="r").arrays():
                 where = self.checkpoint.path / group / name
-                values = np.asarray(array[self.chains, : self.saved])
-                draws[name] = values[0] if self.width is None else np.moveaxis(values, 0, 1)
+                draws[name] = np.asarray(array[self.chains, : self.saved])
         # zarr and its codecs raise any of these on a torn file
         except (OSError, RuntimeError, ValueError, KeyError, TypeError):
             raise ValueError(
@@ -206,7 +197,7 @@ class Record:
         number = store.number
         for group, variables in store.arrays.items() if number > self.saved else ():
             for name, values in variables.items():
-                self._write(group, name, values if self.width else values[:, None], number)
+                self._write(group, name, values, number)
         text = to_text({"sweeps": sweeps, "draws": number, "width": self.width, "chain": snapshot})
         above = self.file.parent.parent / "zarr.json"
         with self.checkpoint.lock, runner.locked(self.checkpoint.path):
@@ -218,7 +209,7 @@ class Record:
         self.pause = max(SECONDS, (self.last - begun) / SHARE)
 
     def _write(self, group: str, name: str, values: NDArray[Any], number: int) -> None:
-        """Write whole chunks, from `values` (draw, chain, ...), over what a killed run left."""
+        """Write whole chunks, from `values` (chain, draw, ...), over what a killed run left."""
         array = self.checkpoint.array(group, name, values[0, 0], self.size)
         chunk = array.chunks[1]
         chains = self.chains
@@ -226,7 +217,7 @@ class Record:
         end = min(-(-number // chunk) * chunk, array.shape[1])
         shape = (chains.stop - chains.start, end - first, *values.shape[2:])
         block = np.full(shape, array.fill_value, values.dtype)
-        block[:, : number - first] = np.moveaxis(values[first:number], 1, 0)
+        block[:, : number - first] = values[:, first:number]
         array[chains, first:end] = block
 
 
@@ -266,11 +257,7 @@ ARRAY_KEYS = {"bytes", "dtype", "shape"}
 
 
 def to_text(snapshot: Any) -> str:
-    """Write a nest of dicts, lists, arrays, numbers and words as JSON; keys are words.
-
-    >>> from_text(to_text({"alpha": 0.1, "z": np.arange(3)}))
-    {'alpha': 0.1, 'z': array([0, 1, 2])}
-    """
+    """Write a nest of dicts, lists, arrays, numbers and words as JSON; keys are words."""
     return json.dumps(snapshot, default=_plain)
 
 
@@ -296,6 +283,3 @@ def _array(value: dict[str, Any]) -> Any:
         return value
     data = np.frombuffer(base64.b64decode(value["bytes"]), dtype=np.dtype(value["dtype"]))
     return data.reshape(value["shape"]).copy()
-
-
-__all__ = ["Checkpoint", "from_text", "stored_fingerprint", "to_text"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -63,8 +63,7 @@ class Scope(NamedTuple):
 
 def _close(a: Any, b: Any) -> BoolArray:
     tolerance = float(np.sqrt(np.finfo(np.asarray(a).dtype).eps))
-    close: BoolArray = np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
-    return close
+    return np.asarray(np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,20 +77,17 @@ class Program:
 
     def trace(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The trace of one run, on values drawn from the prior."""
-        drawn = numpyro.handlers.substitute(
-            numpyro.handlers.seed(self.model, key), substitute_fn=init_to_sample
-        )
-        trace: dict[str, Any] = numpyro.handlers.trace(drawn).get_trace(*args, **kwargs)
-        return trace
+        seeded = numpyro.handlers.seed(self.model, key)
+        drawn = numpyro.handlers.substitute(seeded, substitute_fn=init_to_sample)
+        return dict(numpyro.handlers.trace(drawn).get_trace(*args, **kwargs))
 
     def elements(
         self, values: Mapping[str, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> dict[str, tuple[Scope, jax.Array]]:
         """The scope of every site with a density, and the (m,) log densities of its elements."""
         model = numpyro.handlers.seed(self.model, jax.random.key(0))
-        log_probs, trace = compute_log_probs(
-            model, args, dict(kwargs), dict(values), sum_log_prob=False
-        )
+        given = model, args, dict(kwargs), dict(values)
+        log_probs, trace = compute_log_probs(*given, sum_log_prob=False)
         scopes = {name: self.scope(trace[name], len(values[self.site])) for name in log_probs}
         return {name: (own, own.elements(log_probs[name])) for name, own in scopes.items()}
 
@@ -141,11 +137,8 @@ class Program:
         self._check_answers(trace, len(z["value"]))
 
     def _check_answers(self, trace: Mapping[str, Any], n_items: int) -> None:
-        plates = {
-            frame.name: frame.size
-            for site in trace.values()
-            for frame in site.get("cond_indep_stack", ())
-        }
+        stacks = [site.get("cond_indep_stack", ()) for site in trace.values()]
+        plates = {frame.name: frame.size for stack in stacks for frame in stack}
         for each in self.constraints:
             if each.n_items != n_items:
                 raise ValueError(
@@ -188,11 +181,8 @@ class Program:
         with jax.ensure_compile_time_eval() if staged else nullcontext():
             free = {name: value for name, value in kwargs.items() if name != GIBBS_SITES_KWARG}
             trace = self.trace(jax.random.key(1), args, free)
-            values = {
-                name: site["value"]
-                for name, site in trace.items()
-                if site["type"] == "sample" and not site["is_observed"]
-            }
+            latent = [n for n, s in trace.items() if s["type"] == "sample" and not s["is_observed"]]
+            values = {name: trace[name]["value"] for name in latent}
             support = self.support(trace)
             n = len(trace[self.site]["value"])
             rng = np.random.default_rng(0)
@@ -244,18 +234,14 @@ class PartitionGibbsState(NamedTuple):
 class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     """Redraws the labels of a NumPyro model given everything else, beside NUTS.
 
-    Items that share no answer are independent given everything else. So items are updated one
-    colour class of the constraint graph at a time, all
-    items of a colour at once from their conditional distributions: those of the items' own sites,
-    for which the model is run once with all labels equal to k for each component k, and those of
-    the answers that name them. The model may be anything with one Categorical site of labels:
-    clusterwise regression, a mixture of any likelihood, label probabilities that depend on
-    covariates.
+    Items that share no answer are independent given everything else, so that all items of one
+    colour of the constraint graph are drawn at once. For their own sites the model is run once with
+    all labels equal to k, for each component k. It may be anything with one Categorical site of
+    labels: clusterwise regression, any mixture, label probabilities that depend on covariates.
 
-    The sites of one item (likelihood, local variables) belong into the plate of the items, answers
-    into the model by `bayesclust.models.sites`. Weights that are a stick-breaking site make
-    this the blocked Gibbs sampler of Ishwaran and James (2001) for a truncated Dirichlet process;
-    `bayesclust.models.tvclust` is such a model.
+    The sites of one item belong into the plate of the items, answers into the model by
+    `constraint_sites`. With stick-breaking weights, as in `bayesclust.models.tvclust`, this is the
+    blocked Gibbs sampler of Ishwaran and James (2001) for a truncated Dirichlet process.
 
     Parameters
     ----------
@@ -268,29 +254,25 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     plate : str, default "item"
         Name of the plate of the items.
     batch_size : int, optional
-        Number of components whose densities are computed at once. The default, all, suits small
-        models and takes the memory of K evaluations of the model; with many items 1 is as fast on a
-        CPU.
+        Components whose densities are computed at once, by default all, in the memory of K
+        evaluations of the model; with many items 1 is as fast on a CPU.
 
     Raises
     ------
     TypeError, ValueError
-        Here for constraints of another kind or on different numbers of items. When sampling starts:
-        if the labels are missing, observed or not one per item, other sites are latent and no other
-        block has them, constraints have no sites, or densities depend on the labels in another way
-        than item by item and answer by answer, which would make the update wrong. That is tried out
-        on random labels; it cannot be where the model's arguments are abstract (inside `jax.jit`).
+        For constraints of another kind or on different numbers of items; when sampling starts, if
+        labels are missing, observed or not one per item, latent sites have no block, constraints
+        have no sites, or densities depend on labels otherwise than item by item and answer by
+        answer. This is tried on random labels, unless the model's arguments are abstract
+        (`jax.jit`).
 
     Notes
     -----
-    The state's `moved` is the share of labels that changed in the last sweep: in a Gibbs sampler
-    whose first block this is, collect it by ``extra_fields=("block_states.0.moved",)``. Several
-    chains run by ``chain_method="sequential"`` or, at once, ``chain_method=jax.vmap`` (alone,
-    without Gibbs, also "vectorized").
-
-    Chains start from labels drawn from the prior, or those in ``init_params={"z": labels}``. Labels
-    move one at a time: where many strong answers hold a group together, start from a good partition
-    and look at several chains.
+    The state's `moved` is the share of labels that changed in the last sweep, for a first block
+    ``extra_fields=("block_states.0.moved",)``. Several chains run by ``chain_method="sequential"``
+    or ``jax.vmap`` (without Gibbs also "vectorized"). They start from labels drawn from the prior,
+    or ``init_params={"z": labels}``. Labels move one at a time: where strong answers hold a group
+    together, start from a good partition and compare chains.
 
     Examples
     --------
@@ -340,10 +322,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         self._batch_size = batch_size
 
     @property
-    def model(self) -> Callable[..., Any]:
+    def model(self) -> Any:
         """The model whose labels are redrawn."""
-        model: Callable[..., Any] = self._program.model
-        return model
+        return self._program.model
 
     def init(
         self,
@@ -451,10 +432,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     def wrap_model(self, wrapper: Callable[..., Any]) -> PartitionGibbs:
         """The kernel for the model that the wrapper makes of its own."""
         wrapped = copy.copy(self)
-        program = self._program
-        wrapped._program = Program(
-            wrapper(program.model), program.site, program.plate, program.constraints
-        )
+        wrapped._program = replace(self._program, model=wrapper(self.model))
         return wrapped
 
     def get_diagnostics_str(self, state: PartitionGibbsState) -> str:
@@ -471,6 +449,3 @@ def _draw(logits: jax.Array, noise: jax.Array, support: jax.Array, z: jax.Array)
     logits = jnp.where(jnp.isnan(logits), -jnp.inf, logits)
     drawn = support[jnp.argmax(logits + noise, axis=0)]
     return jnp.where(jnp.isfinite(logits).any(axis=0), drawn, z)
-
-
-__all__ = ["PartitionGibbs", "PartitionGibbsState"]

@@ -1,24 +1,19 @@
 """What chains learn beside the partition: the base measure, and the noise of the constraints.
 
-**Base measure.** With the cluster parameters integrated out, the hyper-parameters see the data
-through the clusters' marginal likelihoods alone, so a random-walk Metropolis step on their
-logarithms costs one pass over the clusters' sufficient statistics and none over the items. Steps go
-along each coordinate, and along the directions in which the chain was seen to vary while warming
-up. What all clusters share (a common covariance) is integrated out for these steps, and then drawn
-from its conditional.
+**Base measure.** With the cluster parameters integrated out, a random-walk Metropolis step on the
+logarithms of hyper-parameters costs one pass over the clusters' sufficient statistics. Steps go
+along each coordinate, and along the directions in which the chain varied while warming up. What all
+clusters share (a common covariance) is integrated out for these steps, and then drawn.
 
-**Noise.** Given the noise, a partition that contradicts many answers is held in place by a noise
-that explains them, and given the partition the noise stays what it is: two modes, one with
-unreliable sources and one with another partition, that draws of one given the other hardly ever
-cross. In a joint move, noise phi' is drawn from the prior; a split or merge to z' is proposed with
-it, q(z' | z, phi'), and is accepted with the noise integrated out,
+**Noise.** Draws of noise and partition given each other hardly ever cross between the mode with
+unreliable sources and the one with another partition. In a joint move, noise phi' is drawn from the
+prior; a split or merge to z' is proposed with it, q(z' | z, phi'), and is accepted with the noise
+integrated out,
 
     min(1, r),    r = p(z', x) p(s | z') q(z | z', phi') / (p(z, x) p(s | z) q(z' | z, phi')),
 
-whereupon the noise is drawn from p(phi | s, z'). As phi' does not depend on where the chain is, and
-as phi is drawn given z' alone, the move from (z, phi) is reversible with the posterior p(z, phi |
-x, s): a collapsed Metropolis-Hastings step (Liu 1994, J. Am. Stat. Assoc. 89) with an auxiliary
-draw.
+whereupon the noise is drawn from p(phi | s, z'): a collapsed Metropolis-Hastings step (Liu 1994,
+J. Am. Stat. Assoc. 89) with an auxiliary draw, which does not depend on where the chain is.
 """
 
 from __future__ import annotations
@@ -144,8 +139,7 @@ class HyperSampler:
         """Root of the covariance, once it has been seen long enough."""
         if self.steps < LEARNT_AFTER or len(self.free) < 2:
             return None
-        root: FloatArray = np.linalg.cholesky(self.scatter + 1e-6 * np.eye(len(self.free)))
-        return root
+        return np.asarray(np.linalg.cholesky(self.scatter + 1e-6 * np.eye(len(self.free))))
 
 
 # --- the noise of the constraints
@@ -203,6 +197,3 @@ class IntegratedNoise:
             noises = [each.noise.sample_prior(each.n_sources, rng) for each in self.constraints]
             tables[position] = stack_tables(self.constraints, noises)
         return DrawnNoise(tables, self.rows)
-
-
-__all__ = ["NONE_DRAWN", "DrawnNoise", "HyperSampler", "IntegratedNoise", "Tally"]

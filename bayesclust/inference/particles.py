@@ -5,21 +5,15 @@ answer s multiplies the weight of draw z by
 
     p(s | z, earlier answers) = p(earlier answers and s | z) / p(earlier answers | z),
 
-the noise integrated out under its conjugate prior; data, concentration and base measure have no
-part in it. When the weights have become uneven, draws are resampled by their weights, and each is
-moved by a sweep of the collapsed chain that it came from, under all answers so far. Both steps keep
-the weighted draws at the posterior given all answers.
-
-Which cluster model suits the user's classes is not known before there are answers, and the density
-of the data cannot tell: it knows nothing of classes. Answers can. Models m are weighed by how well
-each predicts every answer given all others,
+the noise integrated out under its conjugate prior. When the weights have become uneven, draws are
+resampled by their weights, and each is moved by a sweep of the chain that it came from, under all
+answers so far. Models m are weighed by how well each predicts every answer given all others,
 
     w_m proportional to exp sum_a log p(s_a | all other answers, data, m)
 
 (pseudo-Bayesian model averaging: Geisser and Eddy 1979; Yao, Vehtari, Simpson and Gelman 2018,
-Bayesian Anal. 13, Sec. 3.4), computed from the present draws. Bayes factors, which the weights
-estimate (Chopin 2002, Eq. 8), would count against a model for good what its few draws predicted
-before they had converged.
+Bayesian Anal. 13, Sec. 3.4). Bayes factors would count against a model for good what its few draws
+predicted before they had converged.
 """
 
 from __future__ import annotations
@@ -36,6 +30,7 @@ from scipy.special import softmax
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.chain import Chain, TVClustProblem
+from bayesclust.inference.limits.tuning import rows_of
 from bayesclust.typing import FloatArray, IntArray, Params
 
 THINNING = 5
@@ -47,14 +42,7 @@ FEWEST = 8
 
 
 def extends(constraints: Sequence[Constraints], more: Sequence[Constraints]) -> bool:
-    """Whether `more` begins with all answers of `constraints`, kind by kind.
-
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> one = PairwiseConstraints([(0, 1)], [True], 3)
-    >>> two = PairwiseConstraints([(0, 1), (1, 2)], [True, False], 3)
-    >>> extends([one], [two]), extends([two], [one]), extends([], [one])
-    (True, False, True)
-    """
+    """Whether `more` begins with all answers of `constraints`, kind by kind."""
     return len(constraints) <= len(more) and all(map(_continues, constraints, more))
 
 
@@ -76,20 +64,12 @@ def _one_by_one(
         )
     for v, own in enumerate(more):
         for number in range(len(constraints[v]) if v < len(constraints) else 0, len(own)):
-            first = copy.copy(own)
-            first.items = own.items[: number + 1]
-            first.answers = own.answers[: number + 1]
-            first.source = own.source[: number + 1]
-            first.flipped = None
+            first = rows_of(own, slice(number + 1))
             yield (*more[:v], first, *constraints[v + 1 :])
 
 
 def systematic(weights: FloatArray, rng: Generator, number: int | None = None) -> IntArray:
-    """Draw indices in ascending order, each as often as its weight says or once more.
-
-    >>> systematic(np.array([0.5, 0.0, 0.25, 0.25]), np.random.default_rng(0))
-    array([0, 0, 2, 3])
-    """
+    """Draw indices in ascending order, each as often as its weight says or once more."""
     number = len(weights) if number is None else number
     positions = (rng.random() + np.arange(number)) / number
     found = np.searchsorted(np.cumsum(weights), positions)
@@ -102,11 +82,6 @@ def leave_one_out(constraints: Constraints, draws: IntArray, weights: FloatArray
     It is minus the log of the mean of 1 / p(answer | z, other answers) over draws given all answers
     (Geisser and Eddy 1979, J. Am. Stat. Assoc. 74; Gelfand, Dey and Chang 1992, Eq. 9), steady here
     because an answer whose noise has a prior is never all but impossible.
-
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> links = PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
-    >>> leave_one_out(links, np.array([[0, 0, 1]]), np.ones(1)).round(3)  # the prior is Beta(4, 1)
-    array([-0.223, -0.223])
     """
     counts = constraints.counts(draws)
     whole = constraints.noise.log_marginal(counts)
@@ -117,55 +92,16 @@ def leave_one_out(constraints: Constraints, draws: IntArray, weights: FloatArray
         inverse[:, code, pattern] = np.exp(constraints.noise.log_marginal(others) - whole)
     patterns = constraints.patterns(draws)
     own = inverse[np.arange(len(draws))[:, None], constraints.codes, patterns]
-    values: FloatArray = -np.log(weights @ own)
-    return values
+    return np.asarray(-np.log(weights @ own))
 
 
 class Particles:
-    """Weighted draws from the posterior of one model.
+    """`number` weighted draws from the posterior of one model, taken from chains in turn.
 
-    Parameters
-    ----------
-    chains : sequence of Chain
-        Chains of one problem, not yet warmed up.
-    number : int
-        Draws to keep, S; they are taken from the chains in turn.
-    num_warmup : int
-        Sweeps of each chain before the first draw, during which proposals adapt.
-    thinning : int, default 5
-        Sweeps from one draw of a chain to the next.
-    min_ess : float, default 0.5
-        Share of `number` below which the effective sample size 1 / sum w^2 calls for resampling.
-    moved : float, default 0.5
-        Share of the draws that are moved by a sweep after an answer that does not call for
-        resampling. Weights stay even where every draw contradicts the answers alike: partitions
-        unlike all of them are found by moving alone.
-
-    Attributes
-    ----------
-    problem : TVClustProblem
-        With the answers so far.
-    draws : (S, n) array of int
-        Partitions; labels may have gaps.
-    n_resampled : int
-        How often draws were resampled and moved.
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> from bayesclust.inference.samplers import Moves, collapsed_chain
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(1.5, 1, (8, 2))]
-    >>> problem = TVClustProblem(bc.families.FullGaussian().bind(X))
-    >>> chain = collapsed_chain(problem, np.zeros(16, int), rng, Moves())
-    >>> particles = Particles([chain], number=50, num_warmup=50)
-    >>> def together():
-    ...     return float(particles.weights @ (particles.draws[:, 0] == particles.draws[:, 15]))
-    >>> before = together()
-    >>> particles.update([PairwiseConstraints([(0, 15)], [True], n_items=16)], rng)
-    >>> together() > before, bool(particles.effective_size < 50)
-    (True, True)
+    Chains are warmed up here. Draws are resampled where the effective size is less than the share
+    `min_ess` of their number. After any other answer the share `moved` of them is moved by a sweep:
+    weights stay even where every draw contradicts the answers alike, and partitions unlike all of
+    them are found by moving alone.
     """
 
     def __init__(
@@ -202,8 +138,7 @@ class Particles:
     @property
     def weights(self) -> FloatArray:
         """Weights of the draws, of sum 1, shape (S,)."""
-        shares: FloatArray = softmax(self._log_weights)
-        return shares
+        return np.asarray(softmax(self._log_weights))
 
     @property
     def effective_size(self) -> float:
@@ -287,43 +222,13 @@ class Particles:
             start = each.noise.initial(each.n_sources)
             params = each.noise.draw(each.counts(draws), start, rng)
             # known values come without the axis of draws
-            drawn.append(
-                {
-                    name: np.broadcast_to(params[name], (len(draws), *value.shape))
-                    for name, value in start.items()
-                }
-            )
+            shapes = {name: (len(draws), *value.shape) for name, value in start.items()}
+            drawn.append({n: np.broadcast_to(params[n], shape) for n, shape in shapes.items()})
         return drawn
 
 
 class AveragedParticles:
-    """Weighted draws of several models, each weighed by how well it predicts the answers.
-
-    The number of draws of each model follows its weight at every resampling.
-
-    Parameters
-    ----------
-    parts : sequence of Particles
-        Draws of models of the same items, conditioned on the same answers.
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> from bayesclust.inference.samplers import Moves, collapsed_chain
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.r_[rng.normal(0, 1, (8, 2)), rng.normal(3, 1, (8, 2))]
-    >>> data = bc.families.FullGaussian().bind(X)
-    >>> problems = [TVClustProblem(data), TVClustProblem(data.coarsened(0.01))]
-    >>> chains = [collapsed_chain(one, np.zeros(16, int), rng, Moves()) for one in problems]
-    >>> parts = [Particles([chain], number=20, num_warmup=50) for chain in chains]
-    >>> averaged = AveragedParticles(parts)
-    >>> pairs = [(0, 1), (2, 3), (4, 12), (5, 13)]
-    >>> links = PairwiseConstraints(pairs, [True, True, False, False], n_items=16)
-    >>> averaged.update([links], rng)
-    >>> bool(averaged.shares[0] > 0.5)  # the first model predicts the answers
-    True
-    """
+    """Weighted draws of several models, whose numbers follow how well each predicts the answers."""
 
     def __init__(self, parts: Sequence[Particles]) -> None:
         self.parts = tuple(parts)
@@ -342,8 +247,7 @@ class AveragedParticles:
     @property
     def shares(self) -> FloatArray:
         """Weight of each model, proportional to exp(`scores`), shape (models,)."""
-        found: FloatArray = softmax(self.scores)
-        return found
+        return np.asarray(softmax(self.scores))
 
     @property
     def draws(self) -> IntArray:
@@ -388,6 +292,3 @@ class AveragedParticles:
         for place in np.argsort(numbers - wanted)[: self._number - numbers.sum()]:
             numbers[place] += 1
         return [int(number) for number in numbers]
-
-
-__all__ = ["AveragedParticles", "Particles", "extends", "leave_one_out", "systematic"]

@@ -52,9 +52,8 @@ def prediction_terms(state: Any, assignment: Assignment, prior: Tables, terms: F
     for row in range(len(terms)):
         for position in range(number):
             k = assignment.slots[position]
-            terms[row, position] = prior.log_join[state.count[k]] + log_predictive(
-                state, n + row, k
-            )
+            terms[row, position] = log_predictive(state, n + row, k)
+            terms[row, position] += prior.log_join[state.count[k]]
         terms[row, number] = prior.log_open[number] + log_predictive(state, n + row, empty)
 
 
@@ -68,13 +67,11 @@ class _Terms:
 
     def log_joins(self) -> FloatArray:
         """log of the sum over draws of p(x, joins a cluster that exists), shape (m,)."""
-        total: FloatArray = logsumexp(np.concatenate(self.joins, axis=1), axis=1)
-        return total
+        return np.asarray(logsumexp(np.concatenate(self.joins, axis=1), axis=1))
 
     def log_total(self) -> FloatArray:
         """log of the sum over draws of p(x), shape (m,)."""
-        total: FloatArray = np.logaddexp(self.log_joins(), logsumexp(self.alone, axis=1))
-        return total
+        return np.asarray(np.logaddexp(self.log_joins(), logsumexp(self.alone, axis=1)))
 
 
 @dataclass(frozen=True)
@@ -83,15 +80,6 @@ class Prediction:
 
     New items are rows in the family's coordinates, as `BoundFamily.transform` gives them; the
     family is bound to the n items that were clustered.
-
-    >>> from bayesclust.families import SphericalGaussian
-    >>> family = SphericalGaussian(0.1, 4.0, 0.1).bind(np.array([[0.0], [1.0], [9.0], [10.0]]))
-    >>> z = np.array([[0, 0, 1, 1], [0, 0, 1, 2]])
-    >>> hyper = np.tile(family.initial_hyper(), (2, 1))
-    >>> draws = Prediction(family, z, [{"concentration": 1.0}] * 2, hyper)
-    >>> draws.similarity(family.transform([[0.2], [9.6]])).round(1)
-    array([[0.9, 0.9, 0. , 0. ],
-           [0. , 0. , 0.7, 0.7]])
     """
 
     family: BoundFamily
@@ -153,9 +141,8 @@ class Prediction:
 
     def _terms(self, which: slice, rows: FloatArray, capacity: int) -> _Terms:
         n = self.z.shape[1]
-        family = self.family.with_rows(
-            np.concatenate([self.family.X, rows[which]])
-        ).for_prediction()
+        every = np.concatenate([self.family.X, rows[which]])
+        family = self.family.with_rows(every).for_prediction()
         state = family.new_state(capacity, self.hyper[0])
         number = which.stop - which.start
         joins = []
@@ -193,9 +180,8 @@ def with_shared(family: BoundFamily, labels: IntArray, hyper: FloatArray) -> Flo
     whole = np.empty((len(hyper), hyper.shape[1] + family.n_shared))
     for s, z in enumerate(labels):
         own = np.append(hyper[s], np.zeros(family.n_shared))
-        whole[s] = components.draw_shared(
-            hard_statistics(components, z, int(z.max()) + 1), own, rng
-        )
+        statistics = hard_statistics(components, z, int(z.max()) + 1)
+        whole[s] = components.draw_shared(statistics, own, rng)
     return whole
 
 
@@ -221,9 +207,5 @@ def _cluster_terms(
 
 def _shares(z: IntArray, labels: IntArray) -> FloatArray:
     """Share of each cluster of `z` that bears each of the labels, shape (K, C)."""
-    table = np.zeros((int(z.max()) + 1, int(labels.max()) + 1))
-    np.add.at(table, (z, labels), 1.0)
+    table = np.eye(int(z.max()) + 1)[z].T @ np.eye(int(labels.max()) + 1)[labels]
     return np.asarray(table / table.sum(axis=1, keepdims=True))
-
-
-__all__ = ["Prediction", "with_shared"]

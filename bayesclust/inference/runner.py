@@ -31,6 +31,8 @@ from bayesclust.typing import BoolArray, NDArray
 
 PARTITIONS = ("z", "component")
 GROUPS = ("posterior", "sample_stats")
+TOGETHER = "number_of_chains"
+"""The attribute of several chains that advance together."""
 COMPILING = "Compiling, once per installation: about 20 s"
 TURN = 10
 """Sweeps that a chain makes before the next one of its thread has its turn."""
@@ -100,39 +102,35 @@ class Draws:
 
 @dataclass
 class _Store:
-    """The draws of one entry, by group, in arrays (draw, ...) made at the first draw."""
+    """The draws of one entry, by group, in arrays (chain, draw, ...) made at the first draw."""
 
     size: int
-    width: int | None = None  # number of chains, if it is several
+    width: int = 1  # number of chains
     arrays: dict[str, dict[str, NDArray[Any]]] = field(
         default_factory=lambda: {group: {} for group in GROUPS}
     )
     number: int = 0
 
-    def append(self, draw: tuple[dict[str, Any], dict[str, Any]]) -> None:
-        for group, values in zip(GROUPS, draw, strict=True):
+    def append(self, chain: Chain) -> None:
+        for group, values in zip(GROUPS, chain.draw(), strict=True):
             arrays = self.arrays[group]
             for name, value in values.items():
-                value = np.asarray(value)
+                value = np.asarray(value) if hasattr(chain, TOGETHER) else np.asarray(value)[None]
                 if name not in arrays:
-                    arrays[name] = np.empty((self.size, *value.shape), _storage_type(name, value))
-                arrays[name][self.number] = value
+                    shape = self.width, self.size, *value.shape[1:]
+                    arrays[name] = np.empty(shape, _storage_type(name, value))
+                arrays[name][:, self.number] = value
         self.number += 1
 
-    def fill(self, draws: Mapping[str, Mapping[str, NDArray[Any]]], width: int | None) -> None:
-        """Take the first draws from arrays (draw, ...)."""
-        self.width = width
+    def fill(self, draws: Mapping[str, Mapping[str, NDArray[Any]]]) -> None:
+        """Take the first draws from arrays (chain, draw, ...)."""
         for group, variables in draws.items():
             for name, values in variables.items():
-                self.number = min(len(values), self.size)
-                kept = np.empty((self.size, *values.shape[1:]), values.dtype)
-                kept[: self.number] = values[: self.number]
+                self.width = len(values)
+                self.number = min(values.shape[1], self.size)
+                kept = np.empty((self.width, self.size, *values.shape[2:]), values.dtype)
+                kept[:, : self.number] = values[:, : self.number]
                 self.arrays[group][name] = kept
-
-    def by_chain(self, group: str, name: str, number: int) -> NDArray[Any]:
-        """The first draws of one variable, shape (chain, draw, ...)."""
-        draws = self.arrays[group][name][:number]
-        return draws[None] if self.width is None else np.moveaxis(draws, 1, 0)
 
 
 def _storage_type(name: str, value: NDArray[Any]) -> np.dtype[Any]:
@@ -159,20 +157,17 @@ class _Entry:
         state = None
         if self.record is not None:
             state, draws = self.record.load()
-            store.fill(draws, self.record.width)
+            store.fill(draws)
         first = 0 if state is None else min(int(state["sweeps"]), schedule.length)
-        chain = None
-        if store.number < schedule.num_samples:
-            chain = self.start()
-            store.width = getattr(chain, "number_of_chains", None)
-        width = store.width or 1
-        bar.total += (width - 1) * schedule.length
+        chain = self.start() if store.number < schedule.num_samples else None
         if chain is not None:
+            store.width = getattr(chain, TOGETHER, 1)
             if self.record is not None:
                 self.record.check(store.width)
             if state is not None:
                 chain.restore(state["chain"])
-        bar.update(first * width)
+        bar.total += (store.width - 1) * schedule.length
+        bar.update(first * store.width)
         if chain is not None:
             yield from self._advance(chain, first, stop, bar)
 
@@ -197,8 +192,8 @@ class _Entry:
             done = sweep + 1
             after = done - schedule.num_warmup
             if after > 0 and after % schedule.thinning == 0:
-                self.store.append(chain.draw())
-            bar.update(self.store.width or 1)
+                self.store.append(chain)
+            bar.update(self.store.width)
             if save:
                 self.record.save(chain, done, self.store)
             if done % TURN == 0:
@@ -236,13 +231,11 @@ def run_chains(
 ) -> Draws:
     """Run one chain, or several that advance together, per entry of `starts`, in `n_jobs` threads.
 
-    Chains are independent and each has its own generator, so the draws do not depend on the number
-    of threads or processes. `checkpoint` is a `Checkpoint`, in which draws are kept as they come
-    and from which the run resumes. With `spread`, where there are several processes and at least as
-    many entries, each runs a part of them and all return all draws; otherwise every process runs
-    every entry. After a keyboard interrupt there are fewer draws than asked for, with a warning: a
-    common number per chain, without chains that had hardly begun where that keeps more draws.
-    `title` stands before the progress.
+    Draws do not depend on the number of threads or processes. They are kept in the `Checkpoint` as
+    they come, and the run resumes from it. With `spread`, each of several processes, if there are
+    at least as many entries, runs a part of them and all return all draws; otherwise each runs all.
+    After a keyboard interrupt chains have fewer draws, all as many, with a warning: those that had
+    hardly begun are left out where that keeps more draws. `title` stands before the progress.
     """
     stop = threading.Event()
     number = len(starts)
@@ -334,7 +327,7 @@ def _collect(stores: list[_Store], interrupted: bool) -> Draws:
         )
     joined = {
         group: {
-            name: np.concatenate([stores[c].by_chain(group, name, number) for c in kept])
+            name: np.concatenate([stores[c].arrays[group][name][:, :number] for c in kept])
             for name in stores[kept[0]].arrays[group]
         }
         for group in GROUPS
@@ -434,6 +427,3 @@ def check_same_in_all(words: Mapping[str, Any]) -> None:
             f"process {other} has other {names} than process 0: make the same call with the same "
             "data in all processes, with checkpoints in a folder that all of them see."
         )
-
-
-__all__ = ["Chain", "Draws", "InterruptedRunWarning", "LostProcessError", "Schedule", "run_chains"]

@@ -7,9 +7,8 @@ import pytest
 
 from bayesclust.constraints import UniformNoise
 from bayesclust.families import FAMILIES
-from bayesclust.inference.blocked import BlockedChains
 from bayesclust.inference.blocked import chains as blocked
-from bayesclust.inference.blocked.chains import TINY
+from bayesclust.inference.blocked.chains import TINY, BlockedChains
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
 from tests.exactness import exact

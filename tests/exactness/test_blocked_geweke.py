@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from bayesclust.families import FAMILIES
-from bayesclust.inference.blocked import BlockedChains
 from bayesclust.inference.blocked import chains as blocked
+from bayesclust.inference.blocked.chains import BlockedChains
 from tests.exactness.generative import (
     World,
     answers_given,

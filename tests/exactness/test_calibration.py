@@ -12,8 +12,8 @@ import pytest
 from bayesclust.constraints import LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
 from bayesclust.inference.assignment import seeded_partition
-from bayesclust.inference.blocked import BlockedChains
 from bayesclust.inference.blocked import chains as blocked
+from bayesclust.inference.blocked.chains import BlockedChains
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.samplers import collapsed_chain, default_moves

@@ -103,14 +103,6 @@ def test_chains_of_one_thread_take_turns_and_stop_at_an_error():
     assert [own.number for own in chains] == [50, 50, 40]
 
 
-def test_an_error_while_starting_is_raised():
-    def fail():
-        raise LookupError("no start")
-
-    with pytest.raises(LookupError, match="no start"):
-        run([Count, fail], Schedule(0, 5))
-
-
 # --- interrupts
 
 
@@ -207,11 +199,6 @@ def test_compilation_is_announced_once(bar, start, lines):
     run_chains([start, lambda: Count(pause=3 * runner.LOOK_EVERY)], Schedule(0, 2), n_jobs=1)
     assert number_compiled() - before == len(lines)
     assert bar.write.call_args_list == [call(line, file=sys.stderr) for line in lines]
-
-
-def test_without_progress_compilation_is_silent(bar):
-    run_chains([compiled_now], Schedule(0, 1), progress=False)
-    bar.write.assert_not_called()
 
 
 # --- several processes: threads that stand in for them
@@ -333,11 +320,6 @@ def test_only_the_first_process_writes_what_all_run(tmp_path, two, monkeypatch):
     assert 2 <= states <= SCHEDULE.length + 1, "each sweep may save once, and the end"
 
 
-def test_flags_reach_all_processes(two):
-    found = two.run(lambda index: runner.any_process(index == 1, False))
-    assert [flags.tolist() for flags in found] == [[True, False], [True, False]]
-
-
 def test_processes_with_other_data_are_refused_in_all(two):
     def work(index):
         sentence = r"^process 1 has other data, seed than process 0: make the same call with"
@@ -356,12 +338,6 @@ def test_a_checkpoint_that_only_one_process_sees_is_refused(two, tmp_path):
     zarr.create_group(tmp_path / "0", attributes={"bayesclust": fingerprint})
     with pytest.raises(ValueError, match=r"^process 1 has other a checkpoint than process 0"):
         two.run(lambda index: Checkpoint(tmp_path / str(index), {"seed": 0}, 1))
-
-
-def test_there_is_one_process_by_default():
-    assert (runner.n_processes(), runner.process_index()) == (1, 0)
-    np.testing.assert_array_equal(runner.gather(np.arange(3)), [[0, 1, 2]])
-    runner.check_same_in_all({"seed": 1})
 
 
 def test_a_failure_of_the_runtime_is_a_lost_process(two):

@@ -88,6 +88,10 @@ def draw_jumps(scale: float, d: float, lowest: float, rng: Generator) -> FloatAr
 # --- what a chain holds on the host
 
 
+KEPT = ("hyper", "values", "noise", "key", "statistics", "least", "counts")
+"""What a snapshot has of `Unknowns`, beside the generator and the steps of the hyper-parameters."""
+
+
 class Slots(NamedTuple):
     """The clusters of one chain and new ones, as labels are drawn from them (`step.Given`)."""
 
@@ -107,9 +111,7 @@ class Unknowns:
         self.use(problem, components)
         self.hyper = problem.family.initial_hyper()
         self.values = problem.partition_prior.initial()
-        self.noise: list[dict[str, Any]] = [
-            view.noise.initial(view.n_sources) for view in problem.constraints
-        ]
+        self.noise = [view.noise.initial(view.n_sources) for view in problem.constraints]
         self.key = self.new_key()
         self.statistics: Terms = ()
         self.least: FloatArray = np.zeros(0)
@@ -118,8 +120,7 @@ class Unknowns:
     @property
     def sizes(self) -> IntArray:
         """Cluster sizes, (K,)."""
-        sizes: IntArray = np.rint(self.statistics[0]).astype(np.int64)
-        return sizes
+        return np.asarray(np.rint(self.statistics[0]), dtype=np.int64)
 
     def use(self, problem: TVClustProblem, components: Components) -> None:
         """Take over these data and answers; `see` must follow."""
@@ -152,12 +153,8 @@ class Unknowns:
         prior = problem.partition_prior
         self.values = prior.update(self.values, [self.sizes], rng)
         if not freeze_noise:
-            self.noise = [
-                view.noise.draw(counts, noise, rng)
-                for view, counts, noise in zip(
-                    problem.constraints, self.counts, self.noise, strict=True
-                )
-            ]
+            rows = zip(problem.constraints, self.counts, self.noise, strict=True)
+            self.noise = [view.noise.draw(counts, noise, rng) for view, counts, noise in rows]
         sticks = prior.stick_parameters(self.values)
         weight, level = draw_weights(self.sizes, sticks, self.least, rng)
         log_weight = np.zeros_like(weight)
@@ -175,46 +172,27 @@ class Unknowns:
         problem = self.problem
         prior = problem.partition_prior
         value = prior.log_prob(self.sizes, self.values) + prior.log_prior(self.values)
-        value += (
-            self.components.log_total(self.statistics, self.hyper) + problem.family.log_constant
-        )
+        data = self.components.log_total(self.statistics, self.hyper)
+        value += data + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
         for view, counts, noise in zip(problem.constraints, self.counts, self.noise, strict=True):
-            value += float((counts * view.noise.log_table(noise)).sum()) + view.noise.log_prior(
-                noise
-            )
+            answers = float((counts * view.noise.log_table(noise)).sum())
+            value += answers + view.noise.log_prior(noise)
         return float(value)
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that `restore` needs."""
-        return {
-            "generator": self.rng.bit_generator.state,
-            "hyper": self.hyper.copy(),
-            "hyper_sampler": copy.deepcopy(self.hyper_sampler.snapshot()),
-            "values": dict(self.values),
-            "noise": [
-                {name: np.array(value) for name, value in noise.items()} for noise in self.noise
-            ],
-            "key": self.key.copy(),
-            "statistics": [part.copy() for part in self.statistics],
-            "least": self.least.copy(),
-            "counts": [part.copy() for part in self.counts],
-        }
+        found = {name: getattr(self, name) for name in KEPT}
+        sampler, generator = self.hyper_sampler.snapshot(), self.rng.bit_generator.state
+        return copy.deepcopy(found | {"hyper_sampler": sampler, "generator": generator})
 
-    @in_x64
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot, bit for bit."""
-        self.rng.bit_generator.state = snapshot["generator"]
-        self.hyper_sampler.restore(copy.deepcopy(snapshot["hyper_sampler"]))
-        self.hyper = np.array(snapshot["hyper"])
-        self.values = dict(snapshot["values"])
-        self.noise = [
-            {name: np.array(value) for name, value in noise.items()} for noise in snapshot["noise"]
-        ]
-        self.key = np.array(snapshot["key"], np.uint32)
-        self.least = np.array(snapshot["least"])
-        self.statistics = tuple(np.array(part) for part in snapshot["statistics"])
-        self.counts = [np.array(part) for part in snapshot["counts"]]
+        kept = copy.deepcopy(snapshot)
+        self.rng.bit_generator.state = kept["generator"]
+        self.hyper_sampler.restore(kept["hyper_sampler"])
+        vars(self).update({name: kept[name] for name in KEPT})
+        self.statistics = tuple(kept["statistics"])
 
 
 # --- the chains
@@ -305,9 +283,8 @@ class BlockedChains:
     def labels_of_items(self) -> NDArray[np.int32]:
         """Labels 0..K-1 of all items, (chains, n)."""
         z = np.zeros((self.number_of_chains, self.problem.n_items + 1), np.int32)
-        z[:, self.layout.free.ravel()] = np.asarray(self.whole(self.labels.free)).reshape(
-            len(z), -1
-        )
+        free = np.asarray(self.whole(self.labels.free))
+        z[:, self.layout.free.ravel()] = free.reshape(len(z), -1)
         z[:, self.layout.answered.ravel()] = np.asarray(self.labels.answered)
         return z[:, :-1]
 
@@ -323,11 +300,9 @@ class BlockedChains:
         )
         self.taken = np.flatnonzero(layout.answered.ravel() < problem.n_items)
         kept = layout.answered.ravel()[self.taken]
-        self.constraints = (
-            [view.restrict(kept) for view in problem.constraints]
-            if len(kept)
-            else list(problem.constraints)
-        )
+        self.constraints = list(problem.constraints)
+        if len(kept):
+            self.constraints = [view.restrict(kept) for view in problem.constraints]
         placed = []
         for items, spec in ((layout.free, BY_BLOCK), (layout.answered, BY_ITEM)):
             rows = tuple(place_rows(self.mesh, row, items, spec) for row in components.rows)
@@ -347,12 +322,8 @@ class BlockedChains:
     def snapshot(self) -> dict[str, Any]:
         """Everything that `restore` needs, in NumPy arrays, numbers and the like."""
         chains = [chain.snapshot() for chain in self.unknowns]
-        return {
-            "z": self.labels_of_items(),
-            "moved": self.moved.copy(),
-            "slots": self.slots,
-            "chains": chains,
-        }
+        z = self.labels_of_items()
+        return {"z": z, "moved": self.moved.copy(), "slots": self.slots, "chains": chains}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot, bit for bit, random generators included."""

@@ -86,6 +86,7 @@ class EMSettings:
     proportions: bool = True
     temperature: float = 1.0
     literal: bool = False
+    binding: bool = False
     starts: int = 8
     kept: int = 2
     max_iter: int = 100
@@ -207,9 +208,7 @@ def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatAr
 def max_compatible(F: FloatArray, log_p: FloatArray) -> FloatArray:
     """Eq. 14: P(y | x) within the set of labels of largest F."""
     inside = F.max(axis=1, keepdims=True) - F <= TIE
-    kept = np.where(inside, log_p, -np.inf)
-    weights = np.exp(kept - kept.max(axis=1, keepdims=True))
-    return weights / weights.sum(axis=1, keepdims=True)
+    return softmax(np.where(inside, log_p, -np.inf))
 
 
 def most_probable(logits: FloatArray) -> FloatArray:
@@ -238,14 +237,12 @@ def fit_em(
     n_clusters: int,
     settings: EMSettings,
     rng: Generator,
-    *,
-    binding: bool = False,
 ) -> EMFit:
     """Maximise the bound."""
     answers = NamedAnswers(constraints, len(points))
     features, order = named_first(points, answers.items)
     whole = _objective(features, answers, settings)
-    tables = _tables(answers, binding, settings.literal)
+    tables = _tables(answers, settings)
     few = answers
     some = features
     if answers.n_answers > ROUGH_ANSWERS:
@@ -254,15 +251,13 @@ def fit_em(
     if len(some) > len(few.items) + ROUGH_FREE:
         some = _thinned(some, len(few.items), rng)
     rough = _objective(some, few, settings)
-    first = _tables(few, binding, settings.literal)[0]
+    first = _tables(few, settings)[0]
 
     def begin(W: FloatArray) -> Ascent:
         ascent = Ascent(few, rough, settings, W, first)
         for iterations, steps, weight, unsure in STAGES if first is not None else STAGES[-1:]:
-            table = (
-                first if first is None else first * np.where(few.unsure, unsure, weight)[:, None]
-            )
-            ascent.turn_to(rough, table)
+            scale = np.where(few.unsure, unsure, weight)[:, None]
+            ascent.turn_to(rough, None if first is None else first * scale)
             ascent.run(iterations, steps)
         return ascent
 
@@ -293,11 +288,9 @@ def fit_em(
     q = np.empty((len(points), n_clusters))
     q[order] = np.exp(log_softmax(best.W @ features.T)).T
     q[answers.items] = best.q
-    counts: list[Counts] = [
-        np.zeros((one.n_sources * one.n_answers, one.n_patterns)) for one in constraints
-    ]
-    if answers.n_answers:
-        counts = answers.soft.counts(best.q)
+    counts = answers.soft.counts(best.q)
+    if not answers.n_answers:
+        counts = [np.zeros((one.n_sources * one.n_answers, one.n_patterns)) for one in constraints]
     return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)
 
 
@@ -306,13 +299,8 @@ def _objective(
 ) -> WeightObjective:
     m = max(answers.n_answers, 1)
     entropies = m * settings.tau
-    return WeightObjective(
-        features,
-        len(answers.items),
-        m * settings.penalty,
-        entropies,
-        entropies if settings.balance else 0.0,
-    )
+    balance = entropies if settings.balance else 0.0
+    return WeightObjective(features, len(answers.items), m * settings.penalty, entropies, balance)
 
 
 def named_first(points: FloatArray, named: IntArray) -> tuple[FloatArray, IntArray]:
@@ -335,15 +323,15 @@ def _thinned(features: FloatArray, n_named: int, rng: Generator) -> FloatArray:
     return features[np.append(np.arange(n_named), np.sort(free))]
 
 
-def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatArray | None]:
+def _tables(answers: NamedAnswers, settings: EMSettings) -> list[FloatArray | None]:
     """The known log tables to go through; None at the end leaves noise to the constraints."""
     if not answers.n_answers:
         return [None]
-    if not binding:
+    if not settings.binding:
         learned = any(view.noise.free for view in answers.constraints)
         known = answers.soft.table_of_means
         return [known, None] if learned else [known]
-    steps = () if literal else FALLING_EPS
+    steps = () if settings.literal else FALLING_EPS
     falling: list[FloatArray | None] = [
         agreement_table(answers.constraints, float(np.log(eps / 2))) for eps in steps
     ]
@@ -353,8 +341,7 @@ def _tables(answers: NamedAnswers, binding: bool, literal: bool) -> list[FloatAr
 def _shares(q: FloatArray) -> FloatArray:
     """Expected shares of the clusters among the named items, as under an even Dirichlet prior."""
     sizes = q.sum(axis=0) + 1.0
-    shares: FloatArray = sizes / sizes.sum()
-    return shares
+    return np.asarray(sizes / sizes.sum())
 
 
 def _highest(ascents: Sequence[Ascent], number: int) -> list[Ascent]:
@@ -391,12 +378,8 @@ def _kmeans(points: FloatArray, number: int, rng: Generator) -> IntArray:
     with warnings.catch_warnings():
         # fewer different items than clusters: some clusters stay empty, which is no harm to a start
         warnings.simplefilter("ignore", ConvergenceWarning)
-        labels: IntArray = (
-            KMeans(number, n_init=KMEANS_RUNS, random_state=seed)
-            .fit(points)
-            .labels_.astype(np.int64)
-        )
-    return labels
+        found = KMeans(number, n_init=KMEANS_RUNS, random_state=seed).fit(points)
+    return np.asarray(found.labels_, dtype=np.int64)
 
 
 # --- settings chosen by constraints held out
@@ -415,8 +398,6 @@ def choose(
     n_clusters: int,
     tried: Sequence[EMSettings],
     rng: Generator,
-    *,
-    binding: bool = False,
 ) -> EMSettings:
     """The settings under which answers held out in five parts are predicted best."""
     if len(tried) == 1 or not enough(constraints):
@@ -427,20 +408,10 @@ def choose(
     for fold in range(FOLDS):
         kept, held = leave_out(constraints, [part == fold for part in parts])
         for number, settings in enumerate(tried):
-            rough = replace(
-                settings,
-                starts=min(HELD_OUT_STARTS, settings.starts),
-                kept=1,
-                tolerance=ROUGH_TOLERANCE,
-            )
-            fit = fit_em(
-                points,
-                kept,
-                n_clusters,
-                rough,
-                np.random.default_rng([seed, fold]),
-                binding=binding,
-            )
+            starts = min(HELD_OUT_STARTS, settings.starts)
+            rough = replace(settings, starts=starts, kept=1, tolerance=ROUGH_TOLERANCE)
+            rng = np.random.default_rng([seed, fold])
+            fit = fit_em(points, kept, n_clusters, rough, rng)
             for view, counts in zip(held, fit.counts, strict=True):
                 scores[number] += log_predictive(view, fit.q, view.noise.predictive(counts))
     return tried[int(np.argmax(scores))]

@@ -1,9 +1,8 @@
 """DCRC's posterior by Gibbs sampling: labels of the named items, noise and, if asked, the weights.
 
-A sweep draws the labels of the items that constraints name, one by one in random order and then in
-the groups that links hold together; the weights W given these, unless W is held, and the precision
-of their prior, where it is learned; and the noise of every source. Labels of other items depend on
-W alone: they are summed out of the draw of W and drawn from P(y | x; W) when the state is read.
+A sweep draws the labels of the items that constraints name, one by one and then in the groups that
+links hold together, the weights W given these, unless W is held, the precision of their prior and
+the noise. Labels of other items are summed out of the draw of W, and drawn when the state is read.
 
 For item i, with log P(y_i = k | x_i; W) given (Pei et al., Eq. 6) and the constraints under Table I
 or any other noise:
@@ -24,7 +23,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from bayesclust._numba import kernel
@@ -66,20 +64,18 @@ class DCRCChain:
         self.rng = rng
         self.free = unnamed(problem.constraints, len(problem.points))
         self.named = np.flatnonzero(~self.free)
-        self.noise: list[dict[str, Any]] = [
-            view.noise.initial(view.n_sources) for view in problem.constraints
-        ]
+        self.noise = [view.noise.initial(view.n_sources) for view in problem.constraints]
         self.sites = compile_sites(problem.constraints, len(problem.points))
         self.table = stack_tables(problem.constraints, self.noise)
-        self.sampler = (
-            None if problem.prior is None else WeightSampler(weight_objective(problem, self.named))
-        )
-        prior = problem.prior
-        self.precision = np.nan if prior is None else prior.prior_precision.initial
+        self.sampler: WeightSampler | None = None
+        self.precision = np.nan
+        if problem.prior is not None:
+            self.sampler = WeightSampler(weight_objective(problem, self.named))
+            self.precision = problem.prior.prior_precision.initial
         self._use_weights(problem.W)
         # starts are dispersed: answers have no part in them
         self.z = _draw_each(self.log_p, rng)
-        self.moved = np.zeros(1, np.int64)
+        self.moved = 0
         self.blocks_moved = self.accepted = np.nan
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
@@ -88,12 +84,11 @@ class DCRCChain:
         `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean: at
         first, labels contradict many answers, which would be taken for noise.
         """
-        self.moved[0] = 0
         order = self.rng.permutation(self.named)
-        scan_classes(self.z, self.log_p, self.sites, self.table, order, self.moved, self.rng)
-        moved = np.zeros(1, np.int64)
-        number = move_class_blocks(self.z, self.log_p, self.sites, self.table, moved, self.rng)
-        self.blocks_moved = moved[0] / number if number else np.nan
+        answers = self.sites, self.table
+        self.moved = scan_classes(self.z, self.log_p, *answers, order, self.rng)
+        moved, number = move_class_blocks(self.z, self.log_p, *answers, self.rng)
+        self.blocks_moved = moved / number if number else np.nan
         if self.sampler is not None:
             labels = np.eye(len(self.W))[self.z[self.named]]
             W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
@@ -102,10 +97,8 @@ class DCRCChain:
                 self._penalise(self.problem.prior.draw_precision(self.W, self.rng))
         if not freeze_noise:
             constraints = self.problem.constraints
-            self.noise = [
-                view.noise.draw(view.counts(self.z), noise, self.rng)
-                for view, noise in zip(constraints, self.noise, strict=True)
-            ]
+            rows = zip(constraints, self.noise, strict=True)
+            self.noise = [one.noise.draw(one.counts(self.z), own, self.rng) for one, own in rows]
             self.table = stack_tables(constraints, self.noise)
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
@@ -116,7 +109,7 @@ class DCRCChain:
             variables |= {names[name]: np.array(values) for name, values in noise.items()}
         statistics = {
             "log_joint": self.log_joint(),
-            "moved": self.moved[0] / max(len(self.named), 1),
+            "moved": self.moved / max(len(self.named), 1),
             "blocks_moved": self.blocks_moved,
         }
         if self.sampler is not None:
@@ -130,15 +123,8 @@ class DCRCChain:
         """log p(z, answers, noise | X, W), where W is drawn with its unnormalised prior."""
         problem = self.problem
         if problem.prior is not None:
-            return dcrc_log_joint(
-                self.W,
-                self.z,
-                problem.points,
-                problem.constraints,
-                self.noise,
-                problem.prior,
-                self.precision,
-            )
+            data = problem.points, problem.constraints, self.noise
+            return dcrc_log_joint(self.W, self.z, *data, problem.prior, self.precision)
         value = float(self.log_p[np.arange(len(self.z)), self.z].sum())
         for view, noise in zip(problem.constraints, self.noise, strict=True):
             value += view.log_prob(self.z, noise) + view.noise.log_prior(noise)
@@ -188,19 +174,15 @@ def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
     sizes = None if prior.proportions is None else np.array(prior.proportions)
     features = named_first(problem.points, named)[0]
     ridge = prior.prior_precision.initial / 2
-    bias_ridge = prior.bias_scale**-2 / 2
-    return WeightObjective(
-        features, len(named), ridge, prior.separation, prior.balance, sizes, bias_ridge
-    )
+    entropies = prior.separation, prior.balance
+    return WeightObjective(features, len(named), ridge, *entropies, sizes, prior.bias_scale**-2 / 2)
 
 
 def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
     """Draw a label for each row."""
     edges = np.exp(log_p).cumsum(axis=1)
-    drawn: IntArray = (
-        (edges[:, :-1] <= rng.random((len(edges), 1)) * edges[:, -1:]).sum(axis=1).astype(np.int64)
-    )
-    return drawn
+    below = edges[:, :-1] <= rng.random((len(edges), 1)) * edges[:, -1:]
+    return np.asarray(below.sum(axis=1), dtype=np.int64)
 
 
 # --- draws whose classes are known up to their order alone
@@ -212,12 +194,9 @@ def match_classes(z: IntArray, reference: IntArray, number: int) -> IntArray:
     The reference becomes every item's commonest class, until it stays.
     """
     for _ in range(MATCHING_ROUNDS):
-        cells = [
-            np.bincount(row.astype(np.int64) * number + reference, minlength=number**2) for row in z
-        ]
-        matched = np.array(
-            [linear_sum_assignment(-cell.reshape(number, number))[1] for cell in cells]
-        )
+        codes = z.astype(np.int64) * number + reference
+        cells = [-np.bincount(row, minlength=number**2).reshape(number, number) for row in codes]
+        matched = np.array([linear_sum_assignment(cell)[1] for cell in cells])
         before = reference
         reference = class_shares(z, matched).argmax(axis=1)
         if (reference == before).all():
@@ -237,8 +216,7 @@ def class_shares(z: IntArray, matched: IntArray) -> FloatArray:
 def best_columns(proba: FloatArray, labels: IntArray) -> IntArray:
     """The columns of `proba` (n, K) that the labels 0..L-1 are, then all others."""
     together = np.eye(proba.shape[1])[labels].T @ proba
-    order: IntArray = linear_sum_assignment(-together)[1]
-    return order
+    return np.asarray(linear_sum_assignment(-together)[1])
 
 
 # --- compiled scans
@@ -246,34 +224,26 @@ def best_columns(proba: FloatArray, labels: IntArray) -> IntArray:
 
 @kernel
 def scan_classes(
-    z: NDArray[np.int64],
-    log_p: NDArray[np.float64],
-    sites: Sites,
-    table: NDArray[np.float64],
-    order: NDArray[np.int64],
-    moved: NDArray[np.int64],
-    rng: Generator,
-) -> None:
-    """Draw the labels z of the items in `order`, one after another; log_p is (n, K)."""
+    z: IntArray, log_p: FloatArray, sites: Sites, table: FloatArray, order: IntArray, rng: Generator
+) -> int:
+    """Draw the labels z of the items in `order`, one after another; returns how many moved."""
+    moved = 0
     logits = np.empty(log_p.shape[1])
     for i in order:
         logits[:] = log_p[i]
         add_site_logits(sites, table, z, i, logits)
         k = draw_index(logits, len(logits), rng)
-        moved[0] += k != z[i]
+        moved += k != z[i]
         z[i] = k
+    return moved
 
 
 @kernel
 def move_class_blocks(
-    z: NDArray[np.int64],
-    log_p: NDArray[np.float64],
-    sites: Sites,
-    table: NDArray[np.float64],
-    moved: NDArray[np.int64],
-    rng: Generator,
-) -> int:
-    """Draw bonds, and one label for every block that they make; the number of blocks."""
+    z: IntArray, log_p: FloatArray, sites: Sites, table: FloatArray, rng: Generator
+) -> tuple[int, int]:
+    """Draw bonds, and one label for every block that they make; how many moved, and of how many."""
+    moved = 0
     blocks = draw_blocks(sites, table, z, rng)
     logits = np.empty(log_p.shape[1])
     for block in range(len(blocks.begin)):
@@ -286,5 +256,5 @@ def move_class_blocks(
         add_block_logits(sites, table, z, items, True, logits)
         k = draw_index(logits, len(logits), rng)
         z[items] = k
-        moved[0] += k != old
-    return len(blocks.begin)
+        moved += k != old
+    return moved, len(blocks.begin)

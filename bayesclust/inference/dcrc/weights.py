@@ -7,10 +7,8 @@ Given the labels z_i of the items that constraints name, the others' summed out,
 
     log p(W | z, X) = log N(W) + sum_i log P(z_i | x_i; W) + the entropies + const.
 
-Polya-gamma variables would make this Gaussian without the entropies, but not with them.
-Trajectories along the gradient, accepted or refused by Metropolis' rule, leave the density exactly
-in place whatever its terms are. The metric is fixed in advance from a bound on the curvature, which
-is the same for all classes (Bohning 1992): only the length of a step is adapted, in the warm-up.
+The metric of the trajectories is fixed in advance from a bound on the curvature, which is the same
+for all classes (Bohning 1992): only the length of a step is adapted, in the warm-up.
 """
 
 from __future__ import annotations
@@ -85,9 +83,8 @@ class WeightObjective:
         gradient = slope @ X
         gradient[:, :-1] -= 2 * self.ridge * W[:, :-1]
         gradient[:, -1] -= 2 * self.bias_ridge * W[:, -1]
-        return value - self.ridge * float((W[:, :-1] ** 2).sum()) - self.bias_ridge * float(
-            (W[:, -1] ** 2).sum()
-        ), gradient
+        value -= self.ridge * float((W[:, :-1] ** 2).sum())
+        return value - self.bias_ridge * float((W[:, -1] ** 2).sum()), gradient
 
     def climb(self, W: FloatArray, q: FloatArray, steps: int) -> tuple[FloatArray, float]:
         """Raise the objective by at most so many iterations of L-BFGS; the weights and the rise."""
@@ -99,13 +96,8 @@ class WeightObjective:
             values.append(-value / scale)
             return values[-1], -gradient.ravel() / scale
 
-        found = minimize(
-            descend,
-            W.ravel(),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": steps, "maxcor": MEMORY, "ftol": 1e-9},
-        )
+        options: Any = {"maxiter": steps, "maxcor": MEMORY, "ftol": 1e-9}
+        found = minimize(descend, W.ravel(), jac=True, method="L-BFGS-B", options=options)
         # the first evaluation is the start's
         raised = scale * (values[0] - float(found.fun))
         return (found.x.reshape(W.shape), raised) if raised > 0 else (W, 0.0)
@@ -154,9 +146,8 @@ class WeightSampler:
         self, W: FloatArray, q: FloatArray, rng: Generator, *, adapt: bool
     ) -> tuple[FloatArray, float]:
         """Move on from W (K, D)."""
-        step = np.exp(self.log_step if adapt else self.mean_log_step) * rng.uniform(
-            1 - JITTER, 1 + JITTER
-        )
+        log_step = self.log_step if adapt else self.mean_log_step
+        step = np.exp(log_step) * rng.uniform(1 - JITTER, 1 + JITTER)
         momentum = rng.standard_normal(W.shape) @ self._root.T
         value, slope = self.objective.value_and_gradient(W, q)
         before = value - self._kinetic(momentum)
@@ -184,12 +175,9 @@ class WeightSampler:
 
     def snapshot(self) -> dict[str, Any]:
         """The step and its adaptation."""
-        return {
-            name: float(getattr(self, name))
-            for name in ("log_step", "mean_log_step", "error", "tuned")
-        }
+        names = "log_step", "mean_log_step", "error", "tuned"
+        return {name: float(getattr(self, name)) for name in names}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot."""
-        for name, value in snapshot.items():
-            setattr(self, name, value)
+        vars(self).update(snapshot)

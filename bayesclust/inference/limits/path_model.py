@@ -22,11 +22,9 @@ where J counts each link once, and apart is the partition of single items, under
 nothing in J. Triplets have p(answer a | truth t) ~ exp(-gamma cost[t, a]). `PathModel.energy` is
 the right-hand side without the remainder.
 
-With cluster means drawn (Neal 2000, Algorithm 2; the paper's sampler) a sweep tends to the pass of
-RDP-means. With the means integrated out (Algorithm 3) an item compares values of J, every mean at
-its best. Every fixed point of the second is one of the first, and not the other way round.
-
-The two concentrations of mixtures are derived in `bayesclust.inference.limits.rdp_means`.
+With cluster means drawn (Neal 2000, Algorithm 2) a sweep tends to the pass of RDP-means; with them
+integrated out (Algorithm 3) an item compares values of J, every mean at its best. The two
+concentrations of mixtures are derived in `bayesclust.inference.limits.rdp_means`.
 """
 
 from __future__ import annotations
@@ -38,6 +36,7 @@ from functools import partial
 from typing import Any, ClassVar, override
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import gammaln, log_softmax
 
 from bayesclust.checks import number_between
@@ -86,9 +85,7 @@ class KnownNoise(NoiseModel):
         return self._by_pattern(self.log_confusion(params))
 
     @override
-    def draw(
-        self, counts: Counts, params: Mapping[str, ArrayLike], rng: np.random.Generator
-    ) -> Params:
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
         return {name: np.array(value, dtype=np.float64) for name, value in params.items()}
 
     @override
@@ -113,7 +110,7 @@ class KnownEvidence(KnownNoise):
 
     With A and B their exponentials, p = A (B - 1) / (A B - 1) and q = B (A - 1) / (A B - 1)
     (TVClust, before Eq. 19). Where these are within rounding of one, only logarithms can tell 1 - p
-    from 1 - q. Each is one number, not negative, or one for each source.
+    from 1 - q. Each is one number or one for each source.
     """
 
     same: float | tuple[float, ...] = 2.0
@@ -128,17 +125,14 @@ class KnownEvidence(KnownNoise):
     }
 
     def __post_init__(self) -> None:
-        for name, value in (("same", self.same), ("different", self.different)):
-            for weight in np.ravel(np.asarray(value, dtype=object)):
+        for name in ("same", "different"):
+            for weight in np.ravel(getattr(self, name)):
                 number_between(weight, name, "[0, inf)")
 
     @override
     def initial(self, n_sources: int) -> Params:
-        values = zip(self.parameters, (self.same, self.different), strict=True)
-        return {
-            name: np.broadcast_to(np.asarray(value, dtype=np.float64), n_sources).copy()
-            for name, value in values
-        }
+        each = zip(self.parameters, (self.same, self.different), strict=True)
+        return {name: np.zeros(n_sources) + np.asarray(value) for name, value in each}
 
     @override
     def log_confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
@@ -154,10 +148,9 @@ class KnownEvidence(KnownNoise):
 
 def _log_one_less(value: Any) -> Any:
     """log(1 - exp(-value)), to the last digits for small and for large values."""
-    middle = np.log(2)
-    small = np.minimum(value, middle)
-    large = np.maximum(value, middle)
-    return np.where(value > middle, np.log1p(-np.exp(-large)), np.log(-np.expm1(-small)))
+    small = np.minimum(value, np.log(2))
+    large = np.maximum(value, np.log(2))
+    return np.where(value > np.log(2), np.log1p(-np.exp(-large)), np.log(-np.expm1(-small)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,10 +244,7 @@ def pose_answers(
     if isinstance(confidence, tuple) and all(one.is_links for one in constraints):
         return link_graph(constraints, n_items), confidence
     shapes = {one.name: one.unit_confidence().shape for one in constraints}
-    given: dict[str, Any] = {}
-    if not isinstance(confidence, tuple):
-        given = {name: np.shape(own) for name, own in confidence.items()}
-    if isinstance(confidence, tuple) or given != shapes:
+    if isinstance(confidence, tuple) or shapes != {n: np.shape(confidence[n]) for n in confidence}:
         here = " and ".join(f"{one.name!r} of {one.n_sources} sources" for one in constraints)
         raise ValueError(
             f"the limit was fitted to other constraints than these, {here or 'none'}: fit it with "
@@ -283,8 +273,7 @@ def family_at(gamma: float, points: FloatArray, divergence: Divergence) -> Bound
 
 def _read(divergence: Divergence, scale: Any, X: Any) -> FloatArray:
     points = divergence.points(X, least=1)
-    rows: FloatArray = points if scale is None else scale(points)
-    return rows
+    return np.asarray(points if scale is None else scale(points))
 
 
 def log_kappa(family: BoundFamily, log_peaks: FloatArray) -> float:

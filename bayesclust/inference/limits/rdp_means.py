@@ -5,9 +5,9 @@ The objective counts each link once,
     J(z, m) = sum_i D(x_i, m_{z_i}) - xi1 #{may-links inside clusters} + xi2 #{may-not-links inside
     clusters} + lambda K,
 
-where the paper's Eq. 20 counts it from both ends although one update sees it once; only this J
-falls at every step. Two more slips of Algorithm 1 are mended: an item that opens a cluster is in it
-at once, and a cluster that loses its last item stops counting at once.
+where the paper's Eq. 20 counts it from both ends; only this J falls at every step. Two more slips
+of Algorithm 1 are mended: an item that opens a cluster is in it at once, and a cluster that loses
+its last item stops counting at once.
 
 Clusters of several centres are the limit of TVClust whose clusters are Dirichlet-process mixtures
 (`bayesclust.partition_priors.nested`): p(components, clusters) is
@@ -24,8 +24,7 @@ with them (TVClust Lemma 3, Eq. 16 to 18; `bayesclust.inference.limits.path_mode
     log alpha = -gamma (lambda + lambda_within) - log kappa(gamma),
 
 kappa being the factor by which the base measure disfavours a component, against the best centre.
-The prior times kappa^M is then kappa exp(-gamma [(K - 1) lambda + (M - 1) lambda_within]) times
-factors that neither vanish nor grow with gamma. So, up to constants, -(1 / gamma) log p tends to
+Then, up to constants, -(1 / gamma) log p tends to
 
     J = sum_i D(x_i, m_{c_i}) + sum_answers cost[code, pattern of the clusters] + lambda K +
     lambda_within M.
@@ -52,15 +51,7 @@ from bayesclust.constraints.factor_graph import sites_of
 from bayesclust.families import Divergence
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import Graph, LinkGraph, Xi, largest, smallest, times
-from bayesclust.inference.limits.passes import (
-    MOVED,
-    NEW,
-    RESTLESS,
-    Pass,
-    divergence_to_own,
-    scan,
-    sum_by_cluster,
-)
+from bayesclust.inference.limits.passes import MOVED, NEW, RESTLESS, Pass, scan, sum_by_cluster
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 CEILING = 1e6
@@ -172,17 +163,8 @@ def visit(
     """
     tally = np.zeros(2, dtype=np.int64)
     last = len(problem.points) if last is None else last
-    task = Pass(
-        problem.points,
-        problem.phi,
-        problem.divergence.squared,
-        problem.several,
-        problem.penalty,
-        problem.per_cluster,
-        problem.graph,
-        xi,
-        slack,
-    )
+    kind = problem.divergence.squared, problem.several, problem.penalty, problem.per_cluster
+    task = Pass(problem.points, problem.phi, *kind, problem.graph, xi, slack)
     while True:
         used = int(np.flatnonzero(state.size)[-1]) + 1
         first, into = scan(task, first, last, used, state, tally)
@@ -216,15 +198,11 @@ def _open(problem: Problem, state: State, item: int, into: int) -> State:
 def _with_room(state: State) -> State:
     more = len(state.size)
     size = np.pad(state.size, (0, more))
-    return State(
-        state.z,
-        size,
-        np.pad(state.natural, ((0, more), (0, 0))),
-        np.pad(state.offset, (0, more)),
-        state.cluster,
-        np.concatenate([state.owner, np.arange(more, 2 * more)]),
-        size if state.load is state.size else np.pad(state.load, (0, more)),
-    )
+    load = size if state.load is state.size else np.pad(state.load, (0, more))
+    owner = np.append(state.owner, np.arange(more, 2 * more))
+    natural = np.pad(state.natural, ((0, more), (0, 0)))
+    offset = np.pad(state.offset, (0, more))
+    return state._replace(size=size, natural=natural, offset=offset, owner=owner, load=load)
 
 
 def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArray, FloatArray]:
@@ -236,19 +214,11 @@ def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArra
 
 def scatter(problem: Problem, labels: IntArray, centers: FloatArray) -> float:
     """Sum of the items' divergences from their own centres."""
-    divergence = problem.divergence
-    natural = divergence.natural(centers)
-    offset = divergence.offset(centers)
-    squared = divergence.squared
-    return float(divergence_to_own(problem.points, problem.phi, squared, labels, natural, offset))
+    return float(problem.divergence.paired(problem.points, centers[labels]).sum())
 
 
 def objective(
-    problem: Problem,
-    labels: IntArray,
-    centers: FloatArray,
-    xi: Xi,
-    owner: IntArray | None = None,
+    problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi, owner: IntArray | None = None
 ) -> float:
     """J at labels 0 to M - 1, centres (M, d) and their clusters, by default themselves."""
     clusters = labels if owner is None else owner[labels]
@@ -266,10 +236,9 @@ def descend(
 ) -> Solution:
     """Alternate passes over items, means, and passes over components, until nothing moves.
 
-    Algorithm 1. With fixed xi, J falls at every step and the end is a local minimum. With growing
-    xi, passes end when nothing moves and no item's answers would be served better in another
-    cluster, so that larger xi would change nothing. (TVClust waits for 20 passes without a change:
-    where divergences are large, before xi weighs anything.) By default every centre is a cluster.
+    Algorithm 1. With fixed xi, J falls at every step to a local minimum. With growing xi, passes go
+    on until no item's answers would be served better in another cluster. (TVClust waits for 20
+    passes without a change: where divergences are large, before xi weighs anything.)
     """
     labels, centers = means(problem.points, labels)
     if not problem.several:

@@ -12,8 +12,7 @@ centres, making one component of a and b, where b is, changes J by
     n_a D(m_a, m) + n_b D(m_b, m) - lambda_within + answers(a in the cluster of b) - answers(a where
     it is),
 
-where a's cost includes lambda if it is alone in its cluster. Components that answers leave free go
-to the nearest cluster, at the same J; that is no part of the limit.
+where a's cost includes lambda if it is alone in its cluster.
 """
 
 from __future__ import annotations
@@ -189,71 +188,50 @@ def refine(problem: Problem, solution: Solution, xi: Xi, max_iter: int = 300) ->
     A pass misses moves that lower J, as m_k is drawn towards the items of the cluster. Here an item
     is taken out, as a cluster of its own, and merged to where J falls most.
     """
-    labels = solution.labels.copy()
-    clusters = solution.clusters.copy() if problem.several else labels
+    labels, clusters = solution.labels, solution.clusters
     for _ in range(max_iter):
         moved = False
         for item in range(len(labels)):
             # the item as a centre that comes last, in a cluster that comes last
-            was = labels[item]
-            here = clusters[item]
-            labels[item] = labels.max() + 1
-            if problem.several:
-                clusters[item] = clusters.max() + 1
-            numbers, centers = means(problem.points, labels)
-            change = _choices(problem, numbers, clusters, centers, item, xi)
-            last = len(centers) - 1
-            there = np.flatnonzero(labels == was)
-            if len(there):
-                where = numbers[there[0]]
-            elif problem.several and (clusters == here).any():
-                where = last + here
-            else:
-                where = len(change) - 1
+            apart, single = labels.copy(), clusters.copy()
+            apart[item] = labels.max() + 1
+            single[item] = clusters.max() + 1
+            numbers, centers = means(problem.points, apart)
+            change, chosen = _choices(problem, numbers, single, centers, item, xi)
+            now = len(change) - 1
+            if (apart == labels[item]).any():
+                now = numbers[np.argmax(apart == labels[item])]
+            elif problem.several and (single == clusters[item]).any():
+                now = numbers[item] + clusters[item]
             best = int(np.argmin(change))
-            if change[best] < change[where] - ROUNDING * abs(problem.penalty):
-                where = best
+            if change[best] < change[now] - ROUNDING * abs(problem.penalty):
                 moved = True
-            if problem.several:
-                if where < last:
-                    clusters[item] = clusters[np.flatnonzero(numbers == where)[0]]
-                elif where < len(change) - 1:
-                    clusters[item] = where - last
-                clusters = np.unique(clusters, return_inverse=True)[1]
-            numbers[item] = min(where, last)
-            labels = numbers
-            if not problem.several:
-                clusters = labels
+                numbers[item], single[item] = chosen[:, best]
+                labels, clusters = numbers, np.unique(single, return_inverse=True)[1]
         if not moved:
             break
     return compact(labels, clusters)
 
 
 def _choices(
-    problem: Problem,
-    labels: IntArray,
-    clusters: IntArray,
-    centers: FloatArray,
-    item: int,
-    xi: Xi,
-) -> FloatArray:
-    """J of an item taken out, less a centre's penalty, for each choice that it has.
+    problem: Problem, labels: IntArray, clusters: IntArray, centers: FloatArray, item: int, xi: Xi
+) -> tuple[FloatArray, IntArray]:
+    """J of an item taken out for each centre and cluster it may have, and these, (2, choices).
 
-    These are the centres, then one of its own in each cluster where there are several, and last
-    one by itself.
+    J is less a centre's penalty. Choices are all other centres, then one of its own in each cluster
+    where there are several, and last one by itself.
     """
     last = len(centers) - 1
-    sizes = np.bincount(labels).astype(np.float64)
-    joined = merge_with(problem, centers, sizes, slice(last, last + 1))[0, :last]
-    if not problem.several:
-        joined += answer_costs(problem.graph, xi, labels, item, last + 1)[:last]
-        return np.append(joined, 0.0)
     count = int(clusters[item])
     owner = np.empty(len(centers), dtype=np.int64)
     owner[labels] = clusters
+    sizes = np.bincount(labels).astype(np.float64)
+    joined = merge_with(problem, centers, sizes, slice(last, last + 1))[0, :last]
     answers = answer_costs(problem.graph, xi, clusters, item, count + 1)[:count]
-    beside = np.where(np.bincount(clusters)[:count] > 0, answers, np.inf)
-    return np.concatenate([joined + answers[owner[:last]], beside, [problem.per_cluster]])
+    beside = np.where(problem.several & (np.bincount(clusters)[:count] > 0), answers, np.inf)
+    change = np.concatenate([joined + answers[owner[:last]], beside, [problem.per_cluster]])
+    centre = np.minimum(np.arange(len(change)), last)
+    return change, np.stack([centre, np.append(owner[:last], np.arange(count + 1))])
 
 
 def free_components(problem: Problem, solution: Solution, xi: Xi) -> IntArray:
@@ -304,9 +282,8 @@ def improve(
 ) -> Solution:
     """Go down at fixed xi until no step of any kind lowers J; centres without owners are grouped.
 
-    The steps are passes, merges, of several centres new groupings and joined components, and, if
-    `finely`, moves of single items with all means at their best. At the end, free components go to
-    the nearest cluster.
+    If `finely`, also by single items with all means at their best. At the end, free components go
+    to the nearest cluster.
     """
     fixed = Schedule(xi)
     if owner is None:
@@ -360,12 +337,10 @@ def search(
     """The best solution of several starts, clusters in the order of their first items.
 
     The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of
-    the others visit the items in random order from the partition by the nearest of up to twice as
-    many random items as the first solution has clusters. The ends of all these are brought to the
-    largest final xi, for J compares only at one xi. The remaining starts are the best solution so
-    far, disturbed at that xi: a few random items are dealt to its clusters and to new ones, and
-    passes in random order follow. With several starts of up to a thousand items every end is
-    refined.
+    the others are partitions by the nearest of some random items, visited in random order. Their
+    ends are brought to the largest final xi, for J compares only at one xi. The remaining starts
+    are the best solution so far, disturbed at that xi. With several starts of up to a thousand
+    items every end is refined.
     """
     n = len(problem.points)
     first = np.zeros(n, dtype=np.int64) if start is None else start
@@ -374,10 +349,8 @@ def search(
     finely = others > 0 and n <= MOST_TO_REFINE
     if rng is not None:
         most = 2 * len(ends[0].centers)
-        ends += [
-            _from_random_items(problem, most, schedule, max_iter, rng)
-            for _ in range((others + 3) // 4)
-        ]
+        drawn = range((others + 3) // 4)
+        ends += [_from_random_items(problem, most, schedule, max_iter, rng) for _ in drawn]
     final = max((end.xi for end in ends), key=largest)
     best: Solution | None = None
     for end in ends:

@@ -22,8 +22,7 @@ those with eigenvalue mu above lambda, at the optimum
     bound = sum_i |x_i - m|^2 - 1'L1 / (2 n) + lambda - sum_{mu > lambda} (mu - lambda)  <=  J~(z)
     for all z,
 
-m the mean of all items. (Uncentred, as in Eq. 21, the bound is lower, and changes when the data are
-shifted.) M is never formed: a product with it costs O(n d + links).
+m the mean of all items. M is never formed: a product with it costs O(n d + links).
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ class Matrix:
     def times(self, V: FloatArray) -> FloatArray:
         """M V for one vector or a matrix of them."""
         V = V - V.mean(axis=0)
-        product: FloatArray = self.centred @ (self.centred.T @ V) + self.links @ V
+        product = np.asarray(self.centred @ (self.centred.T @ V) + self.links @ V)
         return product - product.mean(axis=0)
 
     def sum_of_squares(self) -> float:
@@ -86,16 +85,6 @@ def relax(problem: Problem, xi: Xi, most: int) -> Relaxation:
 
     Where more lie above lambda, the bound is lowered by what the others can add: the sum of their
     squares is known, and (mu - lambda) / mu^2 grows with mu up to mu = 2 lambda.
-
-    >>> from bayesclust.families.squared_distance import SquaredEuclidean
-    >>> from bayesclust.inference.limits.answers import link_graph
-    >>> X = np.array([[0.0], [2.0], [10.0], [12.0]])
-    >>> problem = Problem.of(X, SquaredEuclidean(), link_graph([], 4), 5.0)
-    >>> found = relax(problem, (0.0, 0.0), most=3)
-    >>> found.eigenvalues, found.bound
-    (array([104.]), 10.0)
-
-    The best partition, {0, 2} and {10, 12}, has J~ = 4 + 10.
     """
     points, penalty = problem.points, problem.penalty
     pairs, weights = pair_weights(problem.graph, xi)
@@ -121,9 +110,8 @@ def _leading(matrix: Matrix, penalty: float, most: int) -> tuple[FloatArray, Flo
         return found[0][::-1], found[1][:, ::-1], penalty
     if not (matrix.centred.any() or matrix.links.nnz):
         return np.zeros(0), np.zeros((n, 0)), penalty
-    operator: Any = LinearOperator(
-        (n, n), matvec=matrix.times, matmat=matrix.times, dtype=np.float64
-    )
+    times = matrix.times
+    operator: Any = LinearOperator((n, n), matvec=times, matmat=times, dtype=np.float64)
     # one more than is wanted shows whether it was the last
     wanted = min(FIRST_EIGENVALUES, most + 1, n - 1)
     start = np.random.default_rng(0).standard_normal(n)
@@ -154,8 +142,7 @@ def round_off(relaxation: Relaxation) -> IntArray:
     pivots = qr(rows.T, mode="r", pivoting=True)[1][: r + 1]
     embedded = vectors * np.sqrt(values)
     rounded = KMeans(r + 1, init=embedded[pivots], n_init=1).fit(embedded)
-    labels: IntArray = rounded.labels_.astype(np.int64)
-    return labels
+    return np.asarray(rounded.labels_, dtype=np.int64)
 
 
 def relaxed_objective(problem: Problem, labels: IntArray, xi: Xi) -> float:

@@ -30,10 +30,7 @@ LARGEST_SHARE = 64.0
 def furthest_first(
     points: FloatArray, divergence: Divergence, k: int
 ) -> tuple[IntArray, FloatArray]:
-    """Visit the point farthest from the mean, then those farthest from all visited and the mean.
-
-    Returns k points, and how far each was from the nearest of those before: it never rises.
-    """
+    """The k points farthest from the mean and from all before them, and how far each was."""
     visited = np.empty(k, dtype=np.int64)
     distances = np.empty(k)
     nearest = divergence.between(points, points.mean(axis=0, keepdims=True))[:, 0]
@@ -47,10 +44,9 @@ def furthest_first(
 
 
 def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
-    """The penalties that 1 to k wanted clusters suggest, the distances of `furthest_first`.
+    """The penalties that 1 to k clusters suggest (Kulis and Jordan 2012, 3.2; TVClust section 5).
 
-    Kulis and Jordan (2012), section 3.2; TVClust section 5. Where fewer than k points differ, a
-    penalty is as good as zero but not zero.
+    Where fewer than k points differ, a penalty is as good as zero but not zero.
     """
     distances = furthest_first(points, divergence, k)[1]
     return np.maximum(distances, 1e-9 * distances[0] if distances[0] > 0 else 1.0)
@@ -104,8 +100,8 @@ def enough(constraints: Sequence[Constraints]) -> bool:
     return sum(map(len, constraints)) >= FEWEST_ANSWERS
 
 
-def rows_of(one: Constraints, kept: BoolArray) -> Constraints:
-    """The constraints with those answers only where `kept` (m,) is True."""
+def rows_of(one: Constraints, kept: BoolArray | slice) -> Constraints:
+    """The constraints with some of their answers only."""
     part = copy.copy(one)
     part.items, part.answers, part.source = one.items[kept], one.answers[kept], one.source[kept]
     part.flipped = None if one.flipped is None else one.flipped[kept]
@@ -123,11 +119,10 @@ def leave_out(
 def held_out_log_prob(
     constraints: Sequence[Constraints], problem: Problem, xis: FloatArray, rng: Generator
 ) -> FloatArray:
-    """How well answers are predicted by partitions that were found without them, at each xi.
+    """Log probability of answers given partitions found without them, noise integrated out, by xi.
 
-    Answers fall at random in five parts. These are held out in turn, until a thousand answers have
-    been: a solution for the other four is followed through growing xi, and at each the
-    part's log probability given the partition is taken, noise integrated out.
+    Answers fall at random in five parts, which are held out in turn, until a thousand answers have
+    been: a solution for the other four is followed through growing xi.
     """
     total = np.zeros(len(xis))
     for kept, held in folds(constraints, rng):
@@ -171,8 +166,8 @@ def choose(
 ) -> tuple[Problem, Schedule]:
     """The penalty, of those falling, and the schedule of xi that predict answers held out best.
 
-    Of equals the largest. xi starts at `xi0` and grows to where it predicts best: without end, as
-    in TVClust, if that is the largest tried. `unit` is a confidence of 1 in each answer.
+    Of equals the largest. xi grows from `xi0`, without end (as in TVClust) if the largest tried is
+    best. `unit` is a confidence of 1 in each answer.
     """
     start = first_xi(problem) if xi0 is None else xi0
     endless = Schedule(times(unit, start), rate)

@@ -33,7 +33,6 @@ from bayesclust.typing import Counts, FloatArray, IntArray
 # rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its
 # product are multiplied by
 PAIR = 0
-TOGETHER = (1, 2, 3)
 PRODUCT = 4
 KINDS = np.array(
     [[1, -1, 0, 0, 0], [0, 1, 0, 0, -1], [0, 0, 1, 0, -1], [0, 0, 0, 1, -1], [1, -1, -1, -1, 2]],
@@ -120,40 +119,24 @@ class SoftAnswers:
             row[items] = np.arange(len(items))
             mine = color[target] == c
             ours = color[goal] == c
-            linear, order = _matrix(row[target[mine]], other[mine], (len(items), n_items))
-            number = int(ours.sum())
-            product, product_order = _matrix(
-                row[goal[ours]], np.arange(number), (len(items), number)
-            )
-            steps.append(
-                ColorStep(
-                    items,
-                    linear,
-                    cell[mine][order],
-                    first[ours],
-                    second[ours],
-                    product,
-                    product_cell[ours][product_order],
-                )
-            )
+            linear = _matrix(row[target[mine]], other[mine], (len(items), n_items))
+            every = np.arange(np.count_nonzero(ours))
+            product = _matrix(row[goal[ours]], every, (len(items), len(every)))
+            cells = cell[mine][linear[1]], product_cell[ours][product[1]]
+            others = first[ours], second[ours]
+            steps.append(ColorStep(items, linear[0], cells[0], *others, product[0], cells[1]))
         return steps
 
     def _half_edges(self) -> tuple[IntArray, IntArray, IntArray]:
         """(target, other, cell) of all terms that are linear in one other item."""
-        width = len(KINDS)
-        pairs = self._is_pair
-        triplets = ~self._is_pair
-        member = self._member[pairs]
-        code = self._code[pairs]
-        target = [member[:, 0], member[:, 1]]
-        other = [member[:, 1], member[:, 0]]
-        cell = [code * width + PAIR] * 2
-        member = self._member[triplets]
-        code = self._code[triplets]
+        cells = len(KINDS) * self._code[:, None] + np.arange(len(KINDS))
+        member, of = self._member[self._is_pair], cells[self._is_pair]
+        target, other, cell = [*member[:, :2].T], [*member[:, 1::-1].T], [of[:, PAIR]] * 2
+        member, of = self._member[~self._is_pair], cells[~self._is_pair]
         for at, u, v, with_u, with_v in ROLES:
             target += [member[:, at]] * 2
             other += [member[:, u], member[:, v]]
-            cell += [code * width + with_u, code * width + with_v]
+            cell += [of[:, with_u], of[:, with_v]]
         return np.concatenate(target), np.concatenate(other), np.concatenate(cell)
 
     def _products(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
@@ -182,7 +165,5 @@ def pattern_probabilities(one: Constraints, r: FloatArray) -> FloatArray:
     ab, ac, bc = (np.einsum("fk,fk->f", left, right) for left, right in ((a, b), (a, c), (b, c)))
     all_same = np.einsum("fk,fk,fk->f", a, b, c)
     apart = 1.0 - ab - ac - bc + 2.0 * all_same
-    found: FloatArray = np.maximum(
-        np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart]), 0.0
-    )
-    return found
+    found = np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart])
+    return np.asarray(np.maximum(found, 0.0))

@@ -31,18 +31,15 @@ class VariationalSettings:
     Parameters
     ----------
     truncation : int, default 50
-        Most components, of a known number of clusters at most that number. Those that the data do
-        not need are removed, so more cost little; the bound is one of the untruncated process in
-        any case.
+        Most components. Those that the data do not need are removed; the bound is one of the
+        untruncated process.
     n_init : int, default 8
         Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again).
     n_refined : int, default 3
-        How many of them, those with the highest bounds after some sweeps, are searched by merges,
-        deletions and splits.
+        How many of them, the best after some sweeps, are searched by merges, deletions and splits.
     fixed_noise_iter : int, default 20
-        Sweeps at the start of each with the noise of the constraints at its prior mean: a partition
-        that has not yet used the constraints contradicts half of them, and would have them taken
-        for noise for good.
+        First sweeps of each with the noise of the constraints at its prior mean: first partitions
+        contradict half of them, and would have them taken for noise for good.
     max_iter : int, default 1000
         Most sweeps of the last ascent.
     tol : float, default 1e-3

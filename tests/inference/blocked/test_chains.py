@@ -6,7 +6,7 @@ import pytest
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.families import FAMILIES
 from bayesclust.families.base import hard_statistics
-from bayesclust.inference.blocked import BlockedChains
+from bayesclust.inference.blocked.chains import BlockedChains
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.models.joint import log_joint

@@ -66,7 +66,7 @@ def test_binding_answers_are_kept_by_the_annealed_search(problem):
     view = bc.RelativeConstraints.sample(y, size=80, error_rate=0.0, seed=3).with_noise(
         bc.UniformNoise(0.0)
     )
-    fit = fit_em(X, [view], 3, SETTINGS, np.random.default_rng(0), binding=True)
+    fit = fit_em(X, [view], 3, replace(SETTINGS, binding=True), np.random.default_rng(0))
     assert (view.truths(fit.q.argmax(axis=1)) == view.answers).all()
     assert (np.diff(fit.path) >= -1e-9 * abs(fit.path[0])).all()
 
@@ -78,8 +78,8 @@ def test_literal_eq_14_makes_labels_certain_at_once(problem):
     )
     short = replace(SETTINGS, starts=1, max_iter=1)
     named, certain = np.unique(view.items), []
-    for settings in (short, replace(short, literal=True)):
-        fit = fit_em(X, [view], 3, settings, np.random.default_rng(0), binding=settings.literal)
+    for settings in (short, replace(short, literal=True, binding=True)):
+        fit = fit_em(X, [view], 3, settings, np.random.default_rng(0))
         certain.append((fit.q[named].max(axis=1) > 1 - 1e-12).mean())
     assert certain[0] < 0.2 < 0.7 < certain[1]
 

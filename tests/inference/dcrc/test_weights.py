@@ -5,7 +5,7 @@ import pytest
 from scipy.special import softmax
 
 import bayesclust as bc
-from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic
+from bayesclust.inference.dcrc.weights import WeightObjective
 from tests.inference.dcrc.problems import ascent, paper_objective, slope
 
 
@@ -49,11 +49,3 @@ def test_climbing_never_descends(rng):
     assert (np.diff(values) >= 0).all()
     gradient = objective.value_and_gradient(objective.climb(W, q, 1000)[0], q)[1]
     assert np.abs(gradient).max() < 0.01
-
-
-def test_logistic_start_tells_classes_apart(rng):
-    y = np.repeat([0, 2], 20)
-    features = np.column_stack([rng.normal(size=(40, 2)) + 5 * y[:, None], np.ones(40)])
-    W = fit_logistic(features, y, 3)
-    assert W.shape == (3, 3)
-    assert ((features @ W.T).argmax(axis=1) == y).all()

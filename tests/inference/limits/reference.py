@@ -130,15 +130,9 @@ class Case(NamedTuple):
         penalty, within = problem.penalty, None
         if problem.several:
             penalty, within = problem.given, penalty
-        return PathModel.at(
-            weight / problem.penalty,
-            problem.points,
-            problem.divergence,
-            penalty,
-            self.confidence,
-            self.constraints,
-            within,
-        )
+        data = problem.points, problem.divergence, penalty
+        answers = self.confidence, self.constraints
+        return PathModel.at(weight / problem.penalty, *data, *answers, within)
 
 
 def random_case(

@@ -18,7 +18,6 @@ from bayesclust.inference.limits.path_model import (
     first_gamma,
     path_divergence,
     pose_answers,
-    value,
 )
 from bayesclust.inference.limits.rdp_means import Problem, means, new_state, visit
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
@@ -200,12 +199,6 @@ def test_posterior_at_moderate_gamma_by_enumeration():
         result = exact.compare(drawn, states, values)
         assert result.agrees, (sampler, result)
         assert result.number > 5
-
-
-def test_value_of_a_partition_is_its_objective(rng):
-    case = posed(rng, "bernoulli", 8, True)
-    z = random_labels(rng, 8)
-    assert value(case.problem, z, case.xi) == pytest.approx(case.J(z), rel=1e-12)
 
 
 def test_the_first_gamma_has_one_cluster_as_wide_as_the_items(rng):

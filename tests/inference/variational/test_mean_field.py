@@ -15,13 +15,7 @@ from bayesclust.inference.variational.fit import HyperAscent
 from bayesclust.inference.variational.mean_field import MeanField, Task
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness import exact
-from tests.exactness.cases import (
-    all_views,
-    data_for,
-    known_views,
-    learned,
-    problem,
-)
+from tests.exactness.cases import all_views, data_for, known_views, learned, problem
 from tests.inference.variational import plain
 from tests.inference.variational.test_weights import PRIORS
 

@@ -25,6 +25,7 @@ from bayesclust.inference.limits.minimal_modification.program import (
     conflict,
     solve,
 )
+from bayesclust.inference.limits.passes import sum_by_cluster
 from bayesclust.typing import FloatArray, IntArray
 
 DENSE = 4000
@@ -94,19 +95,15 @@ def _cut(points: Any, number: int, **how: Any) -> IntArray:
     if number in (1, len(points)):
         return np.arange(len(points)) % number
     cut = AgglomerativeClustering(n_clusters=number, **how).fit(points)
-    parts: IntArray = cut.labels_.astype(np.int64)
-    return parts
+    return np.asarray(cut.labels_, dtype=np.int64)
 
 
 def _nearest_means(points: FloatArray, parts: IntArray) -> IntArray:
     """The point nearest the mean of each part: its medoid under squared distance."""
-    number = int(parts.max()) + 1
-    means = np.zeros((number, points.shape[1]))
-    np.add.at(means, parts, points)
-    means /= np.bincount(parts)[:, None]
-    distance = ((points - means[parts]) ** 2).sum(axis=1)
+    sums, sizes = sum_by_cluster(points, parts, int(parts.max()) + 1)
+    distance = ((points - (sums / sizes[:, None])[parts]) ** 2).sum(axis=1)
     order = np.lexsort((distance, parts))
-    return order[np.searchsorted(parts[order], np.arange(number))]
+    return order[np.searchsorted(parts[order], np.arange(len(sizes)))]
 
 
 def super_instances(
@@ -114,9 +111,8 @@ def super_instances(
 ) -> list[IntArray]:
     """Return, for each of the named items, the items that move with it, in increasing order.
 
-    Clusters are cut by complete linkage into groups, `share` of their items in number, but never
-    with two named items in one group. Clusters of more than `DENSE` items are first halved along
-    their widest feature until they are small enough.
+    Complete linkage cuts a cluster into groups, `share` of its items in number, none with two named
+    items. Clusters of more than `DENSE` items are first halved along their widest feature.
     """
     group_of: dict[int, IntArray] = {}
     is_named = np.zeros(len(X), dtype=np.bool_)

@@ -153,10 +153,6 @@ class Encoding:
         """The literal "this variable takes that cluster"."""
         return self.choices[variable].get(cluster, self.false)
 
-    def new_literal(self) -> Any:
-        """A new Boolean."""
-        return self.model.new_bool_var("")
-
     def clause(self, literals: Sequence[Any], given: Sequence[Any]) -> None:
         """Require one of some literals where all that are given hold."""
         self.model.add_bool_or([*literals, *(~literal for literal in given)])
@@ -200,7 +196,7 @@ def _among(statement: Among, encoding: Encoding, given: Sequence[Any]) -> None:
 
 @enforce.register
 def _spread(statement: Spread, encoding: Encoding, given: Sequence[Any]) -> None:
-    taken = [encoding.new_literal() for _ in range(encoding.n_clusters)]
+    taken = [encoding.model.new_bool_var("") for _ in range(encoding.n_clusters)]
     for v in statement.members:
         for c, chosen in encoding.choices[v].items():
             encoding.clause([~chosen, taken[c]], [])
@@ -215,7 +211,7 @@ def _every(statement: Every, encoding: Encoding, given: Sequence[Any]) -> None:
 
 @enforce.register
 def _either(statement: Either, encoding: Encoding, given: Sequence[Any]) -> None:
-    holds = [encoding.new_literal() for _ in statement.parts]
+    holds = [encoding.model.new_bool_var("") for _ in statement.parts]
     for part, literal in zip(statement.parts, holds, strict=True):
         enforce(part, encoding, [literal])
     encoding.clause(holds, given)
@@ -226,13 +222,6 @@ def solve(problem: Problem, limits: Limits) -> Solution:
 
     Raises `Unsatisfiable` where too few hard statements can hold, and `OutOfTime` where nothing was
     found and nothing proven.
-
-    >>> costs = np.array([[0.0, 3.0], [0.0, 2.0], [0.0, 9.0]])
-    >>> hard = Problem(costs, [Apart(0, 1), Together(0, 2)], np.array([np.inf, np.inf]))
-    >>> solve(hard, Limits.of(10.0, workers=1))
-    Solution(values=array([0, 1, 0]), objective=2.0, bound=2.0, optimal=True)
-    >>> solve(hard._replace(spare=1), Limits.of(10.0, workers=1)).objective
-    0.0
     """
     costs, weights = without_costly_values(problem).costs, problem.weights
     cheapest: IntArray = costs.argmin(axis=1)
@@ -255,7 +244,7 @@ def solve(problem: Problem, limits: Limits) -> Solution:
         if weight == np.inf and not problem.spare:
             enforce(statement, encoding, [])
             continue
-        holds = encoding.new_literal()
+        holds = model.new_bool_var("")
         enforce(statement, encoding, [holds])
         if weight == np.inf:
             violated.append(~holds)
@@ -305,23 +294,15 @@ def _run(encoding: Encoding, limits: Limits, n_terms: int, scale: float) -> Foun
     bound = max(0.0, (solver.best_objective_bound - n_terms / 2) / scale)
     if status not in (module.OPTIMAL, module.FEASIBLE):
         return Found(None, bound, False)
-    values = [
-        next(c for c, literal in choices.items() if solver.boolean_value(literal))
-        for choices in encoding.choices
-    ]
-    return Found(np.array(values, dtype=np.int64), bound, status == module.OPTIMAL)
+    taken = [[c for c in own if solver.boolean_value(own[c])] for own in encoding.choices]
+    return Found(np.array(taken, dtype=np.int64)[:, 0], bound, status == module.OPTIMAL)
 
 
 def conflict(problem: Problem, rows: Sequence[int], limits: Limits) -> list[int]:
-    """Hard statements that cannot all hold, though they can without any one of them.
+    """Hard statements of `rows` that cannot all hold, though they can without any one of them.
 
-    Such a set is irreducible, not the smallest (QuickXplain, Junker 2004). `rows` cannot all hold.
-    When time is up, the set still cannot hold, but may not be irreducible.
-
-    >>> statements = [Together(0, 1), Apart(2, 3), Together(1, 2), Apart(0, 2)]
-    >>> problem = Problem(np.zeros((4, 3)), statements, np.full(4, np.inf))
-    >>> conflict(problem, range(4), Limits.of(10.0, 1))
-    [0, 2, 3]
+    Such a set is irreducible, not the smallest (QuickXplain, Junker 2004). When time is up, the set
+    still cannot hold, but may not be irreducible.
     """
     free = np.where(np.isfinite(problem.costs), 0.0, np.inf)
 

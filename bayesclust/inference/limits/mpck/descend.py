@@ -218,10 +218,8 @@ def distances(problem: Problem, centers: FloatArray, metrics: Metrics) -> FloatA
     """Return |x_i - m_h|^2 - log det of each item and cluster under its metric, (n, K)."""
     form, points, A = problem.form, problem.points, metrics.A
     if problem.per_cluster:
-        found = np.empty((len(points), problem.n_clusters))
-        for h, center in enumerate(centers):
-            found[:, h] = form.lengths(points - center, A[h]) - form.log_det(A[h])
-        return found
+        each = zip(centers, A, strict=True)
+        return np.stack([form.lengths(points - m, own) - form.log_det(own) for m, own in each], 1)
     rows, middles, log_det = points, centers, 0.0
     if problem.learned:
         rows, middles = (form.stretched(v, A[0]) for v in (points, centers))
@@ -236,11 +234,9 @@ def link_costs(problem: Problem, metrics: Metrics) -> FloatArray:
     must, weight = problem.links.must, problem.links.weight
     if not problem.learned:
         return np.where(must, weight / 2.0, weight)[:, None]
-    cost = np.empty((len(must), problem.n_metrics))
-    for h, (A, diameter) in enumerate(zip(metrics.A, metrics.diameter, strict=True)):
-        lengths = problem.form.lengths(problem.gaps, A)
-        cost[:, h] = weight * np.where(must, lengths / 2.0, np.maximum(diameter - lengths, 0.0))
-    return cost
+    lengths = np.stack([problem.form.lengths(problem.gaps, A) for A in metrics.A], axis=1)
+    away = np.maximum(metrics.diameter - lengths, 0.0)
+    return np.asarray(weight[:, None] * np.where(must[:, None], lengths / 2.0, away))
 
 
 def objective(
@@ -317,11 +313,10 @@ def refit(
 def descend(
     problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator
 ) -> Solution:
-    """Lower J from labels (n,) or centres (K, r) until nothing moves.
+    """Lower J from labels (n,) or centres (K, r) until nothing moves, items in random orders.
 
-    By the exact step J falls at every step of every round; by the paper's step it may rise where
-    the farthest pair changes or a metric is conditioned. From centres, links to items not yet
-    placed do not count in the first round. Every round visits the items in a new random order.
+    By the exact step J falls at every step; by the paper's it may rise where the farthest pair
+    changes or a metric is conditioned. Links to items not yet placed do not count.
     """
     far = FarPairs(problem.points)
     metrics = first_metrics(problem, far)
@@ -336,7 +331,7 @@ def descend(
         centers = start.astype(np.float64)
     distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
     while True:
-        moved = _assign(problem, distance, cost, z, metrics, rng)
+        moved = _assign(problem, distance, cost, z, metrics.A, rng)
         centers = means(problem, z, centers)
         metrics, conditioned = refit(problem, z, centers, metrics, far, settings)
         all_conditioned += conditioned
@@ -349,19 +344,14 @@ def descend(
 
 
 def _assign(
-    problem: Problem,
-    distance: FloatArray,
-    cost: FloatArray,
-    z: IntArray,
-    metrics: Metrics,
-    rng: Generator,
+    problem: Problem, distance: FloatArray, cost: FloatArray, z: IntArray, A: Any, rng: Generator
 ) -> int:
     """Place the items, and fill empty clusters by an item where J falls; z changes in place."""
     size = np.bincount(z[z >= 0], minlength=problem.n_clusters)
     moved = int(assign(rng.permutation(len(z)), distance, problem.links, cost, z, size))
     for empty in np.flatnonzero(size == 0):
         h = empty if problem.per_cluster else 0
-        alone = -problem.form.log_det(metrics.A[h]) if problem.learned else 0.0
+        alone = -problem.form.log_det(A[h]) if problem.learned else 0.0
         item, gain = best_alone(distance, alone, problem.links, cost, z, size, empty)
         if gain <= SETTLED * (1.0 + float(np.abs(distance[item, z[item]]))):
             break

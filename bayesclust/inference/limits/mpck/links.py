@@ -43,15 +43,13 @@ class WeightedLinks(NamedTuple):
     def violated(self, labels: IntArray) -> BoolArray:
         """Which links the labels violate, (m,)."""
         together = labels[self.pairs[:, 0]] == labels[self.pairs[:, 1]]
-        violated: BoolArray = together != self.must
-        return violated
+        return np.asarray(together != self.must)
 
 
 def contradictions(pairs: IntArray, must: BoolArray, n_items: int) -> BoolArray:
     """Which links are cannot-links between two items that must-links join."""
     component = entailment.must_link_components(pairs[must], n_items)
-    inside: BoolArray = component[pairs[:, 0]] == component[pairs[:, 1]]
-    return inside & ~must
+    return np.asarray((component[pairs[:, 0]] == component[pairs[:, 1]]) & ~must)
 
 
 def closure(links: WeightedLinks) -> WeightedLinks:
@@ -85,12 +83,9 @@ def closure(links: WeightedLinks) -> WeightedLinks:
     mean = [
         float(weight[must == one].mean()) if (must == one).any() else 1.0 for one in (False, True)
     ]
-    return WeightedLinks.of(
-        np.concatenate([pairs, entailed]),
-        np.concatenate([must, kind]),
-        np.concatenate([weight, np.where(kind, mean[1], mean[0])]),
-        n,
-    )
+    weights = np.concatenate([weight, np.where(kind, mean[1], mean[0])])
+    every = np.concatenate([pairs, entailed])
+    return WeightedLinks.of(every, np.concatenate([must, kind]), weights, n)
 
 
 def neighbourhoods(points: FloatArray, links: WeightedLinks) -> tuple[FloatArray, IntArray]:
@@ -115,7 +110,7 @@ def weighted_farthest_first(centers: FloatArray, sizes: IntArray, k: int) -> Int
 def drawn(
     points: FloatArray, weights: FloatArray, taken: FloatArray, number: int, rng: Generator
 ) -> FloatArray:
-    """Draw points by k-means++ (Arthur and Vassilvitskii 2007), weighted, after the centres taken.
+    """Draw points by weighted k-means++ (Arthur and Vassilvitskii 2007), after the centres taken.
 
     Where all distances are zero, or nothing is taken yet, points are drawn by weight alone.
     """

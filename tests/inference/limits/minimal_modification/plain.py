@@ -74,27 +74,15 @@ class Case(NamedTuple):
             bc.PairwiseConstraints([row[:2] for row in links], [row[2] for row in links], N),
             bc.RelativeConstraints([row[:3] for row in triplets], [row[3] for row in triplets], N),
         ]
-        return views + [
-            rules(self.rows[rules.kind], N)
-            for rules in (
-                bc.LabelConstraints,
-                bc.SpanConstraints,
-                bc.constraints.SpreadConstraints,
-                bc.ImplicationConstraints,
-            )
-        ]
+        spread = bc.constraints.SpreadConstraints
+        rules = bc.LabelConstraints, bc.SpanConstraints, spread, bc.ImplicationConstraints
+        return views + [kind(self.rows[kind.kind], N) for kind in rules]
 
     def estimator(self, **settings):
         """With all items as anchors, and each its own super-instance."""
-        return bc.MinimalModification(
-            1.0,
-            1.0,
-            min_satisfied=self.satisfied,
-            new_clusters=self.new,
-            new_cluster_distance=self.far,
-            dnk_weight=self.dnk_weight,
-            **settings,
-        )
+        new = {"new_clusters": self.new, "new_cluster_distance": self.far}
+        weights = {"min_satisfied": self.satisfied, "dnk_weight": self.dnk_weight}
+        return bc.MinimalModification(1.0, 1.0, **new, **weights, **settings)
 
     def distances(self):
         """D[i, c], (N, K): to the nearest item of a cluster."""
@@ -121,10 +109,8 @@ class Case(NamedTuple):
 
     @property
     def unsure(self):
-        return np.array(
-            [kind == "triplets" and self.rows[kind][at][3] == "dnk" for kind, at in self.origin],
-            dtype=bool,
-        )
+        unsure = [n == "triplets" and self.rows[n][at][3] == "dnk" for n, at in self.origin]
+        return np.array(unsure, dtype=bool)
 
     def partitions(self):
         """All of them, (K ** N, N), as far as items can go there."""

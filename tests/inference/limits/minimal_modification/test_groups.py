@@ -7,7 +7,6 @@ from bayesclust.inference.limits.minimal_modification import modify
 from bayesclust.inference.limits.minimal_modification.modify import (
     count_of,
     find_anchors,
-    nearest_anchors,
     super_instances,
 )
 
@@ -97,15 +96,3 @@ def test_equal_items_can_be_cut_anywhere_but_between_named_ones():
     found = super_instances(np.zeros((6, 2)), np.zeros(6, dtype=int), np.array([0, 3]), 0.0)
     assert [np.isin([0, 3], group).tolist() for group in found] == [[True, False], [False, True]]
     assert sum(map(len, found)) == 6
-
-
-def test_distances_to_the_nearest_anchor(rng):
-    X, labels = rng.normal(size=(40, 5)), rng.integers(3, size=40)
-    anchors = find_anchors(X, labels, 0.3)
-    distance = nearest_anchors(X[:7], X, anchors, 4)
-    for c in range(3):
-        own = X[anchors.items[anchors.cluster == c]]
-        assert distance[:, c] == pytest.approx(
-            np.linalg.norm(X[:7, None] - own[None], axis=2).min(axis=1)
-        )
-    assert np.isinf(distance[:, 3]).all()

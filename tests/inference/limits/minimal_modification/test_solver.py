@@ -9,7 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 import bayesclust as bc
 from bayesclust.constraints.statements import Apart, Statement, Together
 from bayesclust.inference.limits.minimal_modification.program import (
-    Encoding,
     Limits,
     OutOfTime,
     Problem,
@@ -45,12 +44,6 @@ def test_long_ring_is_solved(rng):
     assert found.optimal
     assert found.objective == pytest.approx(ring_by_dynamic_programming(problem.costs), rel=1e-7)
     assert problem.held(found.values).all()
-
-
-def test_an_odd_ring_in_two_clusters_has_no_values(rng):
-    with pytest.raises(Unsatisfiable) as error:
-        solve(ring(7, 2, rng), Limits.of(60.0, workers=1))
-    assert error.value.rows == list(range(7))
 
 
 def test_spare_statements_are_shared_between_parts(rng):
@@ -116,11 +109,6 @@ def test_nothing_found_in_time_is_told(rng):
     X, seen, links = hard_case(rng)
     with pytest.raises(TimeoutError, match=r"^no partition .* was found within time_limit=1e-06"):
         bc.MinimalModification(1.0, 1.0, time_limit=1e-6).fit(X, partition=seen, constraints=links)
-
-
-def test_a_kind_of_statement_without_encoding_is_refused():
-    with pytest.raises(TypeError, match="no encoding is registered for int"):
-        enforce(3, Encoding(np.zeros((1, 2))), [])
 
 
 def test_a_kind_of_statement_of_ones_own_is_solved():
