@@ -28,6 +28,81 @@ class Pass(NamedTuple):
     slack: float  # by how much answers must be better served elsewhere to count as restless
 
 
+@device(fastmath=FAST, no_refcount=True)
+def squared_costs(x: Any, centers: Any, link: Any, shut: Any, used: int, cost: Any) -> float:
+    """Write |x - m_k|^2 plus what answers and closed slots cost for k < used; returns the least."""
+    least = np.inf
+    fours = used - used % 4
+    for k in range(0, fours, 4):
+        # four sums side by side hide one another's additions across lanes
+        one = 0.0
+        two = 0.0
+        three = 0.0
+        four = 0.0
+        for j in range(len(x)):
+            one += (x[j] - centers[k, j]) ** 2
+            two += (x[j] - centers[k + 1, j]) ** 2
+            three += (x[j] - centers[k + 2, j]) ** 2
+            four += (x[j] - centers[k + 3, j]) ** 2
+        one += link[k] + shut[k]
+        two += link[k + 1] + shut[k + 1]
+        three += link[k + 2] + shut[k + 2]
+        four += link[k + 3] + shut[k + 3]
+        cost[k] = one
+        cost[k + 1] = two
+        cost[k + 2] = three
+        cost[k + 3] = four
+        least = min(least, min(min(one, two), min(three, four)))
+    for k in range(fours, used):
+        total = 0.0
+        for j in range(len(x)):
+            total += (x[j] - centers[k, j]) ** 2
+        cost[k] = total + (link[k] + shut[k])
+        least = min(least, cost[k])
+    return least
+
+
+@device(fastmath=FAST, no_refcount=True)
+def general_costs(
+    x: Any, phi: float, natural: Any, offset: Any, link: Any, shut: Any, used: int, cost: Any
+) -> float:
+    """Write D(x, m_k) plus what answers and closed slots cost for k < used; returns the least."""
+    least = np.inf
+    fours = used - used % 4
+    for k in range(0, fours, 4):
+        one = 0.0
+        two = 0.0
+        three = 0.0
+        four = 0.0
+        for j in range(len(x)):
+            one += x[j] * natural[k, j]
+            two += x[j] * natural[k + 1, j]
+            three += x[j] * natural[k + 2, j]
+            four += x[j] * natural[k + 3, j]
+        cost[k] = one
+        cost[k + 1] = two
+        cost[k + 2] = three
+        cost[k + 3] = four
+    for k in range(fours, used):
+        total = 0.0
+        for j in range(len(x)):
+            total += x[j] * natural[k, j]
+        cost[k] = total
+    for k in range(used):
+        cost[k] = max(phi + offset[k] - cost[k], 0.0) + (link[k] + shut[k])
+        least = min(least, cost[k])
+    return least
+
+
+@device(no_refcount=True)
+def lowest(cost: Any, used: int) -> float:
+    """Least of the costs at the centres k < used."""
+    least = np.inf
+    for k in range(used):
+        least = min(least, cost[k])
+    return least
+
+
 @device(fastmath={"reassoc", "nnan", "nsz"}, no_refcount=True)
 def take_lowest(answers: Any, used: int) -> float:
     """Least of what answers cost, at most 0 (a cluster of its own); sets them back to 0."""
@@ -36,6 +111,15 @@ def take_lowest(answers: Any, used: int) -> float:
         lowest = min(lowest, answers[k])
         answers[k] = 0.0
     return lowest
+
+
+@device(no_refcount=True)
+def first_at(cost: Any, least: float) -> int:
+    """The first position of a value that is there."""
+    k = 0
+    while cost[k] != least:
+        k += 1
+    return k
 
 
 @device(no_refcount=True)
@@ -56,21 +140,14 @@ def cheapest_cluster(answers: Any, load: Any, here: int, per_cluster: float) -> 
     return into, least
 
 
-@device(fastmath=FAST, no_refcount=True)
-def item_costs(task: Any, state: Any, i: int, link: Any, shut: Any, used: int, cost: Any) -> None:
-    """Write D(x_i, m_k) plus what answers and closed slots cost for k < used."""
+@device(no_refcount=True)
+def item_costs(task: Any, state: Any, i: int, link: Any, shut: Any, used: int, cost: Any) -> Any:
+    """Write what item i costs at each of the centres k < used; returns the least."""
     x = task.points[i]
-    natural = state.natural
-    for k in range(used):
-        total = 0.0
-        if task.squared:
-            for j in range(len(x)):
-                total += (x[j] - natural[k, j]) ** 2
-        else:
-            for j in range(len(x)):
-                total += x[j] * natural[k, j]
-            total = max(task.phi[i] + state.offset[k] - total, 0.0)
-        cost[k] = total + (link[k] + shut[k])
+    if task.squared:
+        return squared_costs(x, state.natural, link, shut, used, cost)
+    phi = task.phi[i]
+    return general_costs(x, phi, state.natural, state.offset, link, shut, used, cost)
 
 
 @device(no_refcount=True)
@@ -123,7 +200,7 @@ def _move_items(
         answered = task.graph.start[i] < task.graph.start[i + 1]
         if answered:
             use_answers(task, state, i, used, answers, link)
-        item_costs(task, state, i, link, shut, used, cost)
+        least = item_costs(task, state, i, link, shut, used, cost)
         if task.several:
             into, opening = cheapest_cluster(answers, state.load, here, task.per_cluster)
         best = cost[now]
@@ -133,10 +210,10 @@ def _move_items(
             best = task.penalty
             best += task.per_cluster if state.load[here] == 1 else answers[here]
             cost[now] = np.inf
-        for k in range(used):
-            if cost[k] < best:
-                best = cost[k]
-                choice = k
+            least = lowest(cost, used)
+        if least < best:
+            best = least
+            choice = first_at(cost, least)
         opens = task.penalty + opening < best
         if answered:
             served = link[choice]
@@ -182,3 +259,24 @@ def sum_by_cluster(points: Any, z: Any, n_clusters: int) -> Any:
         for j in range(points.shape[1]):
             sums[z[i], j] += points[i, j]
     return sums, sizes
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def divergence_to_own(
+    points: Any, phi: Any, squared: bool, z: Any, natural: Any, offset: Any
+) -> float:
+    """Sum of D(x_i, m_{z_i})."""
+    total = 0.0
+    for i in range(len(points)):
+        k = z[i]
+        own = 0.0
+        if squared:
+            for j in range(points.shape[1]):
+                gap = points[i, j] - natural[k, j]
+                own += gap * gap
+        else:
+            for j in range(points.shape[1]):
+                own += points[i, j] * natural[k, j]
+            own = max(phi[i] + offset[k] - own, 0.0)
+        total += own
+    return total

@@ -51,7 +51,15 @@ from bayesclust.constraints.factor_graph import sites_of
 from bayesclust.families import Divergence
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import Graph, LinkGraph, Xi, largest, smallest, times
-from bayesclust.inference.limits.passes import MOVED, NEW, RESTLESS, Pass, scan, sum_by_cluster
+from bayesclust.inference.limits.passes import (
+    MOVED,
+    NEW,
+    RESTLESS,
+    Pass,
+    divergence_to_own,
+    scan,
+    sum_by_cluster,
+)
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 CEILING = 1e6
@@ -214,7 +222,11 @@ def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArra
 
 def scatter(problem: Problem, labels: IntArray, centers: FloatArray) -> float:
     """Sum of the items' divergences from their own centres."""
-    return float(problem.divergence.paired(problem.points, centers[labels]).sum())
+    divergence = problem.divergence
+    natural = divergence.natural(centers)
+    offset = divergence.offset(centers)
+    squared = divergence.squared
+    return float(divergence_to_own(problem.points, problem.phi, squared, labels, natural, offset))
 
 
 def objective(
