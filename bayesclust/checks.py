@@ -24,6 +24,11 @@ OWN_GROUP = Path("/proc/self/cgroup")
 GROUPS = Path("/sys/fs/cgroup")
 
 
+def kind_of(value: object) -> str:
+    """What a value of no use is: an object of some class, or the class itself."""
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
+
+
 def shown(value: Any, most: int = 80) -> str:
     """Write a value in one line that is not too long for a sentence."""
     words = " ".join(repr(value).split())

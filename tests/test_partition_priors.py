@@ -27,26 +27,8 @@ from bayesclust.partition_priors import (
 from docs.skeletons.partition_prior import UniformNumber
 from tests.exactness.cases import problem
 from tests.exactness.exact import nested_partitions, partitions
+from tests.priors import FIXED, LEARNED
 
-FIXED = {
-    "Dirichlet process": DirichletProcess(0.7),
-    "Dirichlet process by its logarithm": DirichletProcess.from_log(math.log(0.7)),
-    "Pitman-Yor": PitmanYor(0.4, 1.3),
-    "Pitman-Yor without discount": PitmanYor(0.0, 0.7),
-    "finite mixtures": MixtureOfFiniteMixtures(),
-    "finite mixtures, geometric": MixtureOfFiniteMixtures(0.4, ("geometric", 0.1)),
-    "finite mixtures, two or four": MixtureOfFiniteMixtures(0.4, [0, 0.2, 0, 0.8]),
-    "known number": KnownK(3, 0.6),
-    "of one's own": UniformNumber(4, 0.5),
-}
-LEARNED = {
-    "Dirichlet process": DirichletProcess((2.0, 1.5)),
-    "Pitman-Yor, discount": PitmanYor((2.0, 3.0), 1.3),
-    "Pitman-Yor, concentration": PitmanYor(0.4, (2.0, 1.5)),
-    "finite mixtures": MixtureOfFiniteMixtures((2.0, 2.0)),
-    "known number": KnownK(3, (2.0, 2.0)),
-    "of one's own": UniformNumber(4),
-}
 each_prior = pytest.mark.parametrize("prior", FIXED.values(), ids=FIXED)
 each_learned = pytest.mark.parametrize("prior", LEARNED.values(), ids=LEARNED)
 

@@ -172,7 +172,7 @@ class Constraints(ByPattern, ABC):
         self.source = check.frozen(numbers)
         self.answers = check.frozen(self._encode(answers))
         self.flipped = None
-        self.noise = self.default_noise() if noise is None else self._checked_noise(noise)
+        self.noise = self._checked_noise(self.default_noise() if noise is None else noise)
         self.name = check.name_word(self.default_name if name is None else name)
 
     @classmethod
@@ -208,6 +208,12 @@ class Constraints(ByPattern, ABC):
             raise TypeError(
                 f"noise must be a noise model of {self.kind} constraints; got "
                 f"{type(noise).__name__}: pass for instance {usual}()."
+            )
+        own = tuple(np.asarray(self.truth).tolist())
+        if own and tuple(noise.truth) != own:
+            raise ValueError(
+                f"{type(self).__name__}.truth is {own}, and {type(noise).__name__}.truth is "
+                f"{tuple(noise.truth)}: give both the true answer under each equality pattern."
             )
         return noise
 

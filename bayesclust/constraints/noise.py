@@ -355,7 +355,8 @@ class DirichletNoise(NoiseModel):
 def _values(prior: Prior, name: str) -> FloatArray:
     """Dirichlet weights or known probabilities, (R, C)."""
     if isinstance(prior, float):
-        return np.array([[prior, 1 - prior]])
+        rate = number_between(prior, name, "[0, 1]")
+        return np.array([[rate, 1 - rate]])
     if isinstance(prior, Known):
         return prior.rows
     pair = isinstance(prior, tuple) and len(prior) == 2

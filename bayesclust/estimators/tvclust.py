@@ -20,6 +20,7 @@ from bayesclust.checks import (
     check_items,
     check_memory,
     check_random_state,
+    kind_of,
     n_threads,
 )
 from bayesclust.estimators.base import (
@@ -621,11 +622,9 @@ def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
     if callable(sampler) and not isinstance(sampler, type):
         return
     if not variational and not isinstance(sampler, str):
-        kind = type(sampler).__name__
-        got = f"the class {sampler.__name__}" if isinstance(sampler, type) else f"a {kind}"
         raise TypeError(
-            f"sampler is {got}: pass a name, or a function of (problem, z, rng, moves) that makes "
-            "a bayesclust.inference.chain.Chain."
+            f"sampler is {kind_of(sampler)}: pass a name, or a function of (problem, z, rng, "
+            "moves) that makes a bayesclust.inference.chain.Chain."
         )
     if not variational:
         check_choice(sampler, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))

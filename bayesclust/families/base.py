@@ -36,7 +36,7 @@ from scipy.special import digamma, ndtr, ndtri
 
 from bayesclust import _numba
 from bayesclust._numba import FAST, device, generic, kernel
-from bayesclust.checks import check_items, number_between
+from bayesclust.checks import check_items, kind_of, number_between
 from bayesclust.families.divergence import Divergence
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -333,15 +333,15 @@ class BoundFamily(ABC):
 
     def parameters(self, hyper: Any) -> Any:
         """The fields of `Prior` as they follow from the hyper-parameters, in NumPy or in JAX."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no parameters(hyper): write it.")
 
     def rows(self, X: FloatArray) -> Terms:
         """Arrays with a row for each item; the first is T(x), (n, m)."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no rows(X), a tuple: write it.")
 
     def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         """(eta (K, m), a (K,)) given (n (K,), t (K, m)): drawn by `rng`, or else in expectation."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has no terms(statistics, ...): write it.")
 
     @abstractmethod
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
@@ -651,7 +651,7 @@ def get_family(family: str | Family) -> Family:
         return family
     if not isinstance(family, str):
         raise TypeError(
-            f"family is a {type(family).__name__}; give a name or an object of bayesclust.families."
+            f"family is {kind_of(family)}; give a name or an object of bayesclust.families."
         )
     known = FAMILIES | COMPOSED
     if family not in known:

@@ -218,10 +218,17 @@ REFERENCES: dict[type, Reference] = {
 """The line that a new family needs in tests."""
 
 
+def reference_of(bound: Any) -> Reference:
+    """The density of a family, written anew."""
+    name = type(bound).__name__
+    assert type(bound) in REFERENCES, f"add REFERENCES[{name}] = Reference(draw, conditional)"
+    return REFERENCES[type(bound)]
+
+
 def draw_cluster(bound: Any, n: int, hyper: Array, rng: Generator) -> Array:
     """n items of one cluster, each part's columns drawn by themselves."""
     if not isinstance(bound, BoundProduct):
-        return REFERENCES[type(bound)].draw(bound, n, hyper, rng)
+        return reference_of(bound).draw(bound, n, hyper, rng)
     blocks, end = [], 0
     for part in bound.parts:
         begin, end = end, end + len(part.hyper_priors)
@@ -243,7 +250,7 @@ def log_conditional(
         return value
     shared = {name: values for name, values in params.items() if name == "within_covariance"}
     own = {name: one for name, one in params.items() if np.ndim(one) and len(one) == number}
-    conditional = REFERENCES[type(bound)].conditional
+    conditional = reference_of(bound).conditional
     groups = [bound.X[z == k] for k in range(number)]
     value = common(bound, hyper, groups, shared["within_covariance"]) if shared else 0.0
     for k, X in enumerate(groups):

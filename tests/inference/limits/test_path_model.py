@@ -69,8 +69,7 @@ def joint(model, c, z):
         return log_joint(z, case.family, noise=noise, **given)
     priors = case.partition_prior, case.within
     total = nested_log_prob(c, z, *priors, *(prior.initial() for prior in priors))
-    members = [np.flatnonzero(c == k) for k in np.unique(c)]
-    total += log_data(members, case.family, case.family.initial_hyper())
+    total += log_data(c, case.family, case.family.initial_hyper())
     pairs = zip(case.constraints, noise, strict=True)
     return total + sum(one.log_prob(z, params) for one, params in pairs)
 
