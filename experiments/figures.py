@@ -39,6 +39,7 @@ def save(made: Mapping[str, Callable[[], Figure | None]], folder: Path) -> list[
     import matplotlib.pyplot as plt
 
     mpl.use("Agg")  # files only, wherever this runs
+    folder.mkdir(parents=True, exist_ok=True)
     written = []
     with mpl.rc_context(LOOK):
         for name, make in made.items():
