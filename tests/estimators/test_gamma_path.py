@@ -150,6 +150,9 @@ def test_answers_of_all_kinds_and_sources(data, links):
     np.testing.assert_allclose(draws["evidence_same"][0, 0], [10.0, 2.0])
     np.testing.assert_allclose(draws["evidence_different"][0, 0], [10.0, 4.0])
     np.testing.assert_allclose(draws["costs"][0, 0, 0], -6.0 * np.eye(3))
+    table = bc.constraint_credibility(est).groupby("view")
+    assert (table["elpd_loo"].max() > -0.01).all()  # log(1 / (1 + 2 exp(-6))) and more
+    assert set(bc.constraint_ppc(est)["view"]) == {"links", "triplets"}
 
 
 def test_a_fit_survives_pickling(rng):

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, override
 
@@ -157,7 +157,7 @@ def _log_one_less(value: Any) -> Any:
 class KnownCosts(KnownNoise, TripletNoise):
     """Noise of triplets, p(answer a | truth t) ~ exp(-costs[t, a]), however large the costs."""
 
-    costs: FloatArray  # (S, 3, 3)
+    costs: FloatArray = field(default_factory=lambda: 1.0 - np.eye(3))  # (S, 3, 3) or of all alike
 
     parameters: ClassVar[dict[str, tuple[str, ...]]] = {"costs": ("source", "truth", "answer")}
 
