@@ -24,6 +24,7 @@ from bayesclust.checks import (
     check_random_state,
     n_threads,
     number_between,
+    shown,
 )
 from bayesclust.constraints import Constraints
 from bayesclust.estimators.base import (
@@ -482,7 +483,7 @@ def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constrain
     if isinstance(noise, bool) or not isinstance(noise, Real):
         raise TypeError(
             'noise must be a number in [0, 1), "learn", "confusion", "literal" or None; '
-            f"got {noise!r}."
+            f"got {shown(noise)}."
         )
     eps = number_between(noise, "noise", "[0, 1)")
     return [one.with_noise(one.known_noise(eps)) for one in constraints]

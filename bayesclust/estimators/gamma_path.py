@@ -245,7 +245,7 @@ def limit_path(
     schedule = check_schedule(num_warmup, num_samples)
     check_choice(sampler, "sampler", SAMPLERS)
     check_int(num_chains, "num_chains")
-    n_jobs = n_threads(n_jobs, cells=np.size(X))
+    n_threads(n_jobs)
     check_moves(moves)
     level = number_between(level, "level", "(0, 1)")
     given = None if gammas is None else _check_gammas(gammas)
@@ -256,6 +256,7 @@ def limit_path(
             "TVClust(cluster_model=AtGamma(gamma, limit)) at each gamma, or pass another limit."
         )
     items = check_items(X, missing=takes_missing(unfitted))
+    n_jobs = n_threads(n_jobs, cells=items.size)
     constraints = check_constraints(constraints, len(items))
     check_draws_fit_in_memory(len(items), num_chains, num_samples)
     found = fitted_limit(unfitted, X, constraints, items)

@@ -298,7 +298,7 @@ class MPCKMeans(ConstrainedClusterer):
     ) -> tuple[Any, Any]:
         """The number of clusters and the cost, chosen where they are to be."""
         number, cost = self.n_clusters, self.cost
-        told, priced = number != DATA, not isinstance(cost, str)
+        told, priced = not isinstance(number, str), not isinstance(cost, str)
         if not (self.max_iter and enough(given)):
             if not told:
                 raise ValueError(
@@ -357,6 +357,8 @@ class MPCKMeans(ConstrainedClusterer):
             if not isinstance(value, (bool, np.bool_)):
                 raise TypeError(f"{name} must be True or False; got {value!r}.")
         check_int(self.n_init, "n_init")
+        if isinstance(self.n_clusters, str):
+            check_choice(self.n_clusters, "n_clusters", (DATA,))
         if not (isinstance(self.cost, str) and self.cost == DATA):
             check_costs(self.cost, "cost", COST_FORMS)
         interval = "(0, inf)" if self.metric_step == "exact" else "[0, inf)"

@@ -8,7 +8,8 @@ S being the scatter of the members about their centre plus, for each violated mu
 that of its two items (w for one metric, as both halves of it fall to that), and diam^2(A) the
 largest squared distance of two items under A. Eq. 7 is the minimum as if the farthest pair d stayed
 the same: A = n B^(-1), B = S + sum w (d d' - g g'). It fails where another pair becomes the
-farthest, and where B is not positive definite.
+farthest, and where B is not positive definite. There the paper projects A on the positive
+semi-definite matrices, which takes all weight from the directions that should have most of it.
 
 f is convex. diam^2 is the largest of linear functions of A, so that with c the sum of the w,
 
@@ -16,7 +17,8 @@ f is convex. diam^2 is the largest of linear functions of A, so that with c the 
 
 over weights u >= 0 with sum 1 on all pairs k of items, and A = n B^(-1) again. u on the violated
 pairs themselves gives B = S, a start; a step moves weight to the farthest pair under the present A
-from the pair that is least far, until the gap c (diam^2(A) - sum_k u_k |d_k|_A^2) is small.
+from the pair that is least far, and the gap c (diam^2(A) - sum_k u_k |d_k|_A^2) bounds how far f(A)
+is from its minimum. Where Eq. 7 is right it is the first step.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 
-from bayesclust._numba import kernel
+from bayesclust._numba import device, kernel
 from bayesclust.typing import FloatArray
 
 MOST_STEPS = 200
@@ -40,7 +42,7 @@ NO_SPREAD = 1e-10
 """Directions in which data spread less than this share of the widest are left out."""
 
 
-@kernel
+@device
 def ends(lengths: Any, shares: Any) -> Any:
     """The longest pair, the shortest of those with a share, and the mean length."""
     high, low, mean = int(np.argmax(lengths)), -1, 0.0
@@ -83,6 +85,49 @@ def exchange_full(
                     inverse[i, j] -= scale * image[i] * image[j]
             for other in range(len(rows)):
                 lengths[other] -= scale * (rows[other] @ image) ** 2
+
+
+@device
+def step_on(B: Any, change: Any, step: float) -> Any:
+    """The slope of log det B after a step, and the smallest entry of B there."""
+    slope, least = 0.0, np.inf
+    for f in range(len(B)):
+        moved = B[f] + step * change[f]
+        least = min(least, moved)
+        if moved > 0.0:
+            slope += change[f] / moved
+    return slope, least
+
+
+@kernel
+def exchange_diagonal(
+    B: Any, squares: Any, shares: Any, c: float, tolerance: float, most: int
+) -> None:
+    """Do as `exchange_full` for a diagonal B, in place, and squared rows; steps by bisection."""
+    total = shares.sum()
+    for _ in range(most):
+        high, low, mean = ends(squares @ (1.0 / B), shares)
+        value = 0.0
+        for f in range(len(B)):
+            value += squares[high, f] / B[f]
+        if low < 0 or high == low or c * (value * total - mean) <= tolerance:
+            return
+        change = c * (squares[high] - squares[low])
+        step = shares[low]
+        slope, least = step_on(B, change, step)
+        if slope < 0.0 or least <= 0.0:
+            first, last = 0.0, step
+            for _ in range(60):
+                step = (first + last) / 2.0
+                slope, least = step_on(B, change, step)
+                if least > 0.0 and slope > 0.0:
+                    first = step
+                else:
+                    last = step
+            step = first
+        shares[low] -= step
+        shares[high] += step
+        B += step * change
 
 
 class Diagonal:
@@ -137,17 +182,7 @@ class Diagonal:
         self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float
     ) -> None:
         """Move shares, in place, between the rows in B to where log det B is largest."""
-        squares = np.square(rows)
-        for _ in range(MOST_EXCHANGES):
-            high, low, mean = ends(squares @ (1.0 / B), shares)
-            excess = c * (float(squares[high] @ (1.0 / B)) * shares.sum() - mean)
-            if low < 0 or high == low or excess <= tolerance:
-                return
-            change = c * (squares[high] - squares[low])
-            step = longest(change / B, float(shares[low]))
-            shares[low] -= step
-            shares[high] += step
-            B = B + step * change
+        exchange_diagonal(B.copy(), np.square(rows), shares, c, tolerance, MOST_EXCHANGES)
 
     def conditioned(self, B: FloatArray, eps: float) -> tuple[FloatArray, bool]:
         """The inverse of B made positive definite, and whether that was needed."""
