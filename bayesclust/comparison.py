@@ -1,4 +1,4 @@
-"""Several fits side by side, two methods over many data sets, and fits without each view in turn.
+"""Several fits side by side, and fits without each view in turn.
 
 Partitions of any origin are compared by one posterior, one density and one objective.
 """
@@ -14,12 +14,7 @@ from sklearn.base import clone
 
 from bayesclust.checks import (
     check_choice,
-    check_int,
-    check_positive,
-    check_random_state,
-    number_between,
     plain_array,
-    real_array,
     true_labels,
 )
 from bayesclust.constraints.base import Constraints, check_constraints
@@ -29,12 +24,12 @@ from bayesclust.posterior.distance import posterior_distance
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
-from bayesclust.typing import ArrayLike, IntArray, Seed
+from bayesclust.typing import ArrayLike, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SignedRank", "agreement", "bayesian_signed_rank", "compare", "leave_view_out"]
+__all__ = ["agreement", "compare", "leave_view_out"]
 
 KINDS = "a fitted estimator, a DataTree of draws, an array (draws, n) or labels (n,)"
 NO_DATA = "categorical"
@@ -386,76 +381,3 @@ def _log_marginal(view: Constraints) -> float:
     times = codes.reshape(view.n_sources, -1) + 1.0
     total = gammaln(times).sum(axis=1) - gammaln(times.sum(axis=1)) + gammaln(view.n_answers)
     return float(total.sum())
-
-
-class SignedRank(NamedTuple):
-    """Probabilities that differences are mostly below, in or above a region; they add up to 1."""
-
-    worse: float
-    equivalent: float
-    better: float
-
-
-def bayesian_signed_rank(
-    differences: ArrayLike,
-    *,
-    rope: float = 0.01,
-    strength: float = 0.5,
-    num_samples: int = 20_000,
-    seed: Seed = 0,
-) -> SignedRank:
-    """Compare two methods by their scores on several data sets: the Bayesian signed-rank test.
-
-    Under a Dirichlet process prior with all its mass at z_0 = 0, the differences z_0, ..., z_q have
-    the weights w ~ Dirichlet(strength, 1, ..., 1), by which two of them average above r with
-    probability sum_{ij} w_i w_j 1[z_i + z_j > 2 r], below -r or between likewise. The posterior
-    probability of a hypothesis is the share of draws of w in which it is the largest of the three.
-
-    Parameters
-    ----------
-    differences : array-like of shape (q,)
-        On each data set the score of one method less that of the other, means over runs.
-    rope : float, default 0.01
-        r, half the region of practical equivalence, in units of the scores.
-    strength : float, default 0.5
-        Of the prior, in data sets.
-    num_samples : int, default 20000
-        Draws of w.
-    seed : int, Generator or None, default 0
-
-    Returns
-    -------
-    SignedRank
-        Of the first method: worse, equivalent, better.
-
-    References
-    ----------
-    Benavoli, Corani, Demsar and Zaffalon (2017): Time for a Change: a Tutorial for Comparing
-    Multiple Classifiers Through Bayesian Analysis, section 4.2.
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> found = bc.comparison.bayesian_signed_rank([0.05, 0.08, 0.002, 0.11, -0.03, 0.07, 0.04])
-    >>> round(found.better, 1), found.worse < 0.01
-    (1.0, True)
-    """
-    z = real_array(differences, "differences")
-    if z.ndim != 1 or not len(z):
-        raise ValueError(f"differences have shape {z.shape}: pass one for each data set.")
-    if not np.isfinite(z).all():
-        at = int(np.argmin(np.isfinite(z)))
-        raise ValueError(f"differences[{at}] is not a number: leave such data sets out.")
-    half = number_between(rope, "rope", "[0, inf)")
-    parameters = np.ones(len(z) + 1)
-    parameters[0] = check_positive(strength, "strength")
-    number = check_int(num_samples, "num_samples")
-    weights = check_random_state(seed, "seed").dirichlet(parameters, number)
-    z = np.concatenate([[0.0], z])
-    sums = z[:, None] + z
-    sides = [side.astype(np.float64) for side in (sums < -2 * half, sums > 2 * half)]
-    worse, better = (((weights @ side) * weights).sum(axis=1) for side in sides)
-    # of equal shares the first wins: no difference, where nothing speaks for one
-    winner = np.argmax([1 - worse - better, worse, better], axis=0)
-    equivalent, lower, higher = (np.bincount(winner, minlength=3) / number).tolist()
-    return SignedRank(lower, equivalent, higher)

@@ -26,6 +26,7 @@ import bayesclust as bc
 from bayesclust.typing import FloatArray, IntArray
 from experiments import figures, frame, sources
 from experiments.frame import counted, decimal, option
+from experiments.signed_rank import bayesian_signed_rank
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -551,7 +552,7 @@ def comparisons(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     for score in AREAS:
         table = areas(cells, plan, score)
         for one, other in combinations(table.columns if len(table) else (), 2):
-            found = bc.comparison.bayesian_signed_rank(table[one] - table[other], seed=plan.seed)
+            found = bayesian_signed_rank(table[one] - table[other], seed=plan.seed)
             rows += [(score, one, other, *found), (score, other, one, *reversed(found))]
     return pd.DataFrame(rows, columns=["score", "method", "other", "worse", "equivalent", "better"])
 

@@ -61,7 +61,12 @@ def responses(dose, response, links, kinds=3):
 # %%
 kernel = Gibbs([(bc.PartitionGibbs(responses, links), ["z"]), (NUTS(responses), None)])
 mcmc = MCMC(
-    kernel, num_warmup=200, num_samples=1000, num_chains=4, chain_method=jax.vmap, progress_bar=False
+    kernel,
+    num_warmup=200,
+    num_samples=1000,
+    num_chains=4,
+    chain_method=jax.vmap,
+    progress_bar=False,
 )
 mcmc.run(jax.random.key(0), dose, response, links, extra_fields=("block_states.0.moved",))
 draws = mcmc.get_samples(group_by_chain=True)

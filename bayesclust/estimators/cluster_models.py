@@ -51,6 +51,8 @@ in tables of at most `MOST_CELLS`: its sweeps cost ten times as much."""
 MOST_CELLS = 10_000
 ROUNDS, MOST_LEFT, HOPELESS = (Schedule(75, 75), Schedule(100, 100)), 3, 3.0
 """Pilot runs go on with so many at most, none further behind the best than so many errors."""
+LONGER, MOST_LONGER = Schedule(300, 100), 2
+"""Rounds more of those left while none of them predicts better than the shares of the answers."""
 PILOT_CHAINS = 2
 ROUGH = EMSettings(starts=HELD_OUT_STARTS, kept=1, tolerance=ROUGH_TOLERANCE)
 SHOWN = 3
@@ -280,6 +282,13 @@ def choose(
             run(pilot, schedule)
         if number + 1 < len(ROUNDS):
             left = hopeful(left)
+    by_shares = shares_log_prob(kept, held)
+    for _ in range(MOST_LONGER):
+        gains = [pilot.score - by_shares for pilot in left]
+        if any(gain.mean() > gain.std() / np.sqrt(len(gain)) for gain in gains):
+            break
+        for pilot in left:
+            run(pilot, LONGER)
     best, worse = -np.inf, 0
     for choice in tried:
         if choice.cluster_model != CLASSIFIER or worse == PATIENCE:
@@ -330,6 +339,15 @@ def held_out_log_prob(draws: Draws, held: Sequence[Constraints]) -> FloatArray:
         for labels, table in zip(z, one.noise.log_table(noise), strict=True):
             total = np.logaddexp(total, table[one.codes, one.patterns(labels)])
         values.append(total - np.log(len(z)))
+    return np.concatenate(values)
+
+
+def shares_log_prob(kept: Sequence[Constraints], held: Sequence[Constraints]) -> FloatArray:
+    """log p of each answer held out as the share that it has among the others of its kind."""
+    values = []
+    for known, one in zip(kept, held, strict=True):
+        times = np.bincount(known.answers, minlength=len(one.vocabulary)) + 1.0
+        values.append(np.log(times / times.sum())[one.answers])
     return np.concatenate(values)
 
 

@@ -13,6 +13,7 @@ from bayesclust.estimators.cluster_models import (
     Pilot,
     held_out_log_prob,
     hopeful,
+    shares_log_prob,
     split,
 )
 from bayesclust.inference.runner import Draws
@@ -189,6 +190,23 @@ def test_constraints_are_held_out_and_scored_by_hand(crossed, rng):
             ]
             likely.append(np.log(np.exp(given).mean()))
     np.testing.assert_allclose(found, likely)
+    shares = [
+        (np.sum(known.answers == answer) + 1) / (len(known) + len(one.vocabulary))
+        for known, one in zip(kept, held, strict=True)
+        for answer in one.answers
+    ]
+    np.testing.assert_allclose(shares_log_prob(kept, held), np.log(shares))
+
+
+def test_models_that_predict_nothing_yet_go_on():
+    """Spirals with answers for whose noise the first rounds find another explanation."""
+    spirals = bc.datasets.make_shape("spirals", 180, noise=0.03, seed=0)
+    links = bc.PairwiseConstraints.sample(spirals.y, size=300, error_rate=0.1, seed=1)
+    settings = {"num_warmup": 300, "num_samples": 100, "random_state": 0, "progress": False}
+    X = (spirals.X - spirals.X.mean(axis=0)) / spirals.X.std(axis=0)
+    est = bc.TVClust(**settings).fit(X, constraints=links)
+    assert est.cluster_model_ == "mixture"
+    assert bc.metrics.pairwise_f(est.labels_, spirals.y) > 0.8
 
 
 def test_a_classifier_parts_one_cloud(rng):
