@@ -128,8 +128,8 @@ def _spread(weights: FloatArray, distance: FloatArray) -> FloatArray:
 def expected_gains(measure: Uncertainty, weights: FloatArray, answers: FloatArray) -> FloatArray:
     """Return the expected fall (C,) of an uncertainty by answers (C, S, A) of p(answer | draw).
 
-    Weights are (S,), or (M, S) for M joint answers to queries that are already chosen, of which
-    each row has the probability as its sum.
+    Weights are (S,), or (M, S) for M joint answers to the queries already chosen; a row adds up to
+    the probability of its answers.
     """
     rows = np.atleast_2d(weights)
     left = np.zeros(len(answers))

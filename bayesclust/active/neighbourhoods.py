@@ -83,8 +83,8 @@ class Neighbourhoods:
         """Return at most `size` queries: about the item that was begun, then the others in order.
 
         `preference` gives for an item (l,) numbers, the largest for the neighbourhood to compare it
-        with first, of which the first member is asked about. Queries are about different items as
-        far as there are any, since the next query about an item depends on its answers.
+        with first; the question is about that one's first member. Queries are about different items
+        as far as there are any, since the next query about an item depends on its answers.
         """
         first_of: dict[int, int] = {}
         for i in [*self.begun, *map(int, order)]:

@@ -203,8 +203,8 @@ class Constraints(ByPattern, ABC):
         )
 
     def _checked_noise(self, noise: Any) -> NoiseModel:
-        usual = type(self.default_noise()).__name__
         if not isinstance(noise, NoiseModel) or noise.kind != self.kind:
+            usual = type(self.default_noise()).__name__
             raise TypeError(
                 f"noise must be a noise model of {self.kind} constraints; got "
                 f"{type(noise).__name__}: pass for instance {usual}()."

@@ -27,7 +27,7 @@ from bayesclust.families.mixed import BoundProduct
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.classifier import classifier_problem
 from bayesclust.inference.dcrc.em import HELD_OUT_STARTS, ROUGH_TOLERANCE, EMSettings
-from bayesclust.inference.limits.tuning import CLASSES, PATIENCE, leave_out
+from bayesclust.inference.limits.tuning import CLASSES, leave_out, until_no_better
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.typing import FloatArray, IntArray
@@ -289,13 +289,8 @@ def choose(
             break
         for pilot in left:
             run(pilot, LONGER)
-    best, worse = -np.inf, 0
-    for choice in tried:
-        if choice.cluster_model != CLASSIFIER or worse == PATIENCE:
-            continue
-        score = run(begin(choice), ROUNDS[-1])
-        worse = 0 if score > best else worse + 1
-        best = max(best, score)
+    classifiers = (choice for choice in tried if choice.cluster_model == CLASSIFIER)
+    until_no_better(classifiers, lambda choice: run(begin(choice), ROUNDS[-1]))
     scores = np.array([pilot.score for pilot in pilots])
     behind, error = behind_best(scores)
     chosen = int(behind.argmin())

@@ -48,7 +48,13 @@ from bayesclust.inference.limits.mpck.descend import (
 )
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
-from bayesclust.inference.limits.tuning import CLASSES, PATIENCE, enough, folds, log_prob_given
+from bayesclust.inference.limits.tuning import (
+    CLASSES,
+    enough,
+    folds,
+    log_prob_given,
+    until_no_better,
+)
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 EUCLIDEAN = "euclidean"
@@ -312,16 +318,14 @@ class MPCKMeans(ConstrainedClusterer):
         costs = [cost] if priced else [unit * one for one in COSTS]
         numbers = [number] if told else [k for k in CLASSES if k <= len(items)]
         seed = int(rng.integers(2**31))
-        best, worse = -np.inf, 0
-        for k in numbers:
-            scores = self._scores(items, given, k, costs, seed)
-            worse += 1
-            if scores.max() > best:
-                best, worse = scores.max(), 0
-                number, cost = k, costs[int(scores.argmax())]
-            if worse == PATIENCE:
-                break
-        return number, cost
+        tables: dict[Any, FloatArray] = {}
+
+        def best(k: Any) -> float:
+            tables[k] = self._scores(items, given, k, costs, seed)
+            return float(tables[k].max())
+
+        number = numbers[int(np.argmax(until_no_better(numbers, best)))]
+        return number, costs[int(tables[number].argmax())]
 
     def _scores(
         self,

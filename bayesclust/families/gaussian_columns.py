@@ -16,7 +16,7 @@ With a variance for each column, the predictive of an item of weight w is a Stud
 
     height_j (1 + (x_j - m_j)^2 / width_j)^-(a_n + w/2),   width = 2 (kappa_j + w) b_n / (w kappa_j)
 
-of which a cluster caches all but x. Where no cell is missing, eight columns share a logarithm.
+and a cluster caches all but x. Where no cell is missing, eight columns share a logarithm.
 """
 
 from __future__ import annotations

@@ -207,5 +207,6 @@ def _cluster_terms(
 
 def _shares(z: IntArray, labels: IntArray) -> FloatArray:
     """Share of each cluster of `z` that bears each of the labels, shape (K, C)."""
-    table = np.eye(int(z.max()) + 1)[z].T @ np.eye(int(labels.max()) + 1)[labels]
+    rows, columns = int(z.max()) + 1, int(labels.max()) + 1
+    table = np.bincount(z * columns + labels, minlength=rows * columns).reshape(rows, columns)
     return np.asarray(table / table.sum(axis=1, keepdims=True))

@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesclust.checks import check_items
 from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, counted, dot_size, legend_beside
-from bayesclust.posterior.tree import Labels, feature_names, group
+from bayesclust.posterior.tree import Labels, feature_names, group, tree_of
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
     """
     names: list[str] = []
     if X is None:
-        tree = getattr(posterior, "posterior_", posterior)
+        tree = tree_of(posterior)
         if "observed_data" not in getattr(tree, "children", ()) or "X" not in tree["observed_data"]:
             raise ValueError(
                 "this posterior has no data to place its items in the plane: "

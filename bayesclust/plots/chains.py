@@ -20,7 +20,7 @@ from bayesclust.plots._style import (
     panels_or_new,
 )
 from bayesclust.posterior.diagnosis import label_free
-from bayesclust.posterior.tree import Labels, chain_partitions, group
+from bayesclust.posterior.tree import Labels, chain_partitions, group, tree_of
 from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def _head(ax: Axes, what: str, shape: tuple[int, ...]) -> None:
 def _rows(posterior: Any, var_names: str | Sequence[str] | None) -> dict[str, Labels]:
     """Draws (chain, draw) of each component of the variables chosen, by title."""
     groups = [group(posterior, "posterior")]
-    if "sample_stats" in getattr(posterior, "posterior_", posterior).children:
+    if "sample_stats" in tree_of(posterior).children:
         groups.append(group(posterior, "sample_stats"))
     variables = {
         str(name): array.transpose("chain", "draw", ...)

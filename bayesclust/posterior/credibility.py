@@ -20,6 +20,7 @@ from bayesclust.posterior.tree import (
     group,
     process_draws,
     stored_constraints,
+    tree_of,
 )
 from bayesclust.typing import FloatArray
 
@@ -101,7 +102,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         clusters = dict(enumerate(as_labels(posterior.labels_, "labels_").tolist()))
         for item in (name for name in "ijk" if name in table):
             table[f"cluster_{item}"] = table[item].map(clusters).astype(table[item].dtype)
-    doubted = getattr(posterior, "posterior_", posterior).attrs.get("diagnosis")
+    doubted = tree_of(posterior).attrs.get("diagnosis")
     if doubted and (table["credibility"] < INCREDIBLE).any():
         warnings.warn(
             f"answers of credibility below {INCREDIBLE:g} may be right all the same, since the "
@@ -227,7 +228,7 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
         p = confusions(view, draws)[chain, draw, view.source, view.truths(z), view.answers]
         dims = ("chain", "draw", f"{view.name}_answer_id")
         variables[view.name] = (dims, np.log(np.maximum(p, TINY)))
-    tree: xr.DataTree = getattr(posterior, "posterior_", posterior).copy()
+    tree: xr.DataTree = tree_of(posterior).copy()
     coords = {name: draws[name] for name in ("chain", "draw") if name in draws.coords}
     tree["log_likelihood"] = xr.DataTree(xr.Dataset(variables, coords=coords))
     return tree

@@ -26,6 +26,7 @@ from bayesclust.posterior.tree import (
     partition_sizes,
     settings_of,
     stacked_partitions,
+    tree_of,
 )
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
@@ -184,7 +185,7 @@ def diagnose(
     functionals = label_free(posterior, z, n_pairs, seed)
     table = _table(functionals, max_rhat, min_ess)
     distances = partition_distances(z)
-    attrs = getattr(getattr(posterior, "posterior_", posterior), "attrs", {})
+    attrs = getattr(tree_of(posterior), "attrs", {})
     ok = False
     verdict = f"Chains tell nothing here: {NO_CHAINS.format(attrs.get(APPROXIMATION))}"
     if not attrs.get(APPROXIMATION):

@@ -204,11 +204,16 @@ def _plain(value: Any) -> Any:
     return value if plain and fits else json.dumps(value, default=str)
 
 
+def tree_of(posterior: Any) -> Any:
+    """Return the tree of a fitted estimator, and anything else as it is."""
+    return getattr(posterior, "posterior_", posterior)
+
+
 def group(posterior: Any, name: str) -> xr.Dataset:
     """Return one group, such as "sample_stats", of a tree or a fitted estimator."""
     import xarray as xr
 
-    tree = getattr(posterior, "posterior_", posterior)
+    tree = tree_of(posterior)
     if not isinstance(tree, xr.DataTree):
         raise TypeError(
             "a posterior is an xarray.DataTree or a fitted estimator with posterior_; got "
@@ -266,7 +271,7 @@ def stacked_partitions(posterior: Any) -> Labels:
 
 def constraints_if_any(posterior: Any) -> list[StoredConstraints]:
     """Return the constraints that a fit was given, none of a posterior without them."""
-    tree = getattr(posterior, "posterior_", posterior)
+    tree = tree_of(posterior)
     if "constant_data" not in getattr(tree, "children", ()):
         return []
     return constraints_from_dataset(tree["constant_data"].to_dataset())
@@ -285,7 +290,7 @@ def stored_constraints(posterior: Any) -> list[StoredConstraints]:
 
 def log_joints(posterior: Any) -> FloatArray | None:
     """Return log_joint (chain, draw), or None where it was not kept."""
-    tree = getattr(posterior, "posterior_", posterior)
+    tree = tree_of(posterior)
     if (
         is_array(tree)
         or "sample_stats" not in tree.children
@@ -297,7 +302,7 @@ def log_joints(posterior: Any) -> FloatArray | None:
 
 def settings_of(posterior: Any) -> dict[str, Any]:
     """Return the settings of the fit, empty where they were not kept."""
-    tree = getattr(posterior, "posterior_", posterior)
+    tree = tree_of(posterior)
     settings = json.loads(tree.attrs.get("settings", "{}"))
     return settings if isinstance(settings, dict) else {}
 
@@ -330,7 +335,7 @@ def with_names(
     if items is not None and len(set(items)) < len(items):
         twice = next(name for at, name in enumerate(items) if name in items[:at])
         raise ValueError(f"two items are called {twice!r}: give each a name of its own.")
-    tree: xr.DataTree = getattr(posterior, "posterior_", posterior).copy()
+    tree: xr.DataTree = tree_of(posterior).copy()
     for name in tree.children:
         data = tree[name].to_dataset()
         here = {dim: own for dim, own in names.items() if own is not None and dim in data.dims}

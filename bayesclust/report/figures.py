@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust import plots
-from bayesclust.posterior.tree import group
+from bayesclust.posterior.tree import group, tree_of
 from bayesclust.report.findings import CHAINS, PARTITION, Findings
 from bayesclust.typing import NDArray
 
@@ -85,7 +85,7 @@ def _taken(figure: Figure, section: str, text: str, alt: str, title: str | None 
 
 
 def _has_data(posterior: Any) -> bool:
-    tree = getattr(posterior, "posterior_", posterior)
+    tree = tree_of(posterior)
     return "observed_data" in tree.children and "X" in tree["observed_data"]
 
 
@@ -192,7 +192,7 @@ def _chains(posterior: Any, found: Findings) -> Iterator[Picture]:
     draws = group(posterior, "posterior").sizes["draw"]
     if found.kind != CHAINS or draws < 2:
         return
-    tree = getattr(posterior, "posterior_", posterior)
+    tree = tree_of(posterior)
     there = set(tree["posterior"].data_vars)
     if "sample_stats" in tree.children:
         there |= set(tree["sample_stats"].data_vars)

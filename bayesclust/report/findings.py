@@ -28,6 +28,7 @@ from bayesclust.posterior.tree import (
     source_names,
     stacked_partitions,
     stored_constraints,
+    tree_of,
 )
 from bayesclust.typing import FloatArray, IntArray
 
@@ -125,10 +126,6 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
     )
 
 
-def _tree(posterior: Any) -> Any:
-    return getattr(posterior, "posterior_", posterior)
-
-
 def _kind(posterior: Any) -> str:
     """Whether these are chains, a mean-field approximation, or one partition."""
     draws = group(posterior, "posterior").sizes
@@ -150,7 +147,7 @@ def _model(settings: dict[str, Any]) -> str:
 
 def _facts(posterior: Any, answers: int) -> dict[str, str]:
     """Facts about the data and the fit, by name."""
-    tree = _tree(posterior)
+    tree = tree_of(posterior)
     sizes = tree["posterior"].sizes
     facts = {"data": str(tree.attrs.get("data", "")), "items": f"{sizes['item']:,}"}
     if "observed_data" in tree.children and "feature" in tree["observed_data"].sizes:
@@ -193,7 +190,7 @@ def _answers(posterior: Any, names: list[str]) -> pd.DataFrame:
     """Every answer with its credibility, its items and its source by name."""
     import pandas as pd
 
-    if "constant_data" not in _tree(posterior).children:
+    if "constant_data" not in tree_of(posterior).children:
         return pd.DataFrame()
     table = constraint_credibility(posterior)
     members = [name for name in "ijk" if name in table]
@@ -205,7 +202,7 @@ def _answers(posterior: Any, names: list[str]) -> pd.DataFrame:
 
 def _source_names(posterior: Any, table: pd.DataFrame) -> list[str]:
     """The names of the sources of a table's rows; a fit that kept no noise noted them."""
-    noted = json.loads(_tree(posterior).attrs.get("sources", "{}"))
+    noted = json.loads(tree_of(posterior).attrs.get("sources", "{}"))
     own = {
         str(view): noted.get(str(view))
         or source_names(posterior, str(view), int(rows["source"].max()) + 1)
@@ -219,7 +216,7 @@ def _sources(posterior: Any) -> pd.DataFrame:
     """The reliability of the sources by name; empty if no noise was kept."""
     import pandas as pd
 
-    if "constant_data" not in _tree(posterior).children:
+    if "constant_data" not in tree_of(posterior).children:
         return pd.DataFrame()
     try:
         table = source_reliability(posterior)

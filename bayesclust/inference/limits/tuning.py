@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.random import Generator
@@ -148,6 +148,16 @@ def folds(
             kept, held = leave_out(constraints, [part == fold for part in parts])
             predicted += sum(map(len, held))
             yield kept, held
+
+
+def until_no_better[One](options: Iterable[One], score: Callable[[One], float]) -> list[float]:
+    """Scores of options in their order, until `PATIENCE` in a row are no better."""
+    scores: list[float] = []
+    for option in options:
+        scores.append(score(option))
+        if len(scores) - 1 - int(np.argmax(scores)) == PATIENCE:
+            break
+    return scores
 
 
 def log_prob_given(labels: IntArray, held: Sequence[Constraints]) -> float:
