@@ -295,8 +295,8 @@ def test_uninformative_data_leave_the_prior(prior, sampler, rng):
         chain.sweep()
         sizes = chain.state.sizes()
         found[row] = len(sizes), sizes.max()
-    drawn = [np.bincount(prior.sample(n, values, rng)) for _ in range(1500)]
+    drawn = [np.bincount(prior.sample(n, values, rng)) for _ in range(500)]
     expected = np.array([[len(sizes), sizes.max()] for sizes in drawn], dtype=float)
     batches = found.reshape(30, -1, 2).mean(axis=1)
-    error = np.hypot(batches.std(axis=0) / math.sqrt(30), expected.std(axis=0) / math.sqrt(1500))
+    error = np.hypot(batches.std(axis=0) / math.sqrt(30), expected.std(axis=0) / math.sqrt(500))
     assert (np.abs(batches.mean(axis=0) - expected.mean(axis=0)) < 4.5 * error + 1e-6).all()

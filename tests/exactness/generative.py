@@ -25,7 +25,7 @@ from tests.families.reference import draw_cluster
 Rows = Sequence[dict[str, Any]]
 LIMIT = 4.5
 """A right sampler exceeds it once in thousands of runs, among some thirty functionals."""
-DRAWS, BINS = 49, 10
+DRAWS, BINS = 24, 5
 """Draws among which the truth is ranked, and bars of the histogram of ranks."""
 
 

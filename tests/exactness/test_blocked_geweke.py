@@ -76,4 +76,4 @@ def test_concentration_counted_twice_is_noticed(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_at_length(name):
-    assert_agree(z_scores(name, 10_000, seed=5, confusion=name == "gaussian"))
+    assert_agree(z_scores(name, 6000, seed=5, confusion=name == "gaussian"))

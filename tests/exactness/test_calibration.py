@@ -114,7 +114,7 @@ def test_ranks_of_independent_draws_are_uniform(rng):
 
 # --- the blocked sampler
 
-CHAINS, PER_CHAIN, WARMUP, THINNING = 7, 7, 150, 15
+CHAINS, PER_CHAIN, WARMUP, THINNING = 6, 4, 150, 15
 
 
 def quantities_of_blocked(variables, statistics, c):
