@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Collection, Iterable, Sequence
 from numbers import Integral, Real
@@ -18,6 +19,8 @@ LARGEST = 1e150
 
 FEW_CELLS = 4_000
 """Of a table whose chains are fastest in a single thread."""
+DENSE_COPIES = 3
+"""Of a sparse matrix that there must be memory for."""
 
 MEMINFO = Path("/proc/meminfo")
 OWN_GROUP = Path("/proc/self/cgroup")
@@ -266,10 +269,12 @@ def check_items(
 
 def _real_numbers(X: Any, name: str) -> FloatArray:
     if hasattr(X, "toarray"):
-        raise TypeError(
-            f"{name} is a sparse {type(X).__name__}, but dense data is needed: "
-            f"pass {name}.toarray()."
+        check_memory(
+            DENSE_COPIES * 8 * math.prod(X.shape),
+            f"the sparse {name} of shape {X.shape}, made dense,",
+            "reduce its columns first, for instance by sklearn.decomposition.TruncatedSVD",
         )
+        X = X.toarray()
     if np.ma.is_masked(X):
         row = int(np.argmax(np.ma.getmaskarray(X).reshape(len(X), -1).any(axis=1)))
         raise ValueError(

@@ -77,6 +77,11 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         labels: IntArray = self.fit(X, y, constraints=constraints).labels_
         return labels
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
 
 def read_input(
     estimator: ConstrainedClusterer,

@@ -45,10 +45,11 @@ COMPARABLE = 1.5
 """Ratio of standard deviations up to which scaling makes no difference."""
 WIDE, MOST_FEATURES = 100, 50
 """Columns from which classifiers are of so many principal components."""
-GAUSSIAN, MIXED = "gaussian", "mixed"
+GAUSSIAN, MIXED, DIRECTIONS = "gaussian", "mixed", "von_mises_fisher"
 """The second is tried where many items share a value, which a Gaussian fits arbitrarily tightly,
-in tables of at most `MOST_CELLS`: its sweeps cost ten times as much."""
-MOST_CELLS = 10_000
+in tables of at most `MOST_CELLS`: its sweeps cost ten times as much; the third where rows have
+length one, up to rounding by so much."""
+MOST_CELLS, ROUNDING = 10_000, 1e-3
 ROUNDS, MOST_LEFT, HOPELESS = (Schedule(75, 75), Schedule(100, 100)), 3, 3.0
 """Pilot runs go on with so many at most, none further behind the best than so many errors."""
 LONGER, MOST_LONGER = Schedule(300, 100), 2
@@ -144,6 +145,8 @@ class Candidates:
             small = self.items.size <= MOST_CELLS
             if usual and small and tied_columns(self.bound, self.items):
                 tried.append(tried[1]._replace(family=MIXED))
+        if usual and d > 1 and np.allclose(np.linalg.norm(self.items, axis=1), 1, atol=ROUNDING):
+            tried.append(plain._replace(cluster_model=MIXTURE, family=DIRECTIONS))
         if densities or not usual:
             return tried
         seen = min(n - 1, MOST_FEATURES) if d > WIDE else d

@@ -101,20 +101,21 @@ class TVClust(ConstrainedClusterer):
     family : str or Family, default "gaussian"
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
-        "bernoulli", "poisson", "categorical", "mixed" (columns in families of their kinds, which
-        `describe_columns` tells), or an object of `bayesclust.families`. The width of its base
-        measure is learned, in units of the data, unless fixed there.
+        "bernoulli", "poisson", "categorical", "von_mises_fisher" (directions, such as embeddings),
+        "mixed" (columns in families of their kinds, which `describe_columns` tells), or an object
+        of `bayesclust.families`. The width of its base measure is learned, in units of the data,
+        unless fixed there.
     cluster_model : {"auto", "single", "mixture"} or AtGamma, default "auto"
         What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
         which constraints group, for classes that are no ellipses. "auto" compares both in short
         runs on four fifths of the constraints by how well they predict the rest: with the columns,
         or with 5, 10 and 20 principal components of more than 20, scaled or not; in tables of up to
-        10,000 cells in which many items share a value also with family "mixed"; then classifiers of
-        2, 3, 4, 6, ... classes, DCRC's data term, which has no density of items and takes no new
-        item for a new cluster. A family other than "gaussian" is kept, without classifiers. Of
-        fewer than 10 constraints, and for samplers other than "collapsed", which "mixture" needs
-        too, it is "single". An `estimators.AtGamma` is the model on the way to its small-variance
-        limit, for "collapsed" and "gibbs".
+        10,000 cells in which many items share a value also with family "mixed", and of rows of
+        length one with "von_mises_fisher"; then classifiers of 2, 3, 4, 6, ... classes, DCRC's data
+        term, which has no density of items and takes no new item for a new cluster. A family other
+        than "gaussian" is kept, without classifiers. Of fewer than 10 constraints, and for samplers
+        other than "collapsed", which "mixture" needs too, it is "single". An `estimators.AtGamma`
+        is the model on the way to its small-variance limit, for "collapsed" and "gibbs".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.
@@ -248,9 +249,9 @@ class TVClust(ConstrainedClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-            The items. Missing cells (NaN) are left out of the likelihood by the families that can
-            do so.
+        X : array-like or sparse matrix of shape (n, d)
+            The items; a sparse matrix is made dense. Missing cells (NaN) are left out of the
+            likelihood by the families that can do so.
         y : ignored
         constraints : Constraints, list of Constraints or None
             Side information about the items, of any kinds.

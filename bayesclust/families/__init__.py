@@ -6,6 +6,7 @@ from typing import Any
 
 from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, HyperPrior, get_family
 from bayesclust.families.columns import TiedColumnsWarning, dequantize
+from bayesclust.families.directional import VonMisesFisher
 from bayesclust.families.discrete import Bernoulli, Categorical, Recoded
 from bayesclust.families.divergence import Divergence
 from bayesclust.families.gaussian import FullGaussian
@@ -24,6 +25,7 @@ FAMILIES |= {
     "bernoulli": Bernoulli,
     "poisson": Poisson,
     "categorical": Categorical,
+    "von_mises_fisher": VonMisesFisher,
 }
 COMPOSED |= {"hurdle": HurdleGaussian, "recoded": Recoded, "mixed": Mixed}
 
@@ -94,6 +96,7 @@ __all__ = [
     "SphericalGaussian",
     "TiedColumnsWarning",
     "TiedGaussian",
+    "VonMisesFisher",
     "as_divergence",
     "dequantize",
     "get_family",

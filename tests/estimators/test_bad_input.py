@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 
 import bayesclust as bc
 from tests.refusals import cases, refusal
@@ -12,7 +11,6 @@ GOOD = np.arange(12.0).reshape(6, 2)
 LINKS = bc.PairwiseConstraints([(0, 1)], [True], n_items=6)
 TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
 MASKED = np.ma.masked_array(GOOD, mask=np.isin(np.arange(12), [4, 9]).reshape(6, 2))
-SPARSE = csr_array(GOOD)
 WORDS = pd.DataFrame({"a": [1, 2], "b": pd.Categorical(["x", "y"])})
 
 
@@ -57,8 +55,6 @@ fit(np.array([[1, "2"], [3, 4]], dtype=object))
 fit(None)
     TypeError: X must hold numbers, but X is a NoneType: every argument must be neither a string
     nor another object but a real number.
-fit(SPARSE)
-    TypeError: X is a sparse csr_array, but dense data is needed: pass X.toarray().
 fit(WORDS)
     TypeError: X must hold numbers, but column b does not: drop it or encode it as numbers.
 fit(GOOD, [(0, 1)])

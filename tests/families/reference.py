@@ -9,8 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import gammaln, ive
 
 from bayesclust.families import Bernoulli, Categorical, Family, Multinomial, Poisson
+from bayesclust.families.directional import BoundVonMisesFisher
 from bayesclust.families.discrete import BoundBernoulli, BoundCategorical, BoundRecoded
 from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.families.gaussian_columns import BoundDiagonalGaussian, BoundSphericalGaussian
@@ -197,6 +199,22 @@ def poisson(bound: Any, hyper: Array, X: Array, params: Params) -> float:
     return float(stats.gamma(shape, scale=1 / rate).logpdf(params["rate"]).sum())
 
 
+def draw_directional(bound: Any, n: int, hyper: Array, rng: Generator) -> Array:
+    """mu ~ Uniform on the sphere, with SciPy's directions about it."""
+    mean = rng.normal(size=bound.X.shape[1])
+    distribution = stats.vonmises_fisher(mean / np.linalg.norm(mean), float(hyper[0]))
+    return np.atleast_2d(distribution.rvs(n, random_state=rng)) if n else bound.X[:0]
+
+
+def directional(bound: Any, hyper: Array, X: Array, params: Params) -> float:
+    """A normal vector, whose direction is von Mises-Fisher about the resultant."""
+    axis, total = params["axis"], bound.power * hyper[0] * X.sum(axis=0)
+    mean, x = axis / np.linalg.norm(axis), np.linalg.norm(total)
+    order = len(axis) / 2 - 1
+    norm = gammaln(order + 1) + order * np.log(2 / x) + np.log(ive(order, x)) + x if x else 0.0
+    return float(stats.norm.logpdf(axis).sum() + mean @ total - norm)
+
+
 class Reference(NamedTuple):
     """A cluster run forwards, and the log posterior of its parameters."""
 
@@ -214,6 +232,7 @@ REFERENCES: dict[type, Reference] = {
     BoundCategorical: Reference(draw_coded, categorical),
     BoundRecoded: Reference(draw_coded, categorical),
     BoundPoisson: Reference(draw_poisson, poisson),
+    BoundVonMisesFisher: Reference(draw_directional, directional),
 }
 """The line that a new family needs in tests."""
 

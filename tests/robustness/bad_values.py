@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import xarray as xr
-from scipy.sparse import csr_array
 
 import bayesclust as bc
 from bayesclust.active import Query
@@ -44,7 +43,7 @@ def items(good, rng, least=2):
     cells = ("word", {}, None, [1, 2], 3j, Thing())
     yield from (at_random(X, value, rng, object) for value in cells)
     yield from (X[:, 0], X[None], X[:0], X[:, :0], X.astype(str), X.astype("S"), X + 1j)
-    yield from (X.astype("M8[D]"), X.astype("m8[s]"), csr_array(X), ragged(X), [], [[]])
+    yield from (X.astype("M8[D]"), X.astype("m8[s]"), ragged(X), [], [[]])
     yield from (None, 7.0, "data.csv", np.ma.masked_array(X, mask=X[1, 0] == X))
     yield pd.DataFrame(X).astype({0: str})
     yield pd.DataFrame(X).assign(kind=pd.Categorical(["a"] * len(X)))
