@@ -312,7 +312,8 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
             which = f"column {others[0]} does not" if one else f"columns {some_of(others)} do not"
             them = "it" if one else "them"
             raise TypeError(
-                f"{name} must hold numbers, but {which}: drop {them} or encode {them} as numbers."
+                f"{name} must hold numbers, but {which}: drop {them}, encode {them} as numbers, "
+                "or take family='mixed' of TVClust."
             )
     array: np.ndarray[Any, Any] = np.asarray(X)
     if array.dtype == object and hasattr(X, "isna"):

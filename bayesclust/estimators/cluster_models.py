@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from numbers import Real
 from time import process_time
@@ -23,7 +23,7 @@ from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
 from bayesclust.families.gaussian import BoundColumns
-from bayesclust.families.mixed import BoundProduct
+from bayesclust.families.mixed import BoundProduct, Mixed
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.classifier import classifier_problem
 from bayesclust.inference.dcrc.em import HELD_OUT_STARTS, ROUGH_TOLERANCE, EMSettings
@@ -79,6 +79,8 @@ class Candidates:
     items: FloatArray
     family: str | Family
     partition_prior: PartitionPrior | Nested | str | None
+    words: Sequence[int] = ()
+    """Columns that hold codes of words."""
 
     @cached_property
     def name(self) -> str:
@@ -88,7 +90,12 @@ class Candidates:
     @cached_property
     def bound(self) -> BoundFamily:
         """The family asked for, bound to all columns."""
-        return get_family(self.family).bind(self.items)
+        return self.of_words(self.family).bind(self.items)
+
+    def of_words(self, family: str | Family) -> Family:
+        """A family, told which columns hold words if it looks at the columns."""
+        found = get_family(family)
+        return replace(found, words=tuple(self.words)) if isinstance(found, Mixed) else found
 
     @cached_property
     def components(self) -> Callable[[int, bool], tuple[Any, FloatArray]]:
@@ -113,7 +120,7 @@ class Candidates:
         own = choice.family == self.name
         bound = self.bound
         if reduction is not None or not own:
-            bound = get_family(self.family if own else choice.family).bind(items)
+            bound = self.of_words(self.family if own else choice.family).bind(items)
         family, mixture = bound.coarsened(choice.power), choice.cluster_model == MIXTURE
         prior = as_nested(self.partition_prior, mixture=mixture)
         if mixture:

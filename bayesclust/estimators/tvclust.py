@@ -61,7 +61,8 @@ from bayesclust.estimators.gamma_path import (
     or_default,
     takes_missing,
 )
-from bayesclust.families import Family, get_family
+from bayesclust.families import Family, Mixed, get_family
+from bayesclust.families.columns import Words, read_words
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
 from bayesclust.inference.limits.tuning import enough
@@ -102,9 +103,9 @@ class TVClust(ConstrainedClusterer):
         Likelihood of a cluster: "gaussian" (full covariance), "gaussian_tied" (one for all
         clusters: for many columns), "gaussian_diagonal", "gaussian_spherical", "multinomial",
         "bernoulli", "poisson", "categorical", "von_mises_fisher" (directions, such as embeddings),
-        "mixed" (columns in families of their kinds, which `describe_columns` tells), or an object
-        of `bayesclust.families`. The width of its base measure is learned, in units of the data,
-        unless fixed there.
+        "mixed" (columns in families of their kinds, which `describe_columns` tells, words of a
+        DataFrame among them), or an object of `bayesclust.families`. The width of its base measure
+        is learned, in units of the data, unless fixed there.
     cluster_model : {"auto", "single", "mixture"} or AtGamma, default "auto"
         What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
         which constraints group, for classes that are no ellipses. "auto" compares both in short
@@ -504,18 +505,23 @@ class TVClust(ConstrainedClusterer):
         With `densities` only models that have a density of the items are chosen from.
         """
         model = self.cluster_model
+        self._words: Words = {}
         if isinstance(model, AtGamma):
             limit = or_default(model.limit, seed)
             missing = takes_missing(limit)
         else:
-            missing = get_family(self.family).takes_missing
+            family = get_family(self.family)
+            missing = family.takes_missing
+            if isinstance(family, Mixed):
+                X, self._words = read_words(X)
         read = partial(check_items, missing=missing)
         items, constraints = read_input(self, X, y, constraints, read=read)
         if isinstance(model, AtGamma):
             self.limit_ = fitted_limit(limit, X, constraints, items)
             problem, _ = limit_problem(self.limit_, items, constraints)
             return items, model_at(model.gamma, self.limit_, problem, constraints).problem
-        candidates = Candidates(items, self.family, self.partition_prior)
+        words = tuple(self._words)
+        candidates = Candidates(items, self.family, self.partition_prior, words)
         self.model_scores_ = None
         power = 1.0 if self.power is None else float(self.power)
         rng = None
@@ -581,6 +587,8 @@ class TVClust(ConstrainedClusterer):
         problem = self._problem
         classifier = isinstance(problem, ClassifierProblem)
         reduction = getattr(self, "reduction_", None)  # the model at a gamma has none
+        if self._words:
+            X, _ = read_words(X, self._words)
         read: Any = X
         if classifier or reduction is not None or _is_table(X):
             missing = not classifier and problem.family.takes_missing

@@ -45,6 +45,10 @@ ENOUGH_TIES = 15  # what the base measure of the Gaussian families is worth
 MOST_ATOMS = 5
 
 
+Words = dict[int, list[str]]
+"""The words of columns, by their positions."""
+
+
 class TiedColumnsWarning(UserWarning):
     """Gaussian clusters are asked of columns in which many items share one value.
 
@@ -174,7 +178,7 @@ def describe_columns(X: Any) -> pd.DataFrame:
         One row per column, named as in a DataFrame or numbered:
 
         - kind: "continuous", "rounded", "inflated" (a few values stand out), "nearly constant",
-          "counts", "categorical" (up to seven values), "binary" or "constant";
+          "counts", "categorical" (up to seven values), "binary", "constant", or "words";
         - distinct: number of different values;
         - step: what the values were recorded in, or 0;
         - value, share: the most frequent value, and the share of the items that have it;
@@ -204,14 +208,41 @@ def describe_columns(X: Any) -> pd.DataFrame:
     """
     import pandas as pd
 
-    items = check_items(X, missing=True)
+    coded, words = read_words(X)
+    items = check_items(coded, missing=True)
     rows = []
-    for x in items.T:
+    for j, x in enumerate(items.T):
         column = describe_column(x)
-        finding = "ties win clusters of their own" if column.ties else "fine"
-        rows.append(column._asdict() | {"finding": finding})
+        found: dict[str, Any] = column._asdict()
+        if words.get(j):
+            word = words[j][int(column.value)]
+            found |= {"kind": "words", "step": 0.0, "value": word, "atoms": ()}
+            found |= {"family": "categorical", "ties": 0}
+        found["finding"] = "ties win clusters of their own" if found["ties"] else "fine"
+        rows.append(found)
     table = pd.DataFrame(rows, index=getattr(X, "columns", None))
     return table.drop(columns="ties")
+
+
+def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
+    """A data frame with codes in the place of words, and the words of each such column.
+
+    Those that are not among the `known` ones get the code -1, missing ones NaN.
+    """
+    if not hasattr(X, "select_dtypes"):
+        return X, {}
+    import pandas as pd
+
+    coded, found = X.copy(), {}
+    for j in range(X.shape[1]):
+        column = X.iloc[:, j]
+        kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind not in ("string", "categorical"):
+            continue
+        found[j] = sorted(map(str, column.dropna().unique())) if known is None else known.get(j, [])
+        place = pd.Index(found[j]).get_indexer(column.astype(str)).astype(float)
+        coded.isetitem(j, np.where(column.isna(), np.nan, place))
+    return coded, found
 
 
 def dequantize(X: Any, *, seed: Seed = 0) -> FloatArray:

@@ -35,7 +35,7 @@ from bayesclust._numpyro import numpyro_modules, side_by_side
 from bayesclust.checks import check_items, real_array
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, get_family
-from bayesclust.families.columns import describe_column, refuse_cells
+from bayesclust.families.columns import describe_column, read_words, refuse_cells
 from bayesclust.families.discrete import Bernoulli, Recoded
 from bayesclust.families.divergence import Divergence, Unbound
 from bayesclust.families.gaussian import MEAN_PRECISION, STRENGTH, FullGaussian
@@ -532,11 +532,12 @@ def mixed_family(X: ArrayLike) -> base.Family:
 
     Continuous and rounded columns get Gaussian clusters, with a full covariance where they are
     complete and at most 20; inflated, nearly constant and two-valued ones a `HurdleGaussian`; zeros
-    and ones `Bernoulli`; counts `Poisson`; few values `Recoded`.
+    and ones `Bernoulli`; counts `Poisson`; few values and words `Recoded`.
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
+    X : array-like or DataFrame of shape (n, d)
+        Words of a DataFrame stand for codes, in alphabetical order.
 
     Returns
     -------
@@ -546,7 +547,7 @@ def mixed_family(X: ArrayLike) -> base.Family:
     Raises
     ------
     ValueError, TypeError
-        If X is no table of real numbers.
+        If X is no table of real numbers and words.
 
     Examples
     --------
@@ -558,8 +559,15 @@ def mixed_family(X: ArrayLike) -> base.Family:
     FullGaussian [0, 1]
     Bernoulli [2]
     """
-    items = check_items(X, missing=True)
+    coded, words = read_words(X)
+    return _by_kind(check_items(coded, missing=True), tuple(words))
+
+
+def _by_kind(items: FloatArray, words: Sequence[int]) -> base.Family:
+    """The families of all columns' kinds; in some there are codes of words."""
     found = [describe_column(x) for x in items.T]
+    for j in words:
+        found[j] = found[j]._replace(family="categorical")
     complete = ~np.isnan(items).any(axis=0)
     full = [j for j, column in enumerate(found) if column.family == "gaussian" and complete[j]]
     several = sum(found[j].kind != "constant" for j in full) >= 2
@@ -587,6 +595,11 @@ def mixed_family(X: ArrayLike) -> base.Family:
 class Mixed(base.Family):
     """Every column in a family of its kind, chosen as `mixed_family` does.
 
+    Parameters
+    ----------
+    words : sequence of int, default ()
+        Columns that hold codes of words; `TVClust` finds words in a DataFrame.
+
     Examples
     --------
     >>> from bayesclust.families import Mixed
@@ -595,8 +608,11 @@ class Mixed(base.Family):
     ('BoundFullGaussian', 'BoundProduct')
     """
 
+    words: Sequence[int] = ()
+
     takes_missing = True
 
     def bind(self, X: FloatArray) -> base.BoundFamily:
         """Bind the families of the columns' kinds to them."""
-        return mixed_family(X).bind(X)
+        items = check_items(X, missing=True)
+        return _by_kind(items, self.words).bind(items)

@@ -56,7 +56,8 @@ fit(None)
     TypeError: X must hold numbers, but X is a NoneType: every argument must be neither a string
     nor another object but a real number.
 fit(WORDS)
-    TypeError: X must hold numbers, but column b does not: drop it or encode it as numbers.
+    TypeError: X must hold numbers, but column b does not: drop it, encode it as numbers,
+    or take family='mixed' of TVClust.
 fit(GOOD, [(0, 1)])
     TypeError: constraints[0] must be PairwiseConstraints or RelativeConstraints, or a list of
     them; got tuple: wrap your pairs or triplets in one of these.

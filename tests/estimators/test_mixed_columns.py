@@ -81,3 +81,24 @@ def test_gradients_of_the_program_do_not_see_missing_cells(data):
     slope = jax.jit(jax.grad(density))(values)
     assert all(np.isfinite(array).all() for array in slope.values())
     assert np.abs(slope["part_1_mean"]).min() > 0
+
+
+def test_words_of_a_frame_are_columns(rng):
+    y = rng.integers(3, size=120)
+    word = np.array(["low", "mid", "high"], dtype=object)[(y + (rng.random(120) < 0.1)) % 3]
+    word[7] = None
+    frame = pd.DataFrame({"a": rng.normal(size=120) + 2 * y, "b": rng.normal(size=120)})
+    frame = frame.assign(word=word, kind=pd.Categorical(np.where(y > 1, "u", "v")))
+    links = bc.PairwiseConstraints.sample(y, size=100, seed=0)
+    settings = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "progress": False}
+    est = bc.TVClust(family="mixed", random_state=0, **settings).fit(frame, constraints=links)
+    assert bc.metrics.adjusted_rand(est.labels_, y) > 0.9
+    parts = [type(part).__name__ for part in est._problem.family.parts]
+    assert parts == ["BoundFullGaussian", "BoundRecoded"]
+    np.testing.assert_array_equal(est.predict(frame)[:5], est.labels_[:5])
+    some = frame[frame["kind"] == "u"].head(5)  # the codes are those of the fit
+    np.testing.assert_array_equal(est.predict(some), est.predict(frame)[some.index])
+    with pytest.raises(ValueError, match="values that the first data have not in column 0, row 1"):
+        est.predict(frame.head(3).assign(word=["low", "other", "mid"]))
+    kinds = bc.describe_columns(frame)["kind"].tolist()
+    assert kinds == ["continuous", "continuous", "words", "words"]
