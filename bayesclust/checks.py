@@ -76,6 +76,13 @@ def check_int(value: Any, name: str, *, least: int = 1, most: int | None = None)
     return number
 
 
+def check_flag(value: Any, name: str) -> bool:
+    """Return a bool, refused if it is none."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise TypeError(f"{name} must be True or False; got {shown(value)}.")
+    return bool(value)
+
+
 def number_between(value: Any, name: str, interval: str) -> float:
     """Return `value` as a float inside `interval`, written "[0, 1)", "(0, 1]" and so on."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):

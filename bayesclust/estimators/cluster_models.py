@@ -25,6 +25,7 @@ from bayesclust.families.columns import Column, TiedColumnsWarning, describe_col
 from bayesclust.families.gaussian import BoundColumns
 from bayesclust.families.mixed import BoundProduct, Mixed
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
+from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import classifier_problem
 from bayesclust.inference.dcrc.em import HELD_OUT_STARTS, ROUGH_TOLERANCE, EMSettings
 from bayesclust.inference.limits.tuning import CLASSES, leave_out, until_no_better
@@ -35,7 +36,7 @@ from bayesclust.typing import FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
 
-CLASSIFIER = "classifier"
+CLASSIFIER, CHOICE = "classifier", "choice"
 HELD_OUT = 0.2
 """Share of the constraints that models are compared on."""
 MANY_COLUMNS, COMPONENTS = 20, (5, 10, 20)
@@ -313,6 +314,21 @@ def choose(
         chosen=np.arange(len(pilots)) == chosen,
     )
     return pilots[chosen].choice, table
+
+
+def chosen_once(
+    compare: Callable[[], tuple[Choice, pd.DataFrame]], store: Checkpoint | None
+) -> tuple[Choice, pd.DataFrame]:
+    """The outcome of a comparison, which a checkpoint keeps for the run that goes on."""
+    import pandas as pd
+
+    kept = store.kept(CHOICE) if store is not None else None
+    if kept is not None:
+        return Choice(*kept["choice"]), pd.DataFrame(kept["scores"])
+    choice, scores = compare()
+    if store is not None:
+        store.keep(CHOICE, {"choice": list(choice), "scores": scores.to_dict("list")})
+    return choice, scores
 
 
 def hopeful(pilots: Sequence[Pilot]) -> list[Pilot]:

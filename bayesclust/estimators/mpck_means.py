@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesclust.checks import (
     check_choice,
+    check_flag,
     check_int,
     check_items,
     check_n_clusters,
@@ -353,13 +354,9 @@ class MPCKMeans(ConstrainedClusterer):
         """Refuse settings out of range; returns those of the descent."""
         check_choice(self.metric, "metric", METRICS)
         check_choice(self.metric_step, "metric_step", STEPS)
-        switches = {
-            "per_cluster": self.per_cluster,
-            "closure": False if self.closure is None else self.closure,
-        }
-        for name, value in switches.items():
-            if not isinstance(value, (bool, np.bool_)):
-                raise TypeError(f"{name} must be True or False; got {value!r}.")
+        check_flag(self.per_cluster, "per_cluster")
+        if self.closure is not None:
+            check_flag(self.closure, "closure")
         check_int(self.n_init, "n_init")
         if isinstance(self.n_clusters, str):
             check_choice(self.n_clusters, "n_clusters", (DATA,))

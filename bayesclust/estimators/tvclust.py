@@ -23,6 +23,7 @@ from bayesclust.checks import (
     kind_of,
     n_threads,
 )
+from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
     AUTO,
     BLOCKED,
@@ -50,6 +51,7 @@ from bayesclust.estimators.cluster_models import (
     Choice,
     check_cluster_model,
     choose,
+    chosen_once,
     warn_of_ties,
 )
 from bayesclust.estimators.gamma_path import (
@@ -64,6 +66,7 @@ from bayesclust.estimators.gamma_path import (
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
+from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
 from bayesclust.inference.limits.tuning import enough
 from bayesclust.inference.prediction import Prediction, with_shared
@@ -285,14 +288,14 @@ class TVClust(ConstrainedClusterer):
                 "leave it out."
             )
         seed = run_seed(self.random_state, checkpoint)
-        items, problem = self._build_problem(X, y, constraints, seed)
+        items, given = self._read(X, y, constraints, seed)
         if self.num_samples is None:
-            schedule = replace(schedule, num_samples=usual_draws(problem.n_items))
+            schedule = replace(schedule, num_samples=usual_draws(len(items)))
         settings = self._settings()
-        check_draws_fit_in_memory(problem.n_items, self.num_chains, schedule.num_samples)
-        start = start_labels(init, problem.n_items)
-        run = settings | {"init": start}
-        store = open_checkpoint(checkpoint, run, items, problem.constraints, seed)
+        check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
+        start = start_labels(init, len(items))
+        store = open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
+        problem = self._pose(items, given, seed, store=store)
         rng = check_random_state(seed)
         if self._is_variational:
             draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
@@ -446,7 +449,8 @@ class TVClust(ConstrainedClusterer):
     def start_chains(self, X: ArrayLike, constraints: Any, rng: Generator) -> list[Chain]:
         """The chains of a fit at their starts, for those who advance them themselves."""
         self._check_settings()
-        _, problem = self._build_problem(X, None, constraints, rng, densities=True)
+        items, given = self._read(X, None, constraints, rng)
+        problem = self._pose(items, given, rng, densities=True)
         rngs = rng.spawn(self.num_chains)
         makers = chain_starts(self._chain_sampler, problem, None, self.moves, rngs)
         return [make() for make in makers]
@@ -491,19 +495,10 @@ class TVClust(ConstrainedClusterer):
                     f"{name} is given, and at a gamma it follows from the limit: leave it out."
                 )
 
-    def _build_problem(
-        self,
-        X: ArrayLike,
-        y: object,
-        constraints: Any,
-        seed: int | Generator | None,
-        *,
-        densities: bool = False,
-    ) -> tuple[FloatArray, TVClustProblem]:
-        """Validate the data; the model and the data, chosen or scaled to gamma where asked for.
-
-        With `densities` only models that have a density of the items are chosen from.
-        """
+    def _read(
+        self, X: ArrayLike, y: object, constraints: Any, seed: int | Generator | None
+    ) -> tuple[FloatArray, list[Constraints]]:
+        """Validate the data; at a gamma, fit the limit that the model is scaled to."""
         model = self.cluster_model
         self._words: Words = {}
         if isinstance(model, AtGamma):
@@ -515,33 +510,49 @@ class TVClust(ConstrainedClusterer):
             if isinstance(family, Mixed):
                 X, self._words = read_words(X)
         read = partial(check_items, missing=missing)
-        items, constraints = read_input(self, X, y, constraints, read=read)
+        items, given = read_input(self, X, y, constraints, read=read)
         if isinstance(model, AtGamma):
-            self.limit_ = fitted_limit(limit, X, constraints, items)
+            self.limit_ = fitted_limit(limit, X, given, items)
+        return items, given
+
+    def _pose(
+        self,
+        items: FloatArray,
+        constraints: list[Constraints],
+        seed: int | Generator | None,
+        *,
+        densities: bool = False,
+        store: Checkpoint | None = None,
+    ) -> TVClustProblem:
+        """The model and the data, chosen or scaled to gamma where asked for.
+
+        With `densities` only models that have a density of the items are chosen from.
+        """
+        model = self.cluster_model
+        if isinstance(model, AtGamma):
             problem, _ = limit_problem(self.limit_, items, constraints)
-            return items, model_at(model.gamma, self.limit_, problem, constraints).problem
+            return model_at(model.gamma, self.limit_, problem, constraints).problem
         words = tuple(self._words)
         candidates = Candidates(items, self.family, self.partition_prior, words)
         self.model_scores_ = None
         power = 1.0 if self.power is None else float(self.power)
         rng = None
         if model == AUTO and self.sampler == COLLAPSED and enough(constraints):
-            rng = check_random_state(seed).spawn(1)[0]
-            choice, self.model_scores_ = choose(
-                candidates,
-                constraints,
-                candidates.to_try(power, densities=densities),
-                self.moves,
-                self._settings(),
-                rng,
-            )
+            scoring, rng = check_random_state(seed).spawn(2)
+            tried = candidates.to_try(power, densities=densities)
+            settings = self._settings()
+
+            def compare() -> Any:
+                return choose(candidates, constraints, tried, self.moves, settings, scoring)
+
+            choice, self.model_scores_ = chosen_once(compare, store)
         else:
             own = SINGLE if model == AUTO else model
             choice = Choice(own, power, candidates.name, items.shape[1])
             warn_of_ties(candidates.bound, items)
         self.cluster_model_, self.power_, self.family_, *_ = choice
         problem, self.reduction_ = candidates.problem(choice, constraints, rng)
-        return items, problem
+        return problem
 
     def _settings(self) -> dict[str, Any]:
         """The parameters as they are recorded with the draws."""

@@ -10,6 +10,7 @@ k-means++ partition with a number of clusters that grows with c.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ SEEDED_FROM = 50_000
 """Items among which seeds are drawn at most."""
 CHUNK = 8192
 """Items that are assigned to seeds at a time."""
+OUT_OF_RANGE = "a snapshot has labels out of range: remove the checkpoint that it is from."
 
 
 class Assignment(NamedTuple):
@@ -53,6 +55,29 @@ def new_assignment(z: NDArray[np.integer], capacity: int) -> Assignment:
     every = np.arange(capacity, dtype=np.int64)
     number = np.array([z.max() + 1], dtype=np.int64)
     return Assignment(z.astype(np.int64), every.copy(), every.copy(), number)
+
+
+def restored_assignment(kept: Mapping[str, Any], n: int) -> Assignment:
+    """An assignment of n items out of a snapshot, refused where kernels would leave its arrays."""
+    slots = kept["slots"]
+    every = np.arange(len(slots))
+    own = Assignment(
+        check_labels(kept["z"], (n,), len(every)),
+        check_labels(slots, every.shape, len(every)),
+        check_labels(kept["place"], every.shape, len(every)),
+        check_labels(kept["number"], (1,), len(every) + 1),
+    )
+    if not np.array_equal(own.slots[own.place], every) or own.place[own.z].max() >= own.number[0]:
+        raise ValueError(OUT_OF_RANGE)
+    return own
+
+
+def check_labels(labels: NDArray[Any], shape: tuple[int, ...], number: int) -> NDArray[Any]:
+    """Labels out of a snapshot, refused if they are not whole numbers from 0 to below `number`."""
+    whole = labels.dtype.kind == "i" and labels.shape == shape
+    if not whole or labels.min() < 0 or labels.max() >= number:
+        raise ValueError(OUT_OF_RANGE)
+    return labels
 
 
 @device(fastmath=FAST, no_refcount=True)

@@ -19,11 +19,18 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust.checks import check_flag, check_int, number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import compile_sites, stack_tables
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import BoundFamily, Terms, hard_statistics
-from bayesclust.inference.assignment import Assignment, Target, new_assignment, refresh
+from bayesclust.inference.assignment import (
+    Assignment,
+    Target,
+    new_assignment,
+    refresh,
+    restored_assignment,
+)
 from bayesclust.inference.parameters import (
     DERIVE,
     PROPOSED,
@@ -288,7 +295,7 @@ class State:
         self.noise = snapshot["noise"]
         self.values = dict(snapshot["values"])
         self.rng.bit_generator.state = snapshot["generator"]
-        self.assignment = Assignment(**snapshot["assignment"])
+        self.assignment = restored_assignment(snapshot["assignment"], self.problem.n_items)
         self.clusters = self.problem.family.new_state(len(self.assignment.slots), self.hyper)
         self.refresh()
 
@@ -458,6 +465,17 @@ class Moves:
     restricted_scans: int = 2
     fast: bool = True
     single_site: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("link_blocks", "fast", "single_site"):
+            check_flag(getattr(self, name), f"{name} of Moves")
+        number_between(self.split_merge, "split_merge of Moves", "[0, inf)")
+        check_int(self.restricted_scans, "restricted_scans of Moves", least=0)
+        if not self.single_site and self.split_merge == 0:
+            raise ValueError(
+                "Moves without single_site and split_merge do not reach every partition: "
+                "leave one of them."
+            )
 
     @classmethod
     def default(cls, n_items: int) -> Moves:

@@ -4,7 +4,8 @@ A store is a directory with the groups ``posterior`` and ``sample_stats``, array
 that xarray opens, and one group per entry of the run under ``state``, whose attribute holds a
 snapshot of the chain and says how many draws are valid. Draws are written before the snapshot that
 counts them, each file in one atomic step; what a killed run wrote beyond its last snapshot is drawn
-again, to the same values. Draws still to come show as -1 (labels and counts) or nan.
+again, to the same values. Draws still to come show as -1 (labels and counts) or nan. The snapshot
+has digests of all draws that it counts, so that a file that is gone or changed is noticed.
 
 In a run of several processes all see the same directory. The first makes it; a chain is written by
 the process that runs it, and by the first where all of them run it together. What belongs to
@@ -19,21 +20,24 @@ import json
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayesclust._io import check_path, replaced
+from bayesclust._io import UNREADABLE, check_path, replaced
 from bayesclust.inference import runner
 from bayesclust.inference.runner import GROUPS, any_process, check_same_in_all
 from bayesclust.typing import NDArray
 
-FORMAT = 2
+FORMAT = 3
 CHUNK_BYTES = 1 << 22
 CHUNK_DRAWS = 100
+CODECS = {"bytes", "zstd"}
+"""Others are not of this package, and might run code."""
 SECONDS = 5.0
 """A kill loses at most about as much work as this, or as `SHARE` allows where saving takes long."""
 SHARE = 0.03
@@ -75,9 +79,44 @@ class Checkpoint:
                 f"{', '.join(different)}: give another path, or remove it to start again."
             )
 
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Refuse the run if another one, of any process, is writing to the same directory."""
+        if runner.process_index() > 0 or os.name == "nt":
+            yield
+            return
+        import fcntl
+
+        handle = os.open(self.path, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise ValueError(
+                f"another run is writing to the checkpoint {str(self.path)!r}: wait until it ends, "
+                "or give another path."
+            ) from None
+        except OSError:  # a file system without locks
+            pass
+        try:
+            yield
+        finally:
+            os.close(handle)
+
     def has_begun(self, entries: int) -> bool:
         """Whether there is a state of each of so many entries."""
         return all(self.record(entry, entries, 0).file.exists() for entry in range(entries))
+
+    def keep(self, name: str, value: Any) -> None:
+        """Keep what the run has found out before its first sweep, as JSON."""
+        if runner.process_index() == 0:
+            text = to_text(value)
+            _write_group(self.path / name / "zarr.json", {name: text, "digest": _digest(text)})
+
+    def kept(self, name: str) -> Any:
+        """What was kept under a name, or None."""
+        file = self.path / name / "zarr.json"
+        return from_text(read_digested(file, name)) if file.exists() else None
 
     def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
         """The part of one entry of so many, of `size` draws; all have as many chains."""
@@ -121,6 +160,8 @@ class Record:
     saved: int = 0
 
     def __post_init__(self) -> None:
+        self.hashes: dict[str, list[Any]] = {}
+        """Of the draws saved, by group and variable, one for each chain."""
         self.file = self.checkpoint.path / "state" / str(self.entry) / "zarr.json"
         self.last = time.monotonic()
         self.pause = SECONDS
@@ -147,41 +188,56 @@ class Record:
                 unfinished.unlink(missing_ok=True)
         state = self._state()
         if state is not None:
+            if state["entry"] != [self.entry, self.entries]:
+                raise self._damaged(self.file, "are those of another chain")
             self.saved = int(state["draws"])
             self.width = state["width"] or 1
-        return state, {group: self._draws(group) for group in GROUPS if self.saved}
+        if state is None or not self.saved:
+            return state, {}
+        draws: dict[str, dict[str, NDArray[Any]]] = {group: {} for group in GROUPS}
+        for key, digests in state["digests"].items():
+            group, name = key.split("/")
+            draws[group][name] = self._draws(group, name, digests)
+        return state, draws
 
     def _state(self) -> dict[str, Any] | None:
         if not self.file.exists():
             return None
-        try:
-            kept = json.loads(self.file.read_text(encoding="utf-8"))["attributes"]
-            if kept.get("digest", _digest(kept["snapshot"])) != _digest(kept["snapshot"]):
-                raise ValueError
-            state: dict[str, Any] = from_text(kept["snapshot"])
-        except (OSError, ValueError, KeyError, TypeError, AttributeError):
-            raise ValueError(
-                f"the state of a chain in the checkpoint, {str(self.file)!r}, cannot be read: "
-                "remove the checkpoint to start again."
-            ) from None
+        state: dict[str, Any] = from_text(read_digested(self.file, "snapshot"))
         return state
 
-    def _draws(self, group: str) -> dict[str, NDArray[Any]]:
+    def _draws(self, group: str, name: str, digests: list[str]) -> NDArray[Any]:
+        """The draws of a variable that the snapshot counts, as they were written."""
         import zarr
 
-        draws = {}
-        where = self.checkpoint.path / group
+        where = self.checkpoint.path / group / name
         try:
-            for name, array in zarr.open_group(where, mode="r").arrays():
-                where = self.checkpoint.path / group / name
-                draws[name] = np.asarray(array[self.chains, : self.saved])
-        # zarr and its codecs raise any of these on a torn file
-        except (OSError, RuntimeError, ValueError, KeyError, TypeError):
-            raise ValueError(
-                f"the draws in the checkpoint, {str(where)!r}, cannot be read: remove the "
-                "checkpoint to start again."
-            ) from None
+            array = json.loads((where / "zarr.json").read_text(encoding="utf-8"))
+            if {codec["name"] for codec in array["codecs"]} != CODECS:
+                raise ValueError
+            array = zarr.open_array(where, mode="r", zarr_format=3)
+            draws = np.asarray(array[self.chains, : self.saved])
+        except UNREADABLE:
+            raise self._damaged(where, "cannot be read") from None
+        self._hash(group, name, draws)
+        if [one.hexdigest() for one in self.hashes[f"{group}/{name}"]] != digests:
+            raise self._damaged(where, "are not those that were written")
         return draws
+
+    def _damaged(self, where: Path, what: str) -> ValueError:
+        return ValueError(
+            f"the draws in the checkpoint, {str(where)!r}, {what}: remove the checkpoint to start "
+            "again."
+        )
+
+    def _hash(self, group: str, name: str, values: NDArray[Any]) -> None:
+        """Go on with the digests of a variable by draws (chain, draw, ...)."""
+        own = self.hashes.setdefault(f"{group}/{name}", [])
+        if not own:
+            head = f"{values.dtype.str} {values.shape[2:]}".encode()
+            own += [hashlib.sha256(head) for _ in values]
+        for one, new in zip(own, values, strict=True):
+            one.update(np.ascontiguousarray(new).tobytes())
 
     def due(self) -> bool:
         """Whether it is time to save."""
@@ -195,15 +251,30 @@ class Record:
             return
         self.width = store.width
         number = store.number
-        for group, variables in store.arrays.items() if number > self.saved else ():
-            for name, values in variables.items():
-                self._write(group, name, values, number)
-        text = to_text({"sweeps": sweeps, "draws": number, "width": self.width, "chain": snapshot})
-        above = self.file.parent.parent / "zarr.json"
-        with self.checkpoint.lock, runner.locked(self.checkpoint.path):
-            if not above.exists():
-                _write_group(above, {})
-        _write_group(self.file, {"snapshot": text, "digest": _digest(text)})
+        try:
+            for group, variables in store.arrays.items() if number > self.saved else ():
+                for name, values in variables.items():
+                    self._write(group, name, values, number)
+                    self._hash(group, name, values[:, self.saved : number])
+            kept = {
+                "entry": [self.entry, self.entries],
+                "sweeps": sweeps,
+                "draws": number,
+                "width": self.width,
+                "digests": {
+                    key: [one.hexdigest() for one in own] for key, own in self.hashes.items()
+                },
+                "chain": snapshot,
+            }
+            above = self.file.parent.parent / "zarr.json"
+            with self.checkpoint.lock, runner.locked(self.checkpoint.path):
+                if not above.exists():
+                    _write_group(above, {})
+            text = to_text(kept)
+            _write_group(self.file, {"snapshot": text, "digest": _digest(text)})
+        except OSError as error:  # such as a full disk, which names no file
+            words = error.strerror or str(error)
+            raise OSError(error.errno, words, str(self.checkpoint.path)) from error
         self.saved = number
         self.last = time.monotonic()
         self.pause = max(SECONDS, (self.last - begun) / SHARE)
@@ -237,6 +308,21 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
             f"{str(directory)!r} exists and is no checkpoint of bayesclust: give another path."
         ) from None
     return found
+
+
+def read_digested(file: Path, name: str) -> str:
+    """The text that a group's file has under a name, refused where its digest is another."""
+    try:
+        kept = json.loads(file.read_text(encoding="utf-8"))["attributes"]
+        text: str = kept[name]
+        if kept["digest"] != _digest(text):
+            raise ValueError
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError(
+            f"a part of the checkpoint, {str(file)!r}, cannot be read: remove the checkpoint to "
+            "start again."
+        ) from None
+    return text
 
 
 def _digest(text: str) -> str:

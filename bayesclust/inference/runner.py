@@ -16,7 +16,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -254,7 +254,9 @@ def run_chains(
     workers = min(len(entries), n_threads(n_jobs))
     futures: list[Future[None]] = []
     interrupted = False
-    with bar, threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(workers) as pool:
+    claim = nullcontext() if checkpoint is None else checkpoint.claimed()
+    blas = threadpool_limits(1, user_api="blas")
+    with claim, bar, blas, ThreadPoolExecutor(workers) as pool:
         try:
             compiled = number_compiled()
             shares = [entries[w::workers] for w in range(workers)]

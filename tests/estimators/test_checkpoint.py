@@ -3,10 +3,15 @@
 from functools import partial
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.chain import Moves
+from bayesclust.estimators import tvclust
+from bayesclust.estimators.base import chain_starts
+from bayesclust.families import FullGaussian
+from bayesclust.inference.chain import Moves, TVClustProblem
+from bayesclust.inference.checkpoint import from_text, to_text
 
 SHORT = {
     "cluster_model": "single",
@@ -108,3 +113,35 @@ def test_another_call_is_refused(stored, change, what):
 def test_the_variational_sampler_has_nothing_to_keep(fit):
     with pytest.raises(ValueError, match=r"sampler='variational' has none: leave it out"):
         fit(sampler="variational")
+
+
+def test_the_choice_of_a_model_is_kept(fit, monkeypatch):
+    y = np.repeat([0, 1], 7)
+    links = bc.PairwiseConstraints.sample(y, size=20, error_rate=0.1, seed=0)
+    settings = {"cluster_model": "auto", "constraints": links}
+    once = fit(**settings)
+
+    def never(*arguments):
+        raise AssertionError("compared again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tvclust, "choose", never)
+        again = fit(**settings, num_samples=15)
+    pd.testing.assert_frame_equal(once.model_scores_, again.model_scores_)
+    assert_same(again, fit_at(None, **settings, num_samples=15))
+
+
+@pytest.mark.parametrize("sampler", ["collapsed", "blocked"])
+@pytest.mark.parametrize("label", [-1, 10**6])
+def test_labels_out_of_range_are_refused(sampler, label):
+    makers = chain_starts(
+        sampler, TVClustProblem(FullGaussian().bind(X), (LINKS,)), None, None, RNG.spawn(2)
+    )
+    chain = makers[0]()
+    chain.sweep()
+    snapshot = from_text(to_text(chain.snapshot()))
+    chain.restore(snapshot)
+    place = snapshot["state"]["assignment"]["z"] if "state" in snapshot else snapshot["z"][0]
+    place[3] = label
+    with pytest.raises(ValueError, match="a snapshot has labels out of range: remove the check"):
+        chain.restore(snapshot)

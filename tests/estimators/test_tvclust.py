@@ -8,6 +8,7 @@ from sklearn.base import clone
 import bayesclust as bc
 from bayesclust.estimators import tvclust
 from bayesclust.estimators.tvclust import usual_draws
+from bayesclust.inference.chain import Chain
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
 from tests.refusals import cases, refusal
 
@@ -126,9 +127,9 @@ def test_answers_decide_where_data_are_silent():
     assert bc.metrics.adjusted_rand(est.fit(X, constraints=links).labels_, y) == 1.0
 
 
-def test_chains_can_start_from_a_partition(data):
-    still = bc.Moves(single_site=False, link_blocks=False, split_merge=0)
-    est = bc.TVClust(moves=still, **SHORT).fit(data.X, init=data.y + 7)
+def test_chains_can_start_from_a_partition(data, monkeypatch):
+    monkeypatch.setattr(Chain, "sweep", lambda self, **_: None)
+    est = bc.TVClust(**SHORT).fit(data.X, init=data.y + 7)
     assert bc.metrics.adjusted_rand(est.labels_, data.y) == 1.0
 
 
@@ -145,7 +146,18 @@ fit('nuts')
 fit(family='gamma')
     ValueError: family='gamma' is not known; choose one of 'gaussian', 'gaussian_tied',
     'gaussian_diagonal', 'gaussian_spherical', 'multinomial', 'bernoulli', 'poisson',
-    'categorical', 'hurdle', 'recoded', 'mixed'.
+    'categorical', 'von_mises_fisher', 'hurdle', 'recoded', 'mixed'.
+fit(moves=bc.Moves(restricted_scans=-2))
+    ValueError: restricted_scans of Moves must be an integer of at least 0; got -2.
+fit(moves=bc.Moves(restricted_scans=2.7))
+    TypeError: restricted_scans of Moves must be an integer of at least 0; got 2.7 of type float.
+fit(moves=bc.Moves(split_merge=float('nan')))
+    ValueError: split_merge of Moves must lie in [0, inf); got nan.
+fit(moves=bc.Moves(fast='no'))
+    TypeError: fast of Moves must be True or False; got 'no'.
+fit(moves=bc.Moves(single_site=False, split_merge=0))
+    ValueError: Moves without single_site and split_merge do not reach every partition: leave one of
+    them.
 fit(family=3)
     TypeError: family is a int; give a name or an object of bayesclust.families.
 fit(init=[0, 1])

@@ -1,5 +1,6 @@
 """Runs that are killed resume to the result of an undisturbed run, bit for bit."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -157,6 +158,57 @@ def test_damaged_parts_are_named(path, file, sentence):
     run(walks(), path)
     (path / file).write_text("{")
     with pytest.raises(ValueError, match=sentence):
+        run(walks(), path)
+
+
+def test_every_file_that_goes_missing_is_noticed(path, monkeypatch):
+    """Or it makes no difference, as one that only says that a folder is a group."""
+    monkeypatch.setattr(module, "CHUNK_DRAWS", 4)
+    right, refused = run(walks(), path), []
+    files = [file for file in path.rglob("*") if file.is_file()]
+    for file in files:
+        content = file.read_bytes()
+        file.unlink()
+        try:
+            assert_same(run(walks(), path), right)
+        except ValueError as error:
+            refused.append(str(error))
+            file.write_bytes(content)
+    assert len(refused) >= 2 * 3 * 5  # all chunks
+    assert all(str(path) in sentence for sentence in refused)
+
+
+def test_draws_of_another_run_and_chain_are_refused(path, tmp_path):
+    run(walks(), path)
+    run([lambda: Walk(7), lambda: Walk(8)], tmp_path / "other.zarr")
+    for part in ("posterior/z/c/0/0/0", "sample_stats/at/c/1/0"):
+        kept = (path / part).read_bytes()
+        (path / part).write_bytes((tmp_path / "other.zarr" / part).read_bytes())
+        with pytest.raises(ValueError, match="are not those that were written: remove the check"):
+            run(walks(), path)
+        (path / part).write_bytes(kept)
+    states = [path / f"state/{chain}/zarr.json" for chain in (0, 1)]
+    states[1].write_bytes(states[0].read_bytes())
+    with pytest.raises(ValueError, match="are those of another chain: remove the checkpoint"):
+        run(walks(), path)
+
+
+def test_a_second_run_at_the_same_time_is_refused(path):
+    short = run(walks(), path, 10)
+    with (
+        Checkpoint(path, RUN, 2, {"p": ("links_source",)}).claimed(),
+        pytest.raises(ValueError, match=r"another run is writing to the checkpoint '.*': wait"),
+    ):
+        run(walks(), path, 20)
+    assert_same(run(walks(), path, 10), short)
+
+
+def test_a_full_disk_is_named(path, monkeypatch):
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(module, "_write_group", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*run\.zarr'"):
         run(walks(), path)
 
 

@@ -21,6 +21,7 @@ from scipy.special import gamma
 from bayesclust._jax import in_x64
 from bayesclust.constraints.base import N_PATTERNS
 from bayesclust.families.base import Components, Terms
+from bayesclust.inference.assignment import check_labels
 from bayesclust.inference.blocked.layout import (
     BY_BLOCK,
     BY_ITEM,
@@ -327,7 +328,8 @@ class BlockedChains:
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot, bit for bit, random generators included."""
-        self._place_labels(snapshot["z"])
+        shape = len(self.unknowns), self.problem.n_items
+        self._place_labels(check_labels(snapshot["z"], shape, snapshot["slots"]))
         self.moved = np.array(snapshot["moved"])
         self.slots = snapshot["slots"]
         for chain, part in zip(self.unknowns, snapshot["chains"], strict=True):

@@ -36,7 +36,7 @@ from bayesclust.constraints.factor_graph import (
     stack_tables,
 )
 from bayesclust.constraints.stored import noise_names
-from bayesclust.inference.assignment import draw_index
+from bayesclust.inference.assignment import check_labels, draw_index
 from bayesclust.inference.dcrc.em import named_first
 from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_classes
 from bayesclust.inference.moves.link_blocks import draw_blocks
@@ -143,7 +143,7 @@ class DCRCChain:
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of a chain of the same problem, bit for bit."""
-        self.z = snapshot["z"]
+        self.z = check_labels(snapshot["z"], self.z.shape, len(self.W))
         self.noise = snapshot["noise"]
         if self.sampler is not None:
             self.sampler.restore(snapshot["sampler"])

@@ -29,7 +29,14 @@ from numpy.random import Generator
 
 from bayesclust._numba import FAST, implements
 from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
-from bayesclust.inference.assignment import Assignment, close_slot, new_assignment, open_slot
+from bayesclust.inference.assignment import (
+    OUT_OF_RANGE,
+    Assignment,
+    close_slot,
+    new_assignment,
+    open_slot,
+    restored_assignment,
+)
 from bayesclust.inference.chain import State, TwoLevelProblem
 from bayesclust.inference.moves.scan import place, take_out, weigh_options
 from bayesclust.partition_priors import NestedTables, nested_log_prob, nested_tables
@@ -141,7 +148,16 @@ class TwoLevelState(State):
         self.within = dict(snapshot["within"])
         super().restore(snapshot)
         levels = snapshot["levels"]
-        self.levels = Levels(**levels | {"clusters": Assignment(**levels["clusters"])})
+        clusters = restored_assignment(levels["clusters"], self.problem.n_items)
+        self.levels = own = Levels(**levels | {"clusters": clusters})
+        used = self.assignment.slots[: self.n_components]
+        right = (
+            np.array_equal(own.owner[self.assignment.z], clusters.z)
+            and np.array_equal(own.size, np.bincount(clusters.z, minlength=len(own.size)))
+            and np.array_equal(own.parts, np.bincount(own.owner[used], minlength=len(own.parts)))
+        )
+        if not right or len(own.size) != len(own.owner):
+            raise ValueError(OUT_OF_RANGE)
 
 
 @implements(take_out, TwoLevelTarget, fastmath=FAST, forceinline=True, no_refcount=True)
