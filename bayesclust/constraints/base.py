@@ -383,6 +383,22 @@ class Constraints(ByPattern, ABC):
 
     # ---- what methods other than sampling need
 
+    def check_range(self) -> None:
+        """Refuse arrays that were changed to what kernels would read beyond their ends by."""
+        number = len(self.items)
+        arrays = (
+            (self.items, (number, len(self.members)), self.n_items),
+            (self.answers, (number,), len(self.vocabulary)),
+            (self.source, (number,), self.n_sources),
+        )
+        for array, shape, most in arrays:
+            whole = array.dtype.kind in "iu" and array.shape == shape
+            if not whole or (number and not 0 <= array.min() <= array.max() < most):
+                raise ValueError(
+                    f"the constraints {self.name!r} were changed after they were made, and name "
+                    "items, answers or sources that there are not: make them anew."
+                )
+
     def factors(self) -> Constraints:
         """Return the constraints as answers by equality pattern: these here, or an equivalent."""
         return self
@@ -479,6 +495,8 @@ def check_constraints(
                 f"constraints[{at}] is a {type(one).__name__}, but this method uses constraints "
                 f"about {usable} alone: leave it out or choose another method."
             )
+        if needs != "statements":
+            found.check_range()
         checked.append(_renamed(found, {other.name for other in checked}))
     return checked
 

@@ -65,6 +65,8 @@ class TVClustProblem:
     def __post_init__(self) -> None:
         taken = {"z", "n_clusters", "log_joint", *(one.name for one in self.family.hyper_priors)}
         taken.update(*(names.values() for names in self.noise_names))
+        for one in self.constraints:
+            one.check_range()
         for name in self.partition_prior.parameters:
             if name in taken:
                 raise ValueError(

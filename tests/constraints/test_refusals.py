@@ -4,10 +4,13 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+import bayesclust as bc
 from bayesclust import constraints
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import KINDS
 from bayesclust.constraints.stored import to_dataset
+from bayesclust.families import FullGaussian
+from bayesclust.inference.chain import TVClustProblem
 from tests.refusals import cases, refusal
 
 
@@ -201,3 +204,16 @@ LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
 @pytest.mark.parametrize(("call", "expected"), cases(ROWS + SETTINGS + RULES))
 def test_bad_input_is_refused_in_one_sentence(call, expected):
     assert refusal(call, NAMES) == expected
+
+
+@pytest.mark.parametrize("name", ["items", "answers", "source"])
+def test_arrays_changed_after_they_were_made_are_refused(name):
+    X = np.arange(12.0).reshape(6, 2)
+    for change in (10**8, -7):
+        links = constraints.PairwiseConstraints([(0, 1), (2, 3)], [True, False], n_items=6)
+        setattr(links, name, getattr(links, name).astype(np.int64) + change)
+        for estimator in (bc.TVClust(progress=False), bc.RDPMeans(), bc.MPCKMeans(2), bc.DCRC(2)):
+            with pytest.raises(ValueError, match="'links' were changed after they were made"):
+                estimator.fit(X, constraints=links)
+        with pytest.raises(ValueError, match="'links' were changed after they were made"):
+            TVClustProblem(FullGaussian().bind(X), (links,))
