@@ -302,6 +302,11 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
     for where, value in np.ndenumerate(array) if array.dtype == object else ():
         try:
             float("" if isinstance(value, (str, bytes)) else value)
+        except OverflowError:
+            row = where[0] if where else 0
+            raise ValueError(
+                f"{name} has values beyond {LARGEST:.0e} in row {row}: rescale the features."
+            ) from None
         except (TypeError, ValueError):
             place = f"[{', '.join(map(str, where))}]" if where else ""
             raise TypeError(

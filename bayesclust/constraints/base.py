@@ -79,6 +79,20 @@ class ByPattern:
     def __len__(self: Any) -> int:
         return len(self.items)
 
+    def in_range(self: Any, width: int) -> bool:
+        """Whether rows name `width` items, an answer and a source that there are."""
+        number = len(self.items)
+        arrays = (
+            (self.items, (number, width), self.n_items),
+            (self.answers, (number,), len(self.vocabulary)),
+            (self.source, (number,), self.n_sources),
+        )
+        for array, shape, most in arrays:
+            whole = array.dtype.kind in "iu" and array.shape == shape
+            if not whole or (number and not 0 <= array.min() <= array.max() < most):
+                return False
+        return True
+
     def patterns(self: Any, z: ArrayLike) -> CodeArray:
         """Return the equality pattern of each row's items, (..., m), for labels z (..., n)."""
         labels = check.item_labels(z, self.n_items, "z")[..., self.items]
@@ -313,8 +327,21 @@ class Constraints(ByPattern, ABC):
 
         The axis of sources of each parameter follows batch axes that broadcast with those of z.
         """
-        value = (self.counts(z) * self.noise.log_table(noise_params)).sum(axis=(-2, -1))
+        params = self._checked_params(noise_params)
+        value = (self.counts(z) * self.noise.log_table(params)).sum(axis=(-2, -1))
         return float(value) if np.ndim(value) == 0 else value
+
+    def _checked_params(self, given: Any) -> dict[str, FloatArray]:
+        """The noise's parameters as arrays of their shapes, behind any batch axes."""
+        shapes = {name: own.shape for name, own in self.noise.initial(self.n_sources).items()}
+        if isinstance(given, Mapping) and set(shapes) <= set(given):
+            params = {name: check.real_array(given[name], name) for name in shapes}
+            if all(
+                p.shape[max(p.ndim - len(shapes[n]), 0) :] == shapes[n] for n, p in params.items()
+            ):
+                return params
+        words = " and ".join(f"{name!r} of shape {shape}" for name, shape in shapes.items())
+        raise ValueError(f"noise_params must be a dict of {words}, behind any batch axes.")
 
     def with_answers(self, answers: ArrayLike) -> Self:
         """Return the same questions with other answers, shape (m,), as words or codes."""
@@ -385,19 +412,11 @@ class Constraints(ByPattern, ABC):
 
     def check_range(self) -> None:
         """Refuse arrays that were changed to what kernels would read beyond their ends by."""
-        number = len(self.items)
-        arrays = (
-            (self.items, (number, len(self.members)), self.n_items),
-            (self.answers, (number,), len(self.vocabulary)),
-            (self.source, (number,), self.n_sources),
-        )
-        for array, shape, most in arrays:
-            whole = array.dtype.kind in "iu" and array.shape == shape
-            if not whole or (number and not 0 <= array.min() <= array.max() < most):
-                raise ValueError(
-                    f"the constraints {self.name!r} were changed after they were made, and name "
-                    "items, answers or sources that there are not: make them anew."
-                )
+        if not self.in_range(len(self.members)):
+            raise ValueError(
+                f"the constraints {self.name!r} were changed after they were made, and name items, "
+                "answers or sources that there are not: make them anew."
+            )
 
     def factors(self) -> Constraints:
         """Return the constraints as answers by equality pattern: these here, or an equivalent."""

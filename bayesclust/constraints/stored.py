@@ -113,7 +113,7 @@ def constraints_from_dataset(ds: xr.Dataset) -> list[StoredConstraints]:
 
 def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
     about = ds[f"{name}_items"].attrs
-    return StoredConstraints(
+    stored = StoredConstraints(
         name=name,
         kind=about["kind"],
         items=np.asarray(ds[f"{name}_items"].values, dtype=np.int64),
@@ -126,3 +126,6 @@ def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
         parameters=json.loads(about["parameters"]),
         prior=json.loads(about.get("prior", "{}")),
     )
+    if not stored.in_range(stored.items.shape[-1]):
+        raise ValueError
+    return stored

@@ -8,7 +8,7 @@ import bayesclust as bc
 from bayesclust import constraints
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import KINDS
-from bayesclust.constraints.stored import to_dataset
+from bayesclust.constraints.stored import constraints_from_dataset, to_dataset
 from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import TVClustProblem
 from tests.refusals import cases, refusal
@@ -217,3 +217,22 @@ def test_arrays_changed_after_they_were_made_are_refused(name):
                 estimator.fit(X, constraints=links)
         with pytest.raises(ValueError, match="'links' were changed after they were made"):
             TVClustProblem(FullGaussian().bind(X), (links,))
+
+
+@pytest.mark.parametrize("params", [None, {}, [0.5], {"p": [0.5]}, {"p": 0.5, "q": 0.5}])
+def test_parameters_of_the_noise_are_told_by_name_and_shape(params):
+    sentence = (
+        r"^noise_params must be a dict of 'p' of shape \(1,\) and 'q' of shape \(1,\), behind"
+    )
+    with pytest.raises(ValueError, match=sentence):
+        links.log_prob([0, 0, 1, 1], params)
+    with pytest.raises(TypeError, match="q must hold numbers"):
+        links.log_prob([0, 0, 1, 1], {"p": [0.5], "q": ["a"]})
+
+
+@pytest.mark.parametrize("variable", ["links_items", "links_answer", "links_source"])
+def test_stored_constraints_out_of_range_are_refused(variable):
+    data = to_dataset([links])
+    data[variable] = data[variable].astype(int) + 100
+    with pytest.raises(ValueError, match="holds no constraints as a fit writes them"):
+        constraints_from_dataset(data)

@@ -55,6 +55,8 @@ fit(np.array([[1, "2"], [3, 4]], dtype=object))
 fit(None)
     TypeError: X must hold numbers, but X is a NoneType: every argument must be neither a string
     nor another object but a real number.
+fit([[10**400, 1], [2, 3]])
+    ValueError: X has values beyond 1e+150 in row 0: rescale the features.
 fit(WORDS)
     TypeError: X must hold numbers, but column b does not: drop it, encode it as numbers,
     or take family='mixed' of TVClust.
