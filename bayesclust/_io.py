@@ -6,6 +6,7 @@ After a full disk, a kill or a loss of power there is the old file or the new on
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import shutil
 import tempfile
@@ -14,9 +15,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 UNREADABLE = (OSError, RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError)
 """What NumPy, JSON, xarray, h5netcdf and HDF5 raise on a file that is damaged or foreign."""
 
+DIGEST = "digest"
 SPARE = 1 << 17
 """Bytes of a netCDF file beside its numbers: names, attributes, indices of chunks."""
 
@@ -68,11 +72,59 @@ def replaced(path: str | os.PathLike[str], *, suffix: str = ".part") -> Iterator
 def write_netcdf(tree: Any, path: str | os.PathLike[str]) -> None:
     """Write a tree of draws as a netCDF file, whole or not at all; OSError if the disk is full.
 
-    Room is found beforehand: HDF5 ends the process where a write fails.
+    Room is found beforehand: HDF5 ends the process where a write fails. A digest over contents and
+    attributes, which `load_netcdf` checks, tells of flipped bits, which HDF5 does not.
     """
+    tree = tree.copy()
+    tree.attrs[DIGEST] = _digest(tree)
     with replaced(path) as draft:
         _reserve(draft, int(tree.nbytes) + SPARE)
         tree.to_netcdf(draft, engine="h5netcdf")
+
+
+def load_netcdf(path: Path) -> Any:
+    """Read a tree of draws whole into memory, or refuse a file that is damaged or none."""
+    import xarray as xr
+
+    try:
+        with xr.open_datatree(path, engine="h5netcdf") as lazy:
+            tree = lazy.load()
+        if tree.attrs.pop(DIGEST, None) not in (None, _digest(tree)):
+            raise ValueError
+    except PermissionError:
+        raise ValueError(f"{path} may not be read: change its permissions.") from None
+    except UNREADABLE:
+        raise ValueError(
+            f"{path} is no netCDF file, or damaged: pass what bayesclust fit or to_netcdf wrote."
+        ) from None
+    return tree
+
+
+def _digest(tree: Any) -> str:
+    """A digest that is the same of a tree in memory and of what netCDF makes of it."""
+    sha = hashlib.sha256()
+
+    def add(*words: Any) -> None:
+        sha.update(repr([_plain(word) for word in words]).encode())
+
+    for path, node in sorted(tree.subtree_with_keys):
+        data = node.to_dataset(inherit=False)
+        add(path, *sorted((k, _plain(v)) for k, v in data.attrs.items() if k != DIGEST))
+        for name, variable in sorted(data.variables.items()):
+            add(name, variable.dims, *sorted((k, _plain(v)) for k, v in variable.attrs.items()))
+            values = variable.values
+            kind = {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.int64}
+            if values.dtype.kind in kind:
+                sha.update(np.ascontiguousarray(values, kind[values.dtype.kind]).tobytes())
+            else:
+                add(values.astype(str).tolist())
+    return sha.hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    """What netCDF makes of an attribute, as Python's own value."""
+    value = np.asarray(value).tolist()
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _reserve(draft: Path, size: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bayesclust._io import UNREADABLE, check_target, replaced
+from bayesclust._io import check_target, load_netcdf, replaced
 
 SUMMARY = """Summarize a posterior in the terminal: whether the run can be used, how many clusters
 there are, the point estimate and how far the posterior reaches around it, which items are
@@ -56,21 +56,11 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
 
 def read_posterior(path: Path) -> Any:
     """A posterior from a netCDF file, whole in memory, or refuse the file."""
-    import xarray as xr
-
     if not path.is_file():
         raise ValueError(
             f"there is no file {path}: bayesclust fit ... --out {path} would write it."
         )
-    try:
-        with xr.open_datatree(path, engine="h5netcdf") as lazy:
-            tree = lazy.load()
-    except PermissionError:
-        raise ValueError(f"{path} may not be read: change its permissions.") from None
-    except UNREADABLE:
-        raise ValueError(
-            f"{path} is no netCDF file, or damaged: pass what bayesclust fit or to_netcdf wrote."
-        ) from None
+    tree = load_netcdf(path)
     if "posterior" not in tree.children or "z" not in tree["posterior"]:
         raise ValueError(
             f"{path} holds no draws of a partition (posterior/z): pass what bayesclust fit wrote."

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust._io import write_netcdf
 from bayesclust.cli.summary import read_posterior
 from bayesclust.inference import checkpoint
 from bayesclust.inference.checkpoint import Checkpoint
@@ -89,6 +90,28 @@ def test_damaged_checkpoints_are_refused_or_resumed(tmp_path, number):
             for name, values in expected.posterior.items():
                 np.testing.assert_array_equal(found.posterior[name], values, err_msg=str(victim))
     assert taken < number / 2
+
+
+# h5netcdf's destructor fails of files that it could not open
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_flipped_bit_of_a_posterior_is_noticed(tmp_path):
+    """Where it changes anything that is read; HDF5 has no checksums of its own."""
+    rng, path = np.random.default_rng(0), tmp_path / "run.nc"
+    links = bc.PairwiseConstraints([(0, 1)], [True], n_items=12)
+    settings = {"cluster_model": "single", "num_chains": 2, "num_warmup": 5, "num_samples": 9}
+    est = bc.TVClust(**settings, progress=False, random_state=0)
+    write_netcdf(est.fit(rng.normal(size=(12, 2)), constraints=links).posterior_, path)
+    whole, expected, taken = path.read_bytes(), read_posterior(path), 0
+    assert expected.identical(est.posterior_)
+    for _ in range(MANY):
+        flipped = bytearray(whole)
+        flipped[rng.integers(len(whole))] ^= 1 << int(rng.integers(8))
+        path.write_bytes(flipped)
+        found = refused(lambda: read_posterior(path))
+        if found is not None:
+            taken += 1
+            assert found.identical(expected)
+    assert 0 < taken < MANY
 
 
 READERS = {
