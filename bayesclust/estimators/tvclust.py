@@ -540,12 +540,8 @@ class TVClust(ConstrainedClusterer):
         if model == AUTO and self.sampler == COLLAPSED and enough(constraints):
             scoring, rng = check_random_state(seed).spawn(2)
             tried = candidates.to_try(power, densities=densities)
-            settings = self._settings()
-
-            def compare() -> Any:
-                return choose(candidates, constraints, tried, self.moves, settings, scoring)
-
-            choice, self.model_scores_ = chosen_once(compare, store)
+            given = candidates, constraints, tried, self.moves, self._settings(), scoring
+            choice, self.model_scores_ = chosen_once(partial(choose, *given), store)
         else:
             own = SINGLE if model == AUTO else model
             choice = Choice(own, power, candidates.name, items.shape[1])

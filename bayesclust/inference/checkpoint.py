@@ -69,9 +69,12 @@ class Checkpoint:
             if runner.process_index() == 0:
                 import zarr
 
-                zarr.create_group(self.path, attributes={"bayesclust": wanted})
+                try:
+                    zarr.create_group(self.path, attributes={"bayesclust": wanted})
+                except zarr.errors.ContainsGroupError:  # another run has just made it
+                    found = stored_fingerprint(self.path)
             any_process(True)  # none goes on before it is there
-            return
+        found = wanted if found is None else found
         different = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
         if different:
             raise ValueError(
