@@ -264,6 +264,10 @@ class HyperPrior:
             return 0.0
         return float(ndtr(np.log(self.lower / self.median) / self.log_sd))
 
+    @cached_property
+    def _log_norm(self) -> float:
+        return math.log(self.log_sd) + 0.5 * math.log(2 * math.pi) + math.log1p(-self._cut)
+
     def log_prob(self, value: float) -> float:
         """Log density of the parameter's logarithm; 0 where it is fixed, -inf below ``lower``."""
         if self.log_sd == 0:
@@ -271,8 +275,7 @@ class HyperPrior:
         if not self.lower <= value < np.inf or value == 0:
             return -np.inf
         standard = math.log(value / self.median) / self.log_sd
-        norm = math.log(self.log_sd) + 0.5 * math.log(2 * math.pi) + math.log1p(-self._cut)
-        return -0.5 * standard**2 - norm
+        return -0.5 * standard**2 - self._log_norm
 
     def sample(self, rng: Generator) -> float:
         """One draw."""
