@@ -10,8 +10,9 @@ import bayesclust as bc
 from bayesclust.estimators import tvclust
 from bayesclust.estimators.base import chain_starts
 from bayesclust.families import FullGaussian
-from bayesclust.inference.chain import Moves, TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import from_text, to_text
+from bayesclust.partition_priors import DirichletProcess
 
 SHORT = {
     "cluster_model": "single",
@@ -129,6 +130,25 @@ def test_the_choice_of_a_model_is_kept(fit, monkeypatch):
         again = fit(**settings, num_samples=15)
     pd.testing.assert_frame_equal(once.model_scores_, again.model_scores_)
     assert_same(again, fit_at(None, **settings, num_samples=15))
+
+
+def test_snapshots_are_restored_whatever_slots_are_free():
+    rng = np.random.default_rng(0)
+    y = rng.integers(4, size=120)
+    X = rng.normal(size=(120, 3)) + 3 * rng.normal(size=(4, 3))[y]
+    links = bc.PairwiseConstraints.sample(y, size=200, error_rate=0.1, seed=0)
+    family, prior = FullGaussian().bind(X), DirichletProcess()
+    for problem in (
+        TVClustProblem(family, (links,)),
+        TwoLevelProblem(family, (links,), prior, prior),
+    ):
+        for make in chain_starts("collapsed", problem, None, None, rng.spawn(4)):
+            chain = make()
+            for sweep in range(40):
+                chain.sweep(adapt=sweep < 20)
+                z = chain.state.labels.copy()
+                chain.restore(from_text(to_text(chain.snapshot())))
+                np.testing.assert_array_equal(chain.state.labels, z)
 
 
 @pytest.mark.parametrize("sampler", ["collapsed", "blocked"])

@@ -150,13 +150,18 @@ class TwoLevelState(State):
         levels = snapshot["levels"]
         clusters = restored_assignment(levels["clusters"], self.problem.n_items)
         self.levels = own = Levels(**levels | {"clusters": clusters})
-        used = self.assignment.slots[: self.n_components]
+        shape = clusters.slots.shape
+        whole = own.owner.shape == self.assignment.slots.shape and own.size.shape == shape
+        if not (whole and own.parts.shape == shape):
+            raise ValueError(OUT_OF_RANGE)
+        used, places = clusters.slots[: clusters.number[0]], len(clusters.slots)
+        components = own.owner[self.assignment.slots[: self.n_components]]
         right = (
             np.array_equal(own.owner[self.assignment.z], clusters.z)
-            and np.array_equal(own.size, np.bincount(clusters.z, minlength=len(own.size)))
-            and np.array_equal(own.parts, np.bincount(own.owner[used], minlength=len(own.parts)))
+            and np.array_equal(own.size[used], np.bincount(clusters.z, minlength=places)[used])
+            and np.array_equal(own.parts[used], np.bincount(components, minlength=places)[used])
         )
-        if not right or len(own.size) != len(own.owner):
+        if not right:  # what free slots have does not count
             raise ValueError(OUT_OF_RANGE)
 
 
