@@ -189,7 +189,7 @@ def describe_columns(X: Any) -> pd.DataFrame:
     Raises
     ------
     TypeError, ValueError
-        If X is no table of real numbers.
+        If X is no table of real numbers and words.
 
     See Also
     --------
@@ -227,7 +227,8 @@ def describe_columns(X: Any) -> pd.DataFrame:
 def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
     """A data frame with codes in the place of words, and the words of each such column.
 
-    Those that are not among the `known` ones get the code -1, missing ones NaN.
+    Those that are not among the `known` ones get the code -1, missing ones NaN. Numbers written as
+    words are refused: they may be measurements read as text.
     """
     if not hasattr(X, "select_dtypes"):
         return X, {}
@@ -239,6 +240,11 @@ def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
         kind = pd.api.types.infer_dtype(column, skipna=True)
         if kind not in ("string", "categorical"):
             continue
+        if kind == "string" and pd.to_numeric(column.dropna(), errors="coerce").notna().all():
+            raise TypeError(
+                f"X holds numbers written as words in column {X.columns[j]!r}: convert them by "
+                "pandas.to_numeric or, if they are codes, by astype('category')."
+            )
         found[j] = sorted(map(str, column.dropna().unique())) if known is None else known.get(j, [])
         place = pd.Index(found[j]).get_indexer(column.astype(str)).astype(float)
         coded.isetitem(j, np.where(column.isna(), np.nan, place))

@@ -56,7 +56,7 @@ def items(good, rng, least=2):
 
 
 def items_with_gaps(good, rng):
-    """Data in which NaN is a gap."""
+    """Data in which NaN is a gap and words of a frame are codes."""
 
     def has_gaps(value):
         if hasattr(value, "isna"):
@@ -64,7 +64,10 @@ def items_with_gaps(good, rng):
         plain = isinstance(value, np.ndarray) and not np.ma.isMaskedArray(value)
         return plain and value.dtype.kind == "f" and bool(np.isnan(value).any())
 
-    return [value for value in items(good, rng) if not has_gaps(value)]
+    def has_words(value):
+        return isinstance(value, pd.DataFrame) and "category" in map(str, value.dtypes)
+
+    return [value for value in items(good, rng) if not has_gaps(value) and not has_words(value)]
 
 
 def labels(good, rng):
