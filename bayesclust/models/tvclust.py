@@ -137,6 +137,47 @@ def tvclust_mixture(
     _program(X, constraints, family, observe, power, prior.among, number, prior.within, S)
 
 
+def tvclust_marginal(
+    X: ArrayLike,
+    family: str | Family = "gaussian",
+    partition_prior: PartitionPrior | None = None,
+    truncation: int = 20,
+    observe: bool = True,
+    power: float = 1.0,
+) -> None:
+    """`tvclust` without answers and with the labels summed out, for NUTS and SVI.
+
+    Answers tie labels together, so that with them sums over labels have no closed form: use
+    `tvclust` and `PartitionGibbs` there.
+
+    Parameters
+    ----------
+    X, family, partition_prior, truncation, power
+        As in `tvclust`.
+    observe : bool, default True
+        Condition on X; False simulates labels "z" and items "x" as `tvclust` does.
+
+    Notes
+    -----
+    log p(x_i) = log sum_k pi_k p(x_i | theta_k)^power is a term of the factor "x", which takes the
+    place of the sites "z" and "x". It stays the same when clusters change places: summarise what
+    does not depend on their order.
+
+    Examples
+    --------
+    >>> import jax, numpyro
+    >>> from numpyro.infer import MCMC, NUTS
+    >>> from bayesclust.models import tvclust_marginal
+    >>> X = np.array([[0.0], [0.2], [0.3], [4.0], [4.1], [4.4]])
+    >>> mcmc = MCMC(NUTS(tvclust_marginal), num_warmup=20, num_samples=20, progress_bar=False)
+    >>> mcmc.run(jax.random.key(0), X, "gaussian_diagonal", truncation=3)
+    >>> mcmc.get_samples()["weight"].shape
+    (20, 3)
+    """
+    prior, number = as_prior(partition_prior), check_int(truncation, "truncation", least=2)
+    _program(X, None, family, observe, power, prior, number, summed=observe)
+
+
 def _program(
     X: ArrayLike,
     constraints: Constraints | Sequence[Constraints] | None,
@@ -147,9 +188,11 @@ def _program(
     truncation: int,
     within: PartitionPrior | None = None,
     S: int = 1,
+    *,
+    summed: bool = False,
 ) -> None:
-    """Both programs: clusters that are components or, by a prior within, mixtures of S of them."""
-    _, numpyro, dist = numpyro_modules()
+    """All programs: clusters that are components or, by a prior within, mixtures of S of them."""
+    jnp, numpyro, dist = numpyro_modules()
     family = get_family(family)
     items = check_items(X, missing=family.takes_missing)
     weight_of_one = number_between(power, "power", "(0, 1]")
@@ -164,6 +207,15 @@ def _program(
             below = numpyro.sample("within_stick", stick_distribution(within, values, S - 1))
     with numpyro.plate("component" if within is None else "components", T * S):
         likelihood = bound.component_sites(hyper)
+    if summed:
+        import jax
+
+        def weighed(k: Any) -> Any:
+            densities = likelihood(jnp.full(len(items), k)).log_prob(bound.columns(items))
+            return jnp.log(weight[k]) + weight_of_one * densities
+
+        numpyro.factor("x", jax.nn.logsumexp(jax.vmap(weighed)(jnp.arange(T)), axis=0).sum())
+        return
     with numpyro.plate("item", len(items)):
         z = numpyro.sample("z", dist.Categorical(probs=weight))
         refuse_enumerated(z, len(items))
@@ -194,8 +246,12 @@ def hyper_site(prior: HyperPrior) -> Any:
     if prior.lower > 0:
         lower = np.log(prior.lower)
         logarithm = dist.TruncatedNormal(np.log(prior.median), prior.log_sd, low=lower)
-        # without it, samplers would not know of the cut
-        exp = dist.transforms.ExpTransform(domain=dist.constraints.greater_than(lower))
+
+        class Exp(dist.transforms.ExpTransform):  # type: ignore[misc, name-defined]
+            # a number, not an array: NumPyro's Gibbs takes no support that may depend on others
+            codomain = dist.constraints.greater_than(prior.lower)
+
+        exp = Exp(domain=dist.constraints.greater_than(lower))
     return numpyro.sample(prior.name, dist.TransformedDistribution(logarithm, exp))
 
 

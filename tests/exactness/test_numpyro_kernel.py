@@ -9,9 +9,9 @@ import pytest
 from numpyro.infer import MCMC, NUTS, Gibbs
 from scipy.stats import multivariate_normal
 
-from bayesclust.families import FullGaussian
+from bayesclust.families import FAMILIES, FullGaussian, get_family
 from bayesclust.inference.numpyro_kernel import PartitionGibbs
-from bayesclust.models import constraint_sites, tvclust
+from bayesclust.models import constraint_sites, tvclust, tvclust_mixture
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness import cases
 from tests.exactness.exact import compare, log_posterior, partitions
@@ -82,3 +82,20 @@ def test_tvclust_beside_nuts_is_exact():
     assert found.worst_z < 5.5, found
     assert found.expected < 0.05
     assert not compare(draws, *log_posterior(family.bind(X), views[:1], prior)).agrees
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "name"), [(tvclust_mixture, "gaussian"), *((tvclust, name) for name in FAMILIES)]
+)
+def test_every_family_runs_beside_nuts_with_defaults(program, name):
+    """A mixture has a second block, for the components within the clusters."""
+    rng = np.random.default_rng(0)
+    X = cases.data_for(get_family(name), 8, 2, rng)
+    views = (cases.links(8, rng), cases.triplets(8, rng))
+    blocks = [(PartitionGibbs(program, views), ["z"]), (NUTS(program), None)]
+    if program is tvclust_mixture:
+        blocks.insert(1, (PartitionGibbs(program, site="component"), ["component"]))
+    mcmc = MCMC(Gibbs(blocks), num_warmup=5, num_samples=5, progress_bar=False)
+    mcmc.run(jax.random.key(0), X, views, name)
+    assert all(np.isfinite(value).all() for value in mcmc.get_samples().values())

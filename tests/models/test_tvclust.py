@@ -1,9 +1,11 @@
 """The NumPyro program against the exact collapsed joint: two codes, one model."""
 
+import itertools
 import subprocess
 import sys
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.infer
@@ -22,7 +24,7 @@ from bayesclust.families import (
     SphericalGaussian,
     get_family,
 )
-from bayesclust.models import log_joint, tvclust
+from bayesclust.models import log_joint, tvclust, tvclust_marginal
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import with_holes
 from tests.families.reference import DATA, binary_data, coded_data, count_data, log_conditional
@@ -132,6 +134,20 @@ def test_program_and_collapsed_joint_are_one_model(power, name, family):
     assert by_program == pytest.approx(collapsed, abs=1e-8)
 
 
+@pytest.mark.parametrize("name", [*FAMILIES, "mixed with holes"])
+def test_the_marginal_program_sums_over_all_labels(name):
+    """Its density is the sum of the program's over the 2^6 labellings."""
+    X, family = data_for(name), WITH_GAPS if name == "mixed with holes" else get_family(name)
+    options = {"family": family, "truncation": 2, "power": 0.5 if name == "gaussian" else 1.0}
+    params = jax.tree.map(jnp.asarray, drawn(tvclust_marginal, X, **options))
+    labels = np.array(list(itertools.product(range(2), repeat=N)))
+    each = jax.jit(jax.vmap(lambda z: log_density(tvclust, (X,), options, params | {"z": z})[0]))(
+        labels
+    )
+    total = density(tvclust_marginal, (X,), options, params)
+    assert total == pytest.approx(logsumexp(each), abs=1e-8)
+
+
 def test_sticks_without_names_are_the_chinese_restaurant_process():
     """Labels summed over all ways to name the clusters approach the CRP as the truncation grows."""
     blocks, alpha = np.array([0, 0, 1, 0, 1]), 1.3
@@ -164,6 +180,20 @@ def test_samplers_of_numpyro_know_where_hyper_priors_are_cut_off():
     for prior in family.bind(X).hyper_priors:
         assert prior.lower > 0
         assert float(trace[prior.name]["fn"].support.lower_bound) == pytest.approx(prior.lower)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_supports_are_numbers_with_defaults(name):
+    """NumPyro's Gibbs refuses a support whose ends are arrays: these may depend on other sites."""
+    ends = {}
+    for site in run(data_for(name), answers(), name).values():
+        if site["type"] == "sample" and not site["is_observed"]:
+            support = site["fn"].support
+            for end in ("lower_bound", "upper_bound"):
+                if hasattr(support, end) and not support.is_discrete:
+                    ends[site["name"], end] = getattr(support, end)
+    assert ends
+    assert {key: end for key, end in ends.items() if not isinstance(end, (int, float))} == {}
 
 
 def test_constant_columns_and_fixed_values_are_no_sites():

@@ -362,6 +362,7 @@ def bound(name, method):
 
 CALLS = {
     "models.tvclust": traced(bc.models.tvclust),
+    "models.tvclust_marginal": traced(bc.models.tvclust_marginal),
     "models.tvclust_mixture": traced(bc.models.tvclust_mixture),
     "models.dcrc": traced(bc.models.dcrc),
     "models.log_joint": lambda z: bc.models.log_joint(z, world.bound()),
