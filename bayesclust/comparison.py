@@ -12,14 +12,10 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.base import clone
 
-from bayesclust.checks import (
-    check_choice,
-    plain_array,
-    true_labels,
-)
+from bayesclust.checks import check_choice, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.metrics import adjusted_rand, nmi, pairwise_f, variation_of_information
-from bayesclust.posterior.credible_ball import SAME, CredibleBall, credible_ball
+from bayesclust.posterior.credible_ball import SAME, credible_ball
 from bayesclust.posterior.distance import posterior_distance
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
@@ -109,27 +105,32 @@ def compare(
         "log_joint_of": _named(fits, None, "log_joint", _has("log_joint")),
         "objective_of": _named(fits, limit, "limit", _has("objective"), "an objective"),
     }
-    rating = names["reference"]
-    if rating is not None and _has("log_joint")(fits[rating]):
-        names["log_joint_of"] = rating
+    partitions = np.stack([fit.labels for fit in fits.values()])
     columns: dict[str, Any] = {
-        "n_clusters": [int(fit.labels.max()) + 1 for fit in fits.values()],
+        "n_clusters": partitions.max(axis=1) + 1,
         "seconds": [fit.seconds for fit in fits.values()],
     }
     attrs: dict[str, Any] = {"loss": repr(metric), "level": level}
-    attrs |= {key: name for key, name in names.items() if name is not None}
-    if rating is not None:
-        ball = credible_ball(fits[rating].draws, fits[rating].labels, level=level, loss=metric)
-        columns |= _position(fits, ball, fits[rating])
+    if names["reference"] is not None:
+        rating = fits[names["reference"]]
+        if _has("log_joint")(rating):
+            names["log_joint_of"] = names["reference"]
+        ball = credible_ball(rating.draws, rating.labels, level=level, loss=metric)
+        distance = np.array([ball.distance(labels) for labels in partitions])
+        columns["distance"] = distance
+        columns["ball_level"] = [(ball.distances <= away + SAME).mean() for away in distance]
+        columns["inside"] = distance <= ball.radius + SAME
+        columns["expected_loss"] = expected_losses(metric, partitions, rating.draws)
         attrs["radius"] = ball.radius
+    attrs |= {key: name for key, name in names.items() if name is not None}
     for column in ("log_joint", "objective"):
         name = names[f"{column}_of"]
         if name is not None:
             value = getattr(fits[name].source, column)
-            columns[column] = [value(fit.labels) for fit in fits.values()]
+            columns[column] = [value(labels) for labels in partitions]
     if classes is not None:
         for name in ("f", "ari", "nmi"):
-            columns[name] = [MEASURES[name][0](fit.labels, classes) for fit in fits.values()]
+            columns[name] = [MEASURES[name][0](labels, classes) for labels in partitions]
     table = pd.DataFrame(columns, index=list(fits))
     table.attrs.update(attrs)
     return table.dropna(axis="columns", how="all")
@@ -178,7 +179,7 @@ class _Method(NamedTuple):
     """One of the things compared."""
 
     labels: IntArray  # (n,): its partition
-    draws: Labels | None  # (draws, n): its posterior, where it has one
+    draws: Any  # (draws, n) array of its posterior, or None
     seconds: float  # how long the fit took, nan where unknown
     source: Any  # what was passed
 
@@ -208,19 +209,6 @@ def _named(
     return name
 
 
-def _position(fits: dict[str, _Method], ball: CredibleBall, reference: _Method) -> dict[str, Any]:
-    """Where partitions lie in the posterior."""
-    partitions = np.stack([fit.labels for fit in fits.values()])
-    draws: Any = reference.draws
-    distance = np.array([ball.distance(labels) for labels in partitions])
-    return {
-        "distance": distance,
-        "ball_level": [float((ball.distances <= away + SAME).mean()) for away in distance],
-        "inside": distance <= ball.radius + SAME,
-        "expected_loss": expected_losses(ball.loss, partitions, draws),
-    }
-
-
 def _read_methods(methods: Any, loss: Loss) -> dict[str, _Method]:
     """Return partitions and draws of what is to be compared, by name."""
     if not isinstance(methods, Mapping):
@@ -242,26 +230,27 @@ def _read_methods(methods: Any, loss: Loss) -> dict[str, _Method]:
 
 
 def _read(name: str, value: Any, loss: Loss) -> _Method:
+    draws = None
+    seconds = float(getattr(value, "fit_seconds_", np.nan))
     if hasattr(value, "labels_"):
-        # an estimator that is no sampler has no draws
-        draws = stacked_partitions(value) if hasattr(value, "posterior_") else None
-        seconds = float(getattr(value, "fit_seconds_", np.nan))
+        if hasattr(value, "posterior_"):  # an estimator that is no sampler has no draws
+            draws = stacked_partitions(value)
         return _Method(_labels(np.asarray(value.labels_), name), draws, seconds, value)
     if hasattr(value, "children"):
         draws = stacked_partitions(value)
         seconds = float(value.attrs.get("fit_seconds", np.nan))
-        return _Method(point_estimate(draws, loss), draws, seconds, value)
-    if hasattr(value, "fit"):
+    elif hasattr(value, "fit"):
         raise TypeError(f"{name} is a {type(value).__name__} without labels_: fit it first.")
-    array = plain_array(value, name, "pass one label per item")
-    if array.dtype == object and array.ndim == 0:
-        raise TypeError(f"{name} is a {type(value).__name__}: pass {KINDS}.")
-    if array.ndim not in (1, 2, 3) or array.size == 0:
-        raise ValueError(f"{name} has shape {array.shape}: pass {KINDS}.")
-    if array.ndim == 1:
-        return _Method(_labels(array, name), None, np.nan, value)
-    draws = stacked_partitions(array)
-    return _Method(point_estimate(draws, loss), draws, np.nan, value)
+    else:
+        array = plain_array(value, name, "pass one label per item")
+        if array.dtype == object and array.ndim == 0:
+            raise TypeError(f"{name} is a {type(value).__name__}: pass {KINDS}.")
+        if array.ndim not in (1, 2, 3) or array.size == 0:
+            raise ValueError(f"{name} has shape {array.shape}: pass {KINDS}.")
+        if array.ndim == 1:
+            return _Method(_labels(array, name), draws, seconds, value)
+        draws = stacked_partitions(array)
+    return _Method(point_estimate(draws, loss), draws, seconds, value)
 
 
 def _labels(array: Labels, name: str) -> IntArray:
@@ -365,19 +354,15 @@ def _predicted(view: Constraints, whole: Labels, rest: Labels) -> dict[str, Any]
         float((view.truths(z) == view.answers).mean()) for z in (whole, rest)
     )
     log_p = np.array([view.noise.log_marginal(view.counts(z)) for z in rest])
-    gain = np.logaddexp.reduce(log_p) - np.log(len(rest)) - _log_marginal(view)
-    gain /= max(len(view), 1)
+    # of sources that give each answer regardless of the items
+    codes = np.bincount(view.codes, minlength=view.n_sources * view.n_answers)
+    times = codes.reshape(view.n_sources, -1) + 1.0
+    log_marginal = (gammaln(times).sum(axis=1) - gammaln(times.sum(axis=1))).sum()
+    log_marginal += view.n_sources * gammaln(view.n_answers)
+    gain = float(np.logaddexp.reduce(log_p) - np.log(len(rest)) - log_marginal)
     return {
         "right_with": right_with,
         "right_without": right_without,
-        "gain_over_marginal": float(gain),
+        "gain_over_marginal": gain / max(len(view), 1),
         "finding": "agrees with the rest" if gain > 0 else "conflicts with the rest",
     }
-
-
-def _log_marginal(view: Constraints) -> float:
-    """Log probability of the answers if each source gives them regardless of the items."""
-    codes = np.bincount(view.codes, minlength=view.n_sources * view.n_answers)
-    times = codes.reshape(view.n_sources, -1) + 1.0
-    total = gammaln(times).sum(axis=1) - gammaln(times.sum(axis=1)) + gammaln(view.n_answers)
-    return float(total.sum())

@@ -23,18 +23,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from bayesclust.checks import check_int, check_items, check_memory, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.stored import noise_dims
+from bayesclust.inference import runner
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
-from bayesclust.inference.runner import (
-    Chain,
-    Draws,
-    Schedule,
-    check_same_in_all,
-    n_processes,
-    run_chains,
-)
+from bayesclust.inference.runner import Chain, Draws, Schedule
 from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import point_estimate
@@ -258,7 +252,7 @@ def search(
     chains: list[Any] = [start() for start in starts]
     again: list[Any] = [lambda own=own: own for own in chains]
     seen = Schedule(sweeps - LAST_SWEEPS, LAST_SWEEPS)
-    draws = run_chains(again, seen, title="{} chains, search", **settings)
+    draws = runner.run_chains(again, seen, title="{} chains, search", **settings)
     if draws.interrupted:
         raise KeyboardInterrupt
     stuck, gap = stuck_chains(draws.sample_stats["log_joint"])
@@ -329,18 +323,18 @@ def open_checkpoint(
     seed: int | Generator | None,
 ) -> Checkpoint | None:
     """The checkpoint of a run, if it has one; several processes must run the same either way."""
-    if path is None and n_processes() == 1:
+    if path is None and runner.n_processes() == 1:
         return None
     _check_seed(seed)
     words = fingerprint(settings, items, constraints, seed) if seed is not None else {}
     if path is not None:
         return Checkpoint(path, words, settings["num_chains"], draw_dims(constraints))
-    check_same_in_all(words)
+    runner.check_same_in_all(words)
     return None
 
 
 def _check_seed(random_state: int | Generator | None) -> None:
-    if random_state is None and n_processes() > 1:
+    if random_state is None and runner.n_processes() > 1:
         raise ValueError(
             "random_state=None draws another seed in each process: "
             "give the same number in all of them."
@@ -354,16 +348,14 @@ def fingerprint(
     seed: int | Generator,
 ) -> dict[str, Any]:
     """Words that differ as soon as the draws would."""
-    words = {n: _word(value) for n, value in settings.items() if n not in NOT_PART_OF_DRAWS}
     answers = [
         _digest(view.items, view.answers, view.source) + f" {view.name} {_exact(view.noise)}"
         for view in constraints
     ]
-    words |= {
-        "version": version("bayesclust"),
-        "data": _digest(items),
-        "constraints": "; ".join(answers),
-    }
+    words = {n: _word(value) for n, value in settings.items() if n not in NOT_PART_OF_DRAWS}
+    words["version"] = version("bayesclust")
+    words["data"] = _digest(items)
+    words["constraints"] = "; ".join(answers)
     if isinstance(seed, Generator):
         # the chains' generators are spawned from the seed sequence, which spawning changes and
         # drawing does not

@@ -15,7 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesclust.checks import check_choice, n_threads
+from bayesclust.checks import check_choice, n_threads, some_of
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.base import AUTO, COLLAPSED, MIXTURE, SINGLE, chain_starts, warn
@@ -185,9 +185,17 @@ def check_cluster_model(model: object, power: object, sampler: object) -> None:
 
 def warn_of_ties(bound: BoundFamily, items: FloatArray) -> None:
     """Warn where many items share a value in columns of Gaussian clusters."""
-    tied = tied_columns(bound, items)
-    if tied:
-        warn(_tied_in_words(tied, len(items)), TiedColumnsWarning)
+    said = []
+    for j, column in tied_columns(bound, items).items():
+        values = ", ".join(f"{atom:g}" for atom in column.atoms or (column.value,))
+        said.append(f"column {j} ({values} in {column.ties / len(items):.0%})")
+    if said:
+        warn(
+            f"in {some_of(said, SHOWN)} of X many items share a value, to which a Gaussian cluster "
+            "can shrink whatever the constraints say: see bayesclust.describe_columns(X), and "
+            "compare families by how well they predict the constraints.",
+            TiedColumnsWarning,
+        )
 
 
 def tied_columns(bound: BoundFamily, items: FloatArray) -> dict[int, Column]:
@@ -203,25 +211,9 @@ def _gaussian_columns(bound: BoundFamily, d: int) -> IntArray:
     if not isinstance(bound, BoundProduct):
         return np.zeros(0, np.int64)
     parts = zip(bound.parts, bound.given, strict=True)
-    taken = [own for part, own in parts if isinstance(part, BoundColumns)]
-    columns = np.sort(np.concatenate([*taken, np.zeros(0, np.int64)])).astype(np.int64)
-    hurdles = enumerate(bound.atoms)
-    return np.setdiff1d(columns, [j for j, atoms in hurdles if atoms])
-
-
-def _tied_in_words(tied: Mapping[int, Column], n: int) -> str:
-    said = []
-    for j, column in tied.items():
-        values = ", ".join(f"{atom:g}" for atom in column.atoms or (column.value,))
-        said.append(f"column {j} ({values} in {column.ties / n:.0%})")
-    shown = ", ".join(said[:SHOWN])
-    if len(said) > SHOWN:
-        shown += f" and {len(said) - SHOWN} more"
-    return (
-        f"in {shown} of X many items share a value, to which a Gaussian cluster can shrink "
-        "whatever the constraints say: see bayesclust.describe_columns(X), and compare families "
-        "by how well they predict the constraints."
-    )
+    taken = {int(j) for part, own in parts if isinstance(part, BoundColumns) for j in own}
+    hurdles = {j for j, atoms in enumerate(bound.atoms) if atoms}
+    return np.array(sorted(taken - hurdles), np.int64)
 
 
 @dataclass
@@ -238,8 +230,11 @@ class Pilot:
     def run(self, schedule: Schedule, held: Sequence[Constraints], **settings: Any) -> float:
         """Go on with the chains; returns the mean score of the draws of this run."""
         clock = process_time()
+        model = self.choice
+        kind = f"{model.n_classes} classes" if model.n_classes else model.cluster_model
+        title = f"Comparing {kind}, {model.family} of {model.n_dimensions} columns"
         starts = [lambda own=own: own for own in self.chains]
-        draws = run_chains(starts, schedule, title=f"Comparing {self.title}", **settings)
+        draws = run_chains(starts, schedule, title=title, **settings)
         if draws.interrupted:
             raise KeyboardInterrupt
         self.score = held_out_log_prob(draws, held)
@@ -247,13 +242,6 @@ class Pilot:
         self.clusters = np.mean([len(np.unique(row)) for row in z.reshape(-1, z.shape[-1])])
         self.seconds += process_time() - clock
         return float(self.score.mean())
-
-    @property
-    def title(self) -> str:
-        """The model, for the progress bar."""
-        own = self.choice
-        classes = f" of {own.n_classes} classes" if own.n_classes else ""
-        return f"{own.cluster_model}{classes}, {own.family} of {own.n_dimensions} columns"
 
 
 def choose(

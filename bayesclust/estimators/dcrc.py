@@ -27,43 +27,14 @@ from bayesclust.checks import (
     shown,
 )
 from bayesclust.constraints import Constraints
-from bayesclust.estimators.base import (
-    ConstrainedClusterer,
-    by_mode,
-    check_draws_fit_in_memory,
-    check_schedule,
-    describe_columns_of_new,
-    draws_tree,
-    open_checkpoint,
-    read_input,
-    run_seed,
-    warn_of_draws,
-    warn_unless,
-)
-from bayesclust.inference.dcrc.em import (
-    PENALTIES,
-    PRECISION,
-    TAUS,
-    EMFit,
-    EMSettings,
-    choose,
-    fit_em,
-)
+from bayesclust.estimators import base
+from bayesclust.inference.dcrc import em, gibbs
 from bayesclust.inference.dcrc.features import check_kernel, fit_features
-from bayesclust.inference.dcrc.gibbs import (
-    DCRCChain,
-    DCRCProblem,
-    best_columns,
-    class_shares,
-    match_classes,
-)
 from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import WeightPrior
 from bayesclust.posterior.credibility import INTERVAL, confusions
-from bayesclust.posterior.losses import check_additive
-from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import constraints_if_any
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
@@ -74,13 +45,9 @@ GIBBS = "gibbs"
 MODE = "mode"
 SAMPLE = "sample"
 PENALTY = 2.0**-6
-"""Where `penalty` is None and there are no constraints; where there are, it is `PRECISION` / 2M."""
-ALMOST_ONE = float(np.nextafter(1.0, 0.0))
+"""Where `penalty` is None and there are no constraints; else it is `em.PRECISION` / 2M."""
 CELLS = 4e6
-FEWEST_STARTS = 6
-MOST_STARTS = 24
-
-
+FEWEST_STARTS, MOST_STARTS = 6, 24
 PRECISION_PRIOR = (2.0, 0.5)
 """Shape and rate of the Gamma prior of the weights' precision where `penalty` is None.
 
@@ -96,7 +63,7 @@ MEAN_FIELD_DRAWS = (4, 250)
 
 
 @dataclass(eq=False, repr=False)
-class DCRC(ConstrainedClusterer):
+class DCRC(base.ConstrainedClusterer):
     """Discriminative clustering with noisy constraints on triplets ("dnk" included) and pairs.
 
     A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the constraints are
@@ -113,10 +80,10 @@ class DCRC(ConstrainedClusterer):
         steps, and "literal" by Eq. 14 from the first sweep; "learn", one rate per source
         (`UniformNoise()`; for pairs `LinkNoise()`); "confusion", a matrix per source
         (`ConfusionNoise()`); None, the noise models that the constraints have.
-    balance : bool, "learn" or "cv", default "learn"
+    balance : bool or "learn", default "learn"
         True prefers clusters of equal size (Eq. 9); False does not (Eq. 8). "learn" begins with
         True, then draws clusters to their sizes among the items that answers name: better where
-        clusters are uneven and answers many. "cv" chooses by answers held out in five parts.
+        clusters are uneven and answers many.
     inference : {"variational_em", "gibbs"}, default "variational_em"
         "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise.
     kernel : {"rbf", "polynomial", "precomputed"}, transformer or None, default None
@@ -145,9 +112,6 @@ class DCRC(ConstrainedClusterer):
         pays where answers are many.
     num_chains, num_warmup, num_samples : int, default 4, 500, 1000
         Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
-    loss : str, loss or None, default None
-        Only "gibbs": the loss whose posterior expectation `labels_` minimises. None: each item's
-        most probable class.
     progress : bool, default True
         Only "gibbs": show a progress bar.
     n_jobs : int or None, default None
@@ -232,7 +196,6 @@ class DCRC(ConstrainedClusterer):
     num_chains: int = 4
     num_warmup: int = 500
     num_samples: int = 1000
-    loss: Any = None
     progress: bool = True
     n_jobs: int | None = None
     random_state: int | Generator | None = None
@@ -266,19 +229,19 @@ class DCRC(ConstrainedClusterer):
         number = check_int(self.n_clusters, "n_clusters")
         schedule = self._check_settings(checkpoint)
         params = self.get_params(deep=False)
-        seed = run_seed(self.random_state, checkpoint)
-        items, given = read_input(self, X, y, constraints)
+        seed = base.run_seed(self.random_state, checkpoint)
+        items, given = base.read_input(self, X, y, constraints)
         check_n_clusters(number, len(items))
         constraints = with_noise(given, self.noise)
-        store = open_checkpoint(checkpoint, params, items, constraints, seed)
+        store = base.open_checkpoint(checkpoint, params, items, constraints, seed)
         rng = check_random_state(seed)
 
         self._features = fit_features(items, self.kernel, rng)
         points = self._features(items)
         tried = candidates(params, sum(map(len, constraints)), points.size * number)
-        chosen = choose(points, constraints, number, tried, rng)
-        fit = fit_em(points, constraints, number, chosen, rng)
-        warn_unless(fit.converged, "the bound still rises", self.max_iter, "iterations")
+        chosen = em.choose(points, constraints, number, tried, rng)
+        fit = em.fit_em(points, constraints, number, chosen, rng)
+        base.warn_unless(fit.converged, "the bound still rises", self.max_iter, "iterations")
         self.tau_ = chosen.tau
         self.penalty_ = chosen.penalty
         self.balance_ = chosen.balance
@@ -289,13 +252,17 @@ class DCRC(ConstrainedClusterer):
         if schedule is None:
             self._keep_mean_field(fit, items, constraints, int(rng.integers(2**63)))
         else:
-            check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
+            base.check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
             prior = None
-            if self.weights == SAMPLE:
-                prior = self._weight_prior(chosen, fit, max(sum(map(len, constraints)), 1))
-            problem = DCRCProblem(points, tuple(constraints), fit.W, prior)
+            if self.weights == SAMPLE:  # the density that EM has climbed, with biases that have one
+                m = max(sum(map(len, constraints)), 1)
+                sizes = None if fit.proportions is None else tuple(fit.proportions.tolist())
+                precision = PRECISION_PRIOR if self.penalty is None else 2 * m * chosen.penalty
+                tau = m * chosen.tau
+                prior = WeightPrior(precision, BIAS_SCALE, tau, tau * chosen.balance, sizes)
+            problem = gibbs.DCRCProblem(points, tuple(constraints), fit.W, prior)
             draws = run_chains(
-                [partial(DCRCChain, problem, own) for own in rng.spawn(self.num_chains)],
+                [partial(gibbs.DCRCChain, problem, own) for own in rng.spawn(self.num_chains)],
                 schedule,
                 progress=self.progress,
                 n_jobs=n_threads(self.n_jobs, cells=points.size),
@@ -303,7 +270,7 @@ class DCRC(ConstrainedClusterer):
                 spread=True,
             )
             self._keep_draws(draws, problem, fit, items, rng)
-            warn_of_draws(self._tree)
+            base.warn_of_draws(self._tree)
         W = self._classifiers.mean(axis=0)
         self.coef_: FloatArray = W[:, :-1]
         self.intercept_: FloatArray = W[:, -1]
@@ -335,7 +302,7 @@ class DCRC(ConstrainedClusterer):
         """
         check_is_fitted(self)
         items = check_items(X, least=1)
-        describe_columns_of_new(self, X)
+        base.describe_columns_of_new(self, X)
         points = self._features(items)
         total = np.zeros((len(items), self._classifiers.shape[1]))
         for W in self._classifiers:
@@ -362,10 +329,8 @@ class DCRC(ConstrainedClusterer):
         check_kernel(self.kernel)
         with_noise([], self.noise)
         candidates(self.get_params(deep=False), 1, 1)
-        if self.loss is not None:
-            check_additive(self.loss)
         check_int(self.num_chains, "num_chains")
-        schedule = check_schedule(self.num_warmup, self.num_samples)
+        schedule = base.check_schedule(self.num_warmup, self.num_samples)
         if self.inference != GIBBS:
             if checkpoint is not None:
                 raise ValueError(
@@ -395,18 +360,11 @@ class DCRC(ConstrainedClusterer):
             )
         return schedule
 
-    def _weight_prior(self, chosen: EMSettings, fit: EMFit, m: int) -> WeightPrior:
-        """The prior whose density EM has climbed on m answers, with biases that have one too."""
-        sizes = None if fit.proportions is None else tuple(fit.proportions.tolist())
-        precision = PRECISION_PRIOR if self.penalty is None else 2 * m * chosen.penalty
-        tau = m * chosen.tau
-        return WeightPrior(precision, BIAS_SCALE, tau, tau * chosen.balance, sizes)
-
     def _keep_mean_field(
-        self, fit: EMFit, items: FloatArray, constraints: Sequence[Constraints], seed: int
+        self, fit: em.EMFit, items: FloatArray, constraints: Sequence[Constraints], seed: int
     ) -> None:
         """Set what follows from the mean field; draws are made when first asked for."""
-        self.labels_, order = by_mode(fit.q)
+        self.labels_, order = base.by_mode(fit.q)
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.proba_: FloatArray = fit.q[:, order]
         self._classifiers = fit.W[None, order]  # (draws, K, d + 1), the biases last
@@ -417,7 +375,12 @@ class DCRC(ConstrainedClusterer):
         self._tree = None
 
     def _keep_draws(
-        self, draws: Draws, problem: DCRCProblem, fit: EMFit, items: FloatArray, rng: Generator
+        self,
+        draws: Draws,
+        problem: gibbs.DCRCProblem,
+        fit: em.EMFit,
+        items: FloatArray,
+        rng: Generator,
     ) -> None:
         """Set what follows from the draws of chains."""
         import xarray as xr
@@ -426,25 +389,18 @@ class DCRC(ConstrainedClusterer):
         z = draws.posterior["z"].reshape(-1, len(items))
         if problem.prior is None:
             matched = np.tile(np.arange(number), (len(z), 1))
-            proba = class_shares(z, matched)
-            chain = DCRCChain(problem, rng)
-            proba[chain.free] = np.exp(chain.log_p[chain.free])
         else:
-            matched = match_classes(z, fit.q.argmax(axis=1), number)
-            proba = class_shares(z, matched)
-        labels = proba.argmax(axis=1)
-        if self.loss is not None:
-            seed = int(rng.integers(2**31))
-            labels = point_estimate(
-                z, self.loss, max_clusters=number, seed=seed, n_jobs=self.n_jobs
-            )
-        used, self.labels_ = np.unique(labels, return_inverse=True)
-        self.n_clusters_ = len(used)
-        order = best_columns(proba, self.labels_)
+            matched = gibbs.match_classes(z, fit.q.argmax(axis=1), number)
+        proba = gibbs.class_shares(z, matched)
+        if problem.prior is None:
+            chain = gibbs.DCRCChain(problem, rng)
+            proba[chain.free] = np.exp(chain.log_p[chain.free])
+        self.labels_, order = base.by_mode(proba)
+        self.n_clusters_ = int(self.labels_.max()) + 1
         self.proba_ = proba[:, order]
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
         W = draws.posterior.pop("W", None)
-        self._tree = draws_tree(draws, problem.constraints, items, self.get_params(deep=False))
+        self._tree = base.draws_tree(draws, problem.constraints, items, self.get_params(deep=False))
         if W is None:
             self._classifiers = fit.W[None, order]
         else:
@@ -489,33 +445,24 @@ def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constrain
     return [one.with_noise(one.known_noise(eps)) for one in constraints]
 
 
-def check_balance(value: Any) -> tuple[dict[str, bool], ...]:
-    """The settings of balance to choose among, the first being taken without answers."""
-    learned, even, none = (
-        {"balance": b, "proportions": p} for b, p in ((True, True), (True, False), (False, False))
-    )
-    if isinstance(value, (bool, np.bool_)):
-        return (even,) if value else (none,)
-    if isinstance(value, str):
-        return (
-            (learned,)
-            if check_choice(value, "balance", (LEARN, CV)) == LEARN
-            else (learned, even, none)
-        )
-    raise TypeError(f'balance must be True, False, "learn" or "cv"; got {value!r}.')
-
-
-def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMSettings]:
+def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[em.EMSettings]:
     """The settings to choose among by constraints held out; the first where these are too few."""
-    default = PRECISION / (2 * n_answers) if n_answers else PENALTY
-    taus = _grid(params["tau"], "tau", TAUS, 1.0)
+    default = em.PRECISION / (2 * n_answers) if n_answers else PENALTY
+    taus = _grid(params["tau"], "tau", em.TAUS, 1.0)
     penalties: tuple[float, ...] = (default,)
     if params["penalty"] is not None:
-        penalties = _grid(params["penalty"], "penalty", PENALTIES, default)
+        penalties = _grid(params["penalty"], "penalty", em.PENALTIES, default)
     starts = params["n_init"]
     if starts is None:
         starts = int(np.clip(CELLS / max(n_cells, 1), FEWEST_STARTS, MOST_STARTS))
-    base = EMSettings(
+    balance = params["balance"]
+    if isinstance(balance, str):
+        check_choice(balance, "balance", (LEARN,))
+    elif not isinstance(balance, (bool, np.bool_)):
+        raise TypeError(f'balance must be True, False or "learn"; got {balance!r}.')
+    common = em.EMSettings(
+        balance=bool(balance),
+        proportions=isinstance(balance, str),
         temperature=number_between(params["temperature"], "temperature", "[0, inf)"),
         literal=params["noise"] == LITERAL,
         binding=params["noise"] == LITERAL or params["noise"] == 0,
@@ -524,10 +471,7 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[EMS
         tolerance=check_positive(params["tol"], "tol"),
         n_jobs=min(n_threads(params["n_jobs"]), MOST_STARTS),
     )
-    return [
-        replace(base, tau=tau, penalty=penalty, **balance)
-        for balance, tau, penalty in product(check_balance(params["balance"]), taus, penalties)
-    ]
+    return [replace(common, tau=tau, penalty=penalty) for tau, penalty in product(taus, penalties)]
 
 
 def _grid(value: Any, name: str, grid: tuple[float, ...], default: float) -> tuple[float, ...]:
@@ -554,4 +498,4 @@ def draw_mean_field(
     labels = draw_labels(proba, shape[0] * shape[1], rng)
     variables: dict[str, Any] = {"z": labels.reshape(*shape, -1)}
     variables |= draw_noise(constraints, counts, shape, rng)
-    return draws_tree(Draws(variables, {}, False), constraints, items, settings, "mean field")
+    return base.draws_tree(Draws(variables, {}, False), constraints, items, settings, "mean field")

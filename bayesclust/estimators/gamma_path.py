@@ -47,7 +47,7 @@ from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains
 from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.posterior.diagnosis import partition_distances
-from bayesclust.posterior.losses import VI, OneMinusARI, expected_losses, size_entropy
+from bayesclust.posterior.losses import VI, adjusted_rands, expected_losses, size_entropy
 from bayesclust.posterior.tree import canonical, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -347,9 +347,7 @@ def summarise(
     }
     for which, labels in (("", limit), ("_best", best)):
         over_draws[f"vi{which}"] = [expected_losses(VI(), z, labels[None]) for z in stacked]
-        over_draws[f"ari{which}"] = [
-            1 - expected_losses(OneMinusARI(), z, labels[None]) for z in stacked
-        ]
+        over_draws[f"ari{which}"] = [adjusted_rands(labels, z) for z in stacked]
     variables: dict[str, Any] = {
         name: (("gamma", "statistic"), [[v.mean(), *np.quantile(v, tails)] for v in values])
         for name, values in over_draws.items()

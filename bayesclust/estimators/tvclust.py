@@ -24,45 +24,9 @@ from bayesclust.checks import (
     n_threads,
 )
 from bayesclust.constraints.base import Constraints
-from bayesclust.estimators.base import (
-    AUTO,
-    BLOCKED,
-    COLLAPSED,
-    SINGLE,
-    ConstrainedClusterer,
-    by_mode,
-    chain_starts,
-    check_draws_fit_in_memory,
-    check_moves,
-    check_partition,
-    check_schedule,
-    describe_columns_of_new,
-    draws_tree,
-    open_checkpoint,
-    read_input,
-    run_seed,
-    search,
-    start_labels,
-    warn_of_draws,
-    warn_unless,
-)
-from bayesclust.estimators.cluster_models import (
-    Candidates,
-    Choice,
-    check_cluster_model,
-    choose,
-    chosen_once,
-    warn_of_ties,
-)
-from bayesclust.estimators.gamma_path import (
-    AtGamma,
-    fitted_limit,
-    limit_in_words,
-    limit_problem,
-    model_at,
-    or_default,
-    takes_missing,
-)
+from bayesclust.estimators import base, cluster_models, gamma_path
+from bayesclust.estimators.base import AUTO, BLOCKED, COLLAPSED, SINGLE
+from bayesclust.estimators.gamma_path import AtGamma
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
@@ -76,7 +40,7 @@ from bayesclust.inference.variational.fit import VariationalSettings, fit_variat
 from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_marginal_joint
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
-from bayesclust.posterior.losses import check_additive
+from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import evenly_spread, group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
@@ -88,7 +52,7 @@ MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
 
 
 @dataclass(eq=False, repr=False)
-class TVClust(ConstrainedClusterer):
+class TVClust(base.ConstrainedClusterer):
     """Dirichlet-process mixture with side information.
 
     The posterior over partitions given data and noisy constraints.
@@ -111,15 +75,16 @@ class TVClust(ConstrainedClusterer):
         is learned, in units of the data, unless fixed there.
     cluster_model : {"auto", "single", "mixture"} or AtGamma, default "auto"
         What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
-        which constraints group, for classes that are no ellipses. "auto" compares both in short
-        runs on four fifths of the constraints by how well they predict the rest: with the columns,
-        or with 5, 10 and 20 principal components of more than 20, scaled or not; in tables of up to
-        10,000 cells in which many items share a value also with family "mixed", and of rows of
-        length one with "von_mises_fisher"; then classifiers of 2, 3, 4, 6, ... classes, DCRC's data
-        term, which has no density of items and takes no new item for a new cluster. A family other
-        than "gaussian" is kept, without classifiers. Of fewer than 10 constraints, and for samplers
-        other than "collapsed", which "mixture" needs too, it is "single". An `estimators.AtGamma`
-        is the model on the way to its small-variance limit, for "collapsed" and "gibbs".
+        which constraints group, for classes that are no ellipses. "auto" compares models in short
+        runs on four fifths of the constraints by how well they predict the rest: both of these, of
+        the columns or of 5, 10 and 20 principal components of more than 20, scaled or not; in
+        tables of up to 10,000 cells in which many items share a value also with family "mixed", and
+        of rows of length one with "von_mises_fisher"; then classifiers of 2, 3, 4, 6, ... classes,
+        DCRC's data term, which has no density and takes no new item for a new cluster. A family
+        other than "gaussian" is kept, without classifiers. With fewer than 10 constraints, and for
+        samplers other than "collapsed", which "mixture" needs too, "auto" is "single". An
+        `estimators.AtGamma` is the model on the way to its small-variance limit, for "collapsed"
+        and "gibbs".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.
@@ -281,43 +246,44 @@ class TVClust(ConstrainedClusterer):
         """
         clock = perf_counter()
         schedule = self._check_settings()
-        loss = check_additive(self.loss)
+        loss = as_loss(self.loss)
         if checkpoint is not None and self._is_variational:
             raise ValueError(
                 "checkpoint keeps the draws of chains, and sampler='variational' has none: "
                 "leave it out."
             )
-        seed = run_seed(self.random_state, checkpoint)
+        seed = base.run_seed(self.random_state, checkpoint)
         items, given = self._read(X, y, constraints, seed)
         if self.num_samples is None:
             schedule = replace(schedule, num_samples=usual_draws(len(items)))
         settings = self._settings()
-        check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
-        start = start_labels(init, len(items))
-        store = open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
+        base.check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
+        start = base.start_labels(init, len(items))
+        store = base.open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
         problem = self._pose(items, given, seed, store=store)
         rng = check_random_state(seed)
         if self._is_variational:
             draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
-            self.posterior_ = draws_tree(draws, problem.constraints, items, settings, "mean field")
+            kind = "mean field"
+            self.posterior_ = base.draws_tree(draws, problem.constraints, items, settings, kind)
         else:
+            sampler: Any = self.sampler
             rngs = rng.spawn(self.num_chains)
-            chains = chain_starts(self._chain_sampler, problem, start, self.moves, rngs)
-            how: dict[str, Any] = {"progress": self.progress}
-            how["n_jobs"] = n_threads(self.n_jobs, cells=items.size)
-            classifier = isinstance(problem, ClassifierProblem)
-            if self.sampler in list(SAMPLERS) and not classifier:
+            chains = base.chain_starts(sampler, problem, start, self.moves, rngs)
+            threads = n_threads(self.n_jobs, cells=items.size)
+            how: dict[str, Any] = {"progress": self.progress, "n_jobs": threads}
+            if sampler in list(SAMPLERS) and not isinstance(problem, ClassifierProblem):
                 begun = store is not None and store.has_begun(len(chains))
-                chains, schedule = search(chains, schedule, run=not begun, **how)
+                chains, schedule = base.search(chains, schedule, run=not begun, **how)
             draws = run_chains(chains, schedule, checkpoint=store, spread=True, **how)
             if isinstance(problem, ClassifierProblem):
                 self._class_shares = problem.class_shares(draws.posterior["z"])
-            self.posterior_ = draws_tree(draws, problem.constraints, items, settings)
+            self.posterior_ = base.draws_tree(draws, problem.constraints, items, settings)
             self.labels_: IntArray = point_estimate(
                 self.posterior_, loss=loss, seed=int(rng.integers(2**31))
             )
             self.n_clusters_ = int(self.labels_.max()) + 1
-            warn_of_draws(self.posterior_)
+            base.warn_of_draws(self.posterior_)
         self._problem = problem
         self.fit_seconds_ = perf_counter() - clock
         self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
@@ -415,8 +381,7 @@ class TVClust(ConstrainedClusterer):
 
         Cluster parameters, those of the partition prior and the noise of every source are
         integrated out; learned hyper-parameters of the base measure stay at their posterior
-        geometric means. Differences are log posterior odds under that base measure. Fits with
-        ``cluster_model="mixture"`` have no such method.
+        geometric means. Only ``cluster_model="single"`` has this method.
 
         Parameters
         ----------
@@ -426,11 +391,6 @@ class TVClust(ConstrainedClusterer):
         -------
         float
             In nats, and in the units of the data.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If it is not one whole number per item.
         """
         check_is_fitted(self)
         problem = self._problem
@@ -439,7 +399,7 @@ class TVClust(ConstrainedClusterer):
             if prior.log_sd > 0:
                 hyper[j] = np.exp(np.log(draws[prior.name].values).mean())
         return log_marginal_joint(
-            check_partition(labels, problem.n_items),
+            base.check_partition(labels, problem.n_items),
             problem.family,
             constraints=problem.constraints,
             partition_prior=problem.partition_prior,
@@ -452,18 +412,13 @@ class TVClust(ConstrainedClusterer):
         items, given = self._read(X, None, constraints, rng)
         problem = self._pose(items, given, rng, densities=True)
         rngs = rng.spawn(self.num_chains)
-        makers = chain_starts(self._chain_sampler, problem, None, self.moves, rngs)
-        return [make() for make in makers]
+        sampler: Any = self.sampler
+        starts = base.chain_starts(sampler, problem, None, self.moves, rngs)
+        return [start() for start in starts]
 
     @property
     def _is_variational(self) -> bool:
         return self.sampler == VARIATIONAL or isinstance(self.sampler, VariationalSettings)
-
-    @property
-    def _chain_sampler(self) -> str | Sampler:
-        """The sampler of a fit that has chains."""
-        assert not isinstance(self.sampler, VariationalSettings)
-        return self.sampler
 
     def _check_settings(self) -> Schedule:
         """Refuse settings that do not exist or do not go together."""
@@ -471,14 +426,12 @@ class TVClust(ConstrainedClusterer):
         if isinstance(self.cluster_model, AtGamma):
             self._check_gamma()
         else:
-            check_cluster_model(self.cluster_model, self.power, self.sampler)
+            cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler)
         check_int(self.num_chains, "num_chains")
         n_threads(self.n_jobs)
         number = MOST_DRAWS if self.num_samples is None else self.num_samples
-        schedule = check_schedule(self.num_warmup, number)
-        return Schedule(
-            schedule.num_warmup, schedule.num_samples, check_int(self.thinning, "thinning")
-        )
+        schedule = base.check_schedule(self.num_warmup, number)
+        return replace(schedule, thinning=check_int(self.thinning, "thinning"))
 
     def _check_gamma(self) -> None:
         """Refuse settings that the model at gamma does not have, or that follow from its limit."""
@@ -502,17 +455,17 @@ class TVClust(ConstrainedClusterer):
         model = self.cluster_model
         self._words: Words = {}
         if isinstance(model, AtGamma):
-            limit = or_default(model.limit, seed)
-            missing = takes_missing(limit)
+            limit = gamma_path.or_default(model.limit, seed)
+            missing = gamma_path.takes_missing(limit)
         else:
             family = get_family(self.family)
             missing = family.takes_missing
             if isinstance(family, Mixed):
                 X, self._words = read_words(X)
         read = partial(check_items, missing=missing)
-        items, given = read_input(self, X, y, constraints, read=read)
+        items, given = base.read_input(self, X, y, constraints, read=read)
         if isinstance(model, AtGamma):
-            self.limit_ = fitted_limit(limit, X, given, items)
+            self.limit_ = gamma_path.fitted_limit(limit, X, given, items)
         return items, given
 
     def _pose(
@@ -530,10 +483,11 @@ class TVClust(ConstrainedClusterer):
         """
         model = self.cluster_model
         if isinstance(model, AtGamma):
-            problem, _ = limit_problem(self.limit_, items, constraints)
-            return model_at(model.gamma, self.limit_, problem, constraints).problem
-        words = tuple(self._words)
-        candidates = Candidates(items, self.family, self.partition_prior, words)
+            problem, _ = gamma_path.limit_problem(self.limit_, items, constraints)
+            return gamma_path.model_at(model.gamma, self.limit_, problem, constraints).problem
+        candidates = cluster_models.Candidates(
+            items, self.family, self.partition_prior, tuple(self._words)
+        )
         self.model_scores_ = None
         power = 1.0 if self.power is None else float(self.power)
         rng = None
@@ -541,11 +495,12 @@ class TVClust(ConstrainedClusterer):
             scoring, rng = check_random_state(seed).spawn(2)
             tried = candidates.to_try(power, densities=densities)
             given = candidates, constraints, tried, self.moves, self._settings(), scoring
-            choice, self.model_scores_ = chosen_once(partial(choose, *given), store)
+            compare = partial(cluster_models.choose, *given)
+            choice, self.model_scores_ = cluster_models.chosen_once(compare, store)
         else:
             own = SINGLE if model == AUTO else model
-            choice = Choice(own, power, candidates.name, items.shape[1])
-            warn_of_ties(candidates.bound, items)
+            choice = cluster_models.Choice(own, power, candidates.name, items.shape[1])
+            cluster_models.warn_of_ties(candidates.bound, items)
         self.cluster_model_, self.power_, self.family_, *_ = choice
         problem, self.reduction_ = candidates.problem(choice, constraints, rng)
         return problem
@@ -558,7 +513,7 @@ class TVClust(ConstrainedClusterer):
         elif callable(self.sampler):
             settings["sampler"] = f"{self.sampler.__module__}.{self.sampler.__qualname__}"
         if isinstance(self.cluster_model, AtGamma):
-            limit = limit_in_words(self.limit_)
+            limit = gamma_path.limit_in_words(self.limit_)
             settings["cluster_model"] = {"gamma": self.cluster_model.gamma, "limit": limit}
         return settings
 
@@ -575,8 +530,8 @@ class TVClust(ConstrainedClusterer):
             "lower n_init or truncation of VariationalSettings",
         )
         fit = fit_variational(problem, settings, rng, start)
-        warn_unless(fit.converged, "the bound still rises", settings.max_iter, "sweeps")
-        self.labels_, order = by_mode(fit.state.r)
+        base.warn_unless(fit.converged, "the bound still rises", settings.max_iter, "sweeps")
+        self.labels_, order = base.by_mode(fit.state.r)
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.responsibilities_ = fit.state.r[:, order]
         self.bound_ = fit.state.bound
@@ -596,16 +551,14 @@ class TVClust(ConstrainedClusterer):
         reduction = getattr(self, "reduction_", None)  # the model at a gamma has none
         if self._words:
             X, _ = read_words(X, self._words)
-        read: Any = X
-        if classifier or reduction is not None or _is_table(X):
-            missing = not classifier and problem.family.takes_missing
-            items = check_items(X, least=1, missing=missing)
-            describe_columns_of_new(self, X)
-            read = items if reduction is None else reduction.transform(items)
+        items = check_items(X, least=1, missing=not classifier and problem.family.takes_missing)
+        base.describe_columns_of_new(self, X)
+        if reduction is not None:
+            items = reduction.transform(items)
         if isinstance(problem, ClassifierProblem):
-            return ClassifierPrediction(problem, self._class_shares), read
+            return ClassifierPrediction(problem, self._class_shares), items
         family = problem.family
-        rows = family.transform(read)
+        rows = family.transform(items)
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])
         chosen = evenly_spread(number, len(every))
@@ -633,20 +586,18 @@ class TVClust(ConstrainedClusterer):
 
 def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
     """Refuse an unknown sampler, and moves or a partition prior that it does not take."""
-    check_moves(moves)
-    variational = isinstance(sampler, VariationalSettings)
+    base.check_moves(moves)
     if callable(sampler) and not isinstance(sampler, type):
         return
-    if not variational and not isinstance(sampler, str):
+    name = VARIATIONAL if isinstance(sampler, VariationalSettings) else sampler
+    if not isinstance(name, str):
         raise TypeError(
             f"sampler is {kind_of(sampler)}: pass a name, or a function of (problem, z, rng, "
             "moves) that makes a bayesclust.inference.chain.Chain."
         )
-    if not variational:
-        check_choice(sampler, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
-    if not variational and sampler in SAMPLERS:
+    check_choice(name, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
+    if name in SAMPLERS:
         return
-    name = VARIATIONAL if variational else sampler
     if moves is not None:
         raise ValueError(
             f"moves is given, but sampler={name!r} has no moves to choose from: leave moves=None."
@@ -664,11 +615,3 @@ def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str,
     columns = {name: draws[variable].values.ravel()[chosen] for name, variable in names.items()}
     number = len(chosen)
     return [{name: float(column[s]) for name, column in columns.items()} for s in range(number)]
-
-
-def _is_table(X: ArrayLike) -> bool:
-    """Whether it has rows and columns to count; anything else is refused by the family."""
-    try:
-        return np.ndim(X) == 2
-    except (TypeError, ValueError):
-        return False

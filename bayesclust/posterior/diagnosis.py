@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from html import escape
 from importlib import import_module
-from itertools import product
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_int, check_random_state, number_between, some_of
+from bayesclust.checks import check_int, check_random_state, some_of
 from bayesclust.posterior.losses import VI, Binder, expected_losses, size_entropy
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
@@ -36,21 +35,14 @@ if TYPE_CHECKING:
 
     from bayesclust.constraints.stored import StoredConstraints
 
-MAX_RHAT = 1.05
-MIN_ESS = 100.0
-GOOD_RHAT = 1.01
-GOOD_ESS = 400.0
+MAX_RHAT, MIN_ESS = 1.05, 100.0
+"""Enough for posterior means."""
+GOOD_RHAT, GOOD_ESS = 1.01, 400.0
 """Vehtari et al. (2021) recommend these for every quantity that is reported."""
 FEWEST_DRAWS = 4
 NATS_APART = 10.0
-APPROXIMATION = "approximation"
-NO_CHAINS = (
-    "these draws come from a {}, each independent of the others, and agree however far it is from "
-    "the posterior; run a sampler, and see posterior_distance between the two."
-)
 SAMPLED = 40
 """Draws of each chain that are compared with those of the others."""
-MORE = "increase num_warmup and num_samples"
 SHUFFLES = 100
 STANDARD_ERRORS = 4.0
 """Shuffled answers that tell what merges win by chance, and how far beyond that counts."""
@@ -65,14 +57,7 @@ ERRORS = 3.0
 
 
 class DiagnosisWarning(UserWarning):
-    """A fit has ended with draws that `diagnose` says not to trust.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import bayesclust as bc
-    >>> warnings.simplefilter("ignore", bc.posterior.DiagnosisWarning)
-    """
+    """A fit has ended with draws that `diagnose` says not to trust."""
 
 
 class Conflict(NamedTuple):
@@ -100,11 +85,8 @@ class Diagnosis:
         Mean variation of information, in bits, between draws of each two chains; within chains on
         the diagonal.
     conflict : str, default ""
-        Pairwise constraints that the fit violates beyond what was expected, and what to do.
-
-    Notes
-    -----
-    Printed, the reason that weighs more comes first.
+        Pairwise constraints that the fit violates beyond what was expected, and what to do. Printed
+        before the verdict where that is bad.
     """
 
     ok: bool
@@ -120,31 +102,18 @@ class Diagnosis:
     def __repr__(self) -> str:
         return f"Diagnosis(ok={self.ok}, verdict={str(self)!r})"
 
-    def _repr_html_(self) -> str:
-        colour = "#0072B2" if self.ok else "#D55E00"
-        style = f"border-left: 4px solid {colour}; padding-left: 8px"
-        head = f'<p style="{style}"><b>{escape(str(self))}</b></p>'
-        return head + self.table.to_html(float_format="{:.4g}".format, na_rep="")
 
-
-def diagnose(
-    posterior: Any,
-    *,
-    n_pairs: int = 20,
-    max_rhat: float = MAX_RHAT,
-    min_ess: float = MIN_ESS,
-    seed: int = 0,
-) -> Diagnosis:
+def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
     """Return whether the chains of a run agree and have moved enough, in words.
 
-    Followed by rank-normalised split R-hat and bulk effective sample size (Vehtari et al. 2021) are
+    Rank-normalised split R-hat and bulk effective sample size (Vehtari et al. 2021) are computed of
     the number of clusters, the entropy of their sizes, the largest of them, the Rand index to a
     reference partition, whether random pairs are together, the log joint, and all continuous
     parameters. As chains in different modes can agree in all of these, partitions are also compared
-    as wholes, by the variation of information between and within chains, and chains by how many
-    nats their log joints are apart. `conflict` says where the fit violates pairwise constraints
-    that agree with each other, or more of them than the noise's prior expects; unless the sources
-    contradict themselves, the model is then at fault, and the draws are not `ok`.
+    as wholes, by the variation of information, and chains by the nats between their log joints.
+    `conflict` says where the fit violates pairwise constraints that agree with each other, or more
+    of them than the noise's prior expects; unless the sources contradict themselves, the model is
+    then at fault, and the draws are not `ok`.
 
     Parameters
     ----------
@@ -152,17 +121,15 @@ def diagnose(
         Draws of the partition; an array (draws, n) is one chain.
     n_pairs : int, default 20
         Random pairs of items that are followed, half of them from within clusters.
-    max_rhat, min_ess : float, default 1.05, 100
-        Largest R-hat and least effective sample size that pass, enough for posterior means; the
-        verdict tells where 1.01 and 400 are reached throughout.
     seed : int, default 0
         Of the choice of pairs.
 
     Returns
     -------
     Diagnosis
-        Prints as its verdict and conflict. Never `ok` from a single chain, fewer than four draws a
-        chain or a mean field.
+        Prints as its verdict and conflict. R-hat of at most 1.05 and an effective sample size of at
+        least 100 pass; the verdict tells where 1.01 and 400 are reached. Never `ok` from a single
+        chain, fewer than four draws a chain or a mean field.
 
     Examples
     --------
@@ -179,16 +146,21 @@ def diagnose(
     import pandas as pd
 
     check_int(n_pairs, "n_pairs", least=0)
-    max_rhat = number_between(max_rhat, "max_rhat", "(1, inf)")
-    min_ess = number_between(min_ess, "min_ess", "(0, inf)")
     z = chain_partitions(posterior)
     functionals = label_free(posterior, z, n_pairs, seed)
-    table = _table(functionals, max_rhat, min_ess)
+    rows = {name: _row(values) for name, values in functionals.items()}
+    columns = ["mean", "sd", "rhat", "ess", "state"]
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     distances = partition_distances(z)
-    attrs = getattr(tree_of(posterior), "attrs", {})
-    ok = False
-    verdict = f"Chains tell nothing here: {NO_CHAINS.format(attrs.get(APPROXIMATION))}"
-    if not attrs.get(APPROXIMATION):
+    approximation = getattr(tree_of(posterior), "attrs", {}).get("approximation")
+    if approximation:
+        ok = False
+        verdict = (
+            f"Chains tell nothing here: these draws come from a {approximation}, each independent "
+            "of the others, and agree however far it is from the posterior; run a sampler, and see "
+            "posterior_distance between the two."
+        )
+    else:
         ok, verdict = _verdict(functionals, table, distances)
     chains = pd.RangeIndex(len(distances), name="chain")
     between = pd.DataFrame(distances, index=chains, columns=chains)
@@ -198,40 +170,29 @@ def diagnose(
     return Diagnosis(ok, verdict, table, between, conflict.said)
 
 
-def _table(functionals: dict[str, Labels], max_rhat: float, min_ess: float) -> pd.DataFrame:
-    import pandas as pd
-
-    rows = {}
-    for name, values in functionals.items():
-        rhat, ess = _convergence(values)
-        state = _state(values, rhat, ess, max_rhat, min_ess)
-        rows[name] = (float(np.mean(values)), float(np.std(values)), rhat, ess, state)
-    columns = ["mean", "sd", "rhat", "ess", "state"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
-
-
-def _convergence(values: Labels) -> tuple[float, float]:
-    """R-hat (of the halves of a single chain) and bulk ESS, nan where they are undefined."""
+def _row(values: Labels) -> tuple[float, float, float, float, str]:
+    """Mean, sd, R-hat (of the halves of a single chain), bulk ESS (nan if undefined) and state."""
     # all of arviz takes over a second to import; its array functions do not
     array_stats: Any = import_module("arviz_stats.base").array_stats
-    draws = values.shape[1]
-    if draws < FEWEST_DRAWS or np.ptp(values, axis=1).max() == 0 or not np.isfinite(values).all():
-        return float("nan"), float("nan")
-    x = values.astype(np.float64)
-    split = len(x) == 1 and draws >= 2 * FEWEST_DRAWS
-    halves = x[:, : draws // 2 * 2].reshape(2, -1) if split else x
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return float(array_stats.rhat(halves)), float(array_stats.ess(x))
-
-
-def _state(values: Labels, rhat: float, ess: float, max_rhat: float, min_ess: float) -> str:
-    if values.shape[1] < FEWEST_DRAWS:
-        return "unknown"
-    if np.ptp(values, axis=1).max() == 0:
-        return "frozen" if np.ptp(values) > 0 else "constant"
-    if rhat <= max_rhat and ess >= min_ess:
-        return "unknown" if len(values) == 1 else "converged"
-    return "slow"
+    chains, draws = values.shape
+    rhat = ess = float("nan")
+    still = np.ptp(values, axis=1).max() == 0
+    if draws >= FEWEST_DRAWS and not still and np.isfinite(values).all():
+        x = values.astype(np.float64)
+        split = chains == 1 and draws >= 2 * FEWEST_DRAWS
+        halves = x[:, : draws // 2 * 2].reshape(2, -1) if split else x
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rhat = float(array_stats.rhat(halves))
+            ess = float(array_stats.ess(x))
+    if draws < FEWEST_DRAWS:
+        state = "unknown"
+    elif still:
+        state = "frozen" if np.ptp(values) > 0 else "constant"
+    elif rhat <= MAX_RHAT and ess >= MIN_ESS:
+        state = "unknown" if chains == 1 else "converged"
+    else:
+        state = "slow"
+    return float(np.mean(values)), float(np.std(values)), rhat, ess, state
 
 
 def _verdict(
@@ -254,9 +215,13 @@ def _verdict(
         )
     if not reasons:
         return True, _praise(table, distances)
-    apart = "; if chains stay apart, trust only what they agree on"
-    more = apart if chains > 2 else ", and run four chains"
-    return False, f"Do not trust this run: {'; '.join(reasons[:2])}. What to do: {MORE}{more}."
+    more = "; if chains stay apart, trust only what they agree on"
+    if chains == 2:
+        more = ", and run four chains"
+    return False, (
+        f"Do not trust this run: {'; '.join(reasons[:2])}. What to do: increase num_warmup and "
+        f"num_samples{more}."
+    )
 
 
 def _stuck(log_joint: FloatArray | None) -> list[str]:
@@ -297,20 +262,17 @@ def _apart(distances: FloatArray) -> list[str]:
 
 
 def _unsettled(table: pd.DataFrame) -> list[str]:
+    """Quantities that each chain keeps at a value of its own, and those that fall short."""
     reasons = []
     frozen = table.index[table["state"] == "frozen"].tolist()
     if frozen:
         reasons.append(f"each chain keeps its own value of {some_of(frozen, 3)}")
     slow = table[table["state"] == "slow"]
     if len(slow):
-        fall = "one quantity falls"
-        if len(slow) > 1:
-            fall = f"{len(slow)} of {len(table)} quantities fall"
-        rhat, worst_rhat, ess, worst_ess = _worst(slow)
-        reasons.append(
-            f"{fall} short (R-hat up to {rhat:.2f}, {worst_rhat}; ESS down to {ess:.0f}, "
-            f"{worst_ess})"
-        )
+        fall = f"{len(slow)} of {len(table)} quantities fall"
+        if len(slow) == 1:
+            fall = "one quantity falls"
+        reasons.append(f"{fall} short ({_worst(slow)})")
     return reasons
 
 
@@ -323,22 +285,23 @@ def _praise(table: pd.DataFrame, distances: FloatArray) -> str:
     )
     if moving.empty:
         return f"All {len(distances)} chains hold the same partition throughout: {partitions}."
-    rhat, worst_rhat, ess, worst_ess = _worst(moving)
     opening = "This run will do for means; more draws would sharpen tail probabilities"
-    if rhat <= GOOD_RHAT and ess >= GOOD_ESS:
+    if moving["rhat"].max() <= GOOD_RHAT and moving["ess"].min() >= GOOD_ESS:
         opening = "Trust this run"
     return (
-        f"{opening}: R-hat is at most {rhat:.3f} ({worst_rhat}) and the effective sample size at "
-        f"least {ess:.0f} ({worst_ess}) over {len(table)} label-free quantities. "
+        f"{opening}: {_worst(moving)} over {len(table)} label-free quantities. "
         f"Of {len(distances)} chains, {partitions}."
     )
 
 
-def _worst(table: pd.DataFrame) -> tuple[float, str, float, str]:
-    """Largest R-hat and its quantity, least ESS and its quantity; an undefined one is the worst."""
+def _worst(table: pd.DataFrame) -> str:
+    """Largest R-hat and least ESS, and their quantities; an undefined one is the worst."""
     rhat = table["rhat"].fillna(np.inf)
     ess = table["ess"].fillna(0)
-    return float(rhat.max()), str(rhat.idxmax()), float(ess.min()), str(ess.idxmin())
+    return (
+        f"R-hat up to {rhat.max():.3f}, {rhat.idxmax()}; effective sample size down to "
+        f"{ess.min():.0f}, {ess.idxmin()}"
+    )
 
 
 def label_free(posterior: Any, z: Labels, n_pairs: int, seed: int) -> dict[str, Labels]:
@@ -382,7 +345,7 @@ def _continuous(draws: xr.Dataset) -> dict[str, Labels]:
         if variable.dtype.kind != "f":
             continue
         by_component = variable.transpose(..., "chain", "draw").values
-        for index in product(*(range(size) for size in by_component.shape[:-2])):
+        for index in np.ndindex(by_component.shape[:-2]):
             where = f"[{', '.join(map(str, index))}]" if index else ""
             values[f"{name}{where}"] = by_component[index]
     return values
@@ -394,13 +357,11 @@ def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
     m = min(sampled, draws)
     at = evenly_spread(m, draws)
     out = np.empty((chains, chains))
-    for c in range(chains):
-        for other in range(c, chains):
-            mean = expected_losses(VI(), z[c, at], z[other, at]).mean()
-            # a draw is at distance 0 from itself, which carries no information
-            out[c, other] = out[other, c] = (
-                mean if c != other else (mean * m / (m - 1) if m > 1 else np.nan)
-            )
+    for c, other in combinations_with_replacement(range(chains), 2):
+        mean = float(expected_losses(VI(), z[c, at], z[other, at]).mean())
+        if c == other:  # a draw is at distance 0 from itself, which carries no information
+            mean = mean * m / (m - 1) if m > 1 else np.nan
+        out[c, other] = out[other, c] = mean
     return out
 
 
@@ -430,7 +391,6 @@ def violations(posterior: Any, *, seed: int = 0) -> Conflict:
     )
     wrong = int((same != together).sum())
     split = int((same & ~together).sum())
-    expected = sum(_expected_violations(view, z) for view in views)
     opening = f"the fit violates {wrong} of {len(same)} pairwise constraints"
     if (
         split >= max(FEWEST_SPLIT, LEAST_SHARE * same.sum())
@@ -444,21 +404,24 @@ def violations(posterior: Any, *, seed: int = 0) -> Conflict:
             f"{_remedies(posterior)}.",
             misfit=True,
         )
+    expected = sum(_expected_violations(view, z) for view in views)
     error = np.sqrt(max(expected * (1 - expected / len(same)), 0.0))
     if not wrong - expected > max(MARGIN * len(same), ERRORS * error):
         return Conflict()
     alone = float(same.sum()) - won_by_merging(items, 2.0 * same - 1)
-    opening += f", where {expected:.0f} were expected, and "
+    opening += (
+        f", where {expected:.0f} were expected, and even a partition made for the constraints "
+        f"alone leaves {alone:.0f} of them wrong"
+    )
     if 2 * alone >= wrong:
         return Conflict(
-            f"The constraints contradict each other: {opening}even a partition made for the "
-            f"constraints alone leaves {alone:.0f} of them wrong. The sources are at fault rather "
+            f"The constraints contradict each other: {opening}. The sources are at fault rather "
             "than the model; source_reliability tells which."
         )
     return Conflict(
-        f"Violated constraints: {opening}a partition made for the constraints alone leaves "
-        f"{alone:.0f} of them wrong: too few are about the same items to tell whether the sources "
-        f"are at fault or the shape that clusters are given. What to do: {_remedies(posterior)}.",
+        f"Violated constraints: {opening}: too few are about the same items to tell whether the "
+        "sources are at fault or the shape that clusters are given. What to do: "
+        f"{_remedies(posterior)}.",
         misfit=True,
     )
 

@@ -36,11 +36,6 @@ class PosteriorDistance:
     within: tuple[float, float]
     loss: Loss
 
-    @property
-    def half_energy_distance(self) -> float:
-        """Between less the mean of within (Székely and Rizzo 2013); under VI it can be negative."""
-        return self.between - sum(self.within) / 2
-
     def __repr__(self) -> str:
         return (
             f"<PosteriorDistance: {self.wasserstein:.3g} apart, {self.self_distance:.3g} of it "
@@ -102,13 +97,13 @@ def posterior_distance(
         _matched(pairwise_losses(metric, *(half[evenly_spread(m, len(half))] for half in z)))
         for z in halves
     ]
-    some = one[evenly_spread(m, len(one))]
-    others = other[evenly_spread(m, len(other))]
+    some, others = (z[evenly_spread(m, len(z))] for z in (one, other))
     across = pairwise_losses(metric, some, others)
-    within = [float(pairwise_losses(metric, z, z).sum() / (m * (m - 1))) for z in (some, others)]
-    return PosteriorDistance(
-        _matched(across), max(own), float(across.mean()), (within[0], within[1]), metric
+    first_within, second_within = (
+        float(pairwise_losses(metric, z, z).sum() / (m * (m - 1))) for z in (some, others)
     )
+    within = (first_within, second_within)
+    return PosteriorDistance(_matched(across), max(own), float(across.mean()), within, metric)
 
 
 def _matched(losses: FloatArray) -> float:

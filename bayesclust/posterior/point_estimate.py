@@ -19,7 +19,7 @@ import numpy as np
 
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int, check_memory, check_random_state, n_threads
-from bayesclust.posterior.losses import AdditiveLoss, Loss, check_additive
+from bayesclust.posterior.losses import Loss, as_loss
 from bayesclust.posterior.tree import Labels, canonical, evenly_spread, stacked_partitions
 from bayesclust.typing import FloatArray, IntArray, NDArray, Seed
 
@@ -56,7 +56,7 @@ def point_estimate(
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
         Posterior draws of the partition.
-    loss : "vi", "binder" or AdditiveLoss, default "vi"
+    loss : "vi", "binder" or Loss, default "vi"
         Or a value such as ``losses.VI(a=0.5)``. Binder's loss tends to leave small spurious
         clusters (Wade and Ghahramani 2018).
     n_runs : int, default 16
@@ -76,11 +76,6 @@ def point_estimate(
         Labels 0 .. K-1 in order of first appearance. Their expected loss is
         ``losses.VI().expected(labels, draws)``.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no partitions, the loss cannot be searched for, or a count is not positive.
-
     Examples
     --------
     >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]
@@ -89,7 +84,7 @@ def point_estimate(
     >>> point_estimate(draws, loss="binder", max_clusters=1)
     array([0, 0, 0, 0])
     """
-    value = check_additive(loss)
+    value = as_loss(loss)
     draws = stacked_partitions(posterior)
     draws = draws[evenly_spread(check_int(max_draws, "max_draws"), len(draws))]
     check_int(n_runs, "n_runs")
@@ -98,26 +93,21 @@ def point_estimate(
     n = draws.shape[1]
     problem = make_problem(draws, value, min(limit, n))
     generators = check_random_state(seed).spawn(n_runs)
+
+    def run(number: int) -> tuple[Labels, int]:
+        rng = generators[number]
+        start = np.full(n, -1, dtype=np.int32)
+        if number % 2 == 1:
+            draw = draws[rng.integers(len(draws))]
+            if draw.max() < problem.limit:
+                start = draw.astype(np.int32)
+        return search(problem, start, _orders(n, rng), ATTEMPTS)
+
     with ThreadPoolExecutor(min(workers, n_runs)) as pool:
-        runs = range(n_runs)
-        found = list(
-            pool.map(lambda run: _run(problem, draws, generators[run], run % 2 == 1), runs)
-        )
+        found = list(pool.map(run, range(n_runs)))
     best = min(found, key=lambda result: result[1])[0]
     polished = search(problem, best, _orders(n, generators[0]), n, persist=True)[0]
     return canonical(polished).astype(np.int64)
-
-
-def _run(
-    problem: Problem, draws: Labels, rng: np.random.Generator, from_draw: bool
-) -> tuple[Labels, int]:
-    """Search once, from nothing or from a draw."""
-    start = np.full(draws.shape[1], -1, dtype=np.int32)
-    if from_draw:
-        draw = draws[rng.integers(len(draws))]
-        if draw.max() < problem.limit:
-            start = draw.astype(np.int32)
-    return search(problem, start, _orders(len(start), rng), ATTEMPTS)
 
 
 def _orders(n: int, rng: np.random.Generator) -> IntArray:
@@ -203,7 +193,7 @@ class State(NamedTuple):
     used: NDArray[np.int64]  # (1,)
 
 
-def make_problem(draws: Labels, loss: AdditiveLoss, limit: int) -> Problem:
+def make_problem(draws: Labels, loss: Loss, limit: int) -> Problem:
     """Put canonical draws (B, n) and a loss into tables."""
     B, n = draws.shape
     n_rows = int(draws.max(axis=1).sum()) + B

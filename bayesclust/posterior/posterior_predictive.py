@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -18,7 +18,7 @@ from bayesclust.posterior.tree import (
     group,
     stored_constraints,
 )
-from bayesclust.typing import CodeArray, FloatArray, IntArray, Seed
+from bayesclust.typing import BoolArray, CodeArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,74 +94,69 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     stacked = z.reshape(-1, z.shape[-1])
     chosen = evenly_spread(number, len(stacked))
     rows: list[dict[str, Any]] = []
-    for view in stored_constraints(posterior):
-        if len(view):
-            confusion = confusions(view, variables)
-            drawn = confusion.reshape(-1, *confusion.shape[2:])[chosen]
-            rows += _rows(view, *_replicated(view, stacked[chosen], drawn, rng))
-    table = pd.DataFrame(rows)
-    return table.astype({"source": "Int64"}) if rows else table
+    for view in filter(len, stored_constraints(posterior)):
+        confusion = confusions(view, variables)
+        question = _repeated(view)
+        given: list[dict[Any, float]] = []
+        made: list[dict[Any, float]] = []
+        for at in chosen:
+            table = confusion[np.unravel_index(at, z.shape[:2])]
+            truths = view.truths(stacked[at])
+            error_rate = 1 - table[view.source, truths, truths]
+            cell = _cells(view, stacked[at])
+            answers = draw_answers(table, view.source, truths, rng)
+            for part, said in ((given, view.answers), (made, answers)):
+                part.append(_statistics(view, said, said != truths, error_rate, cell, question))
+        rows += _rows(view, given, made)
+    found = pd.DataFrame(rows)
+    return found.astype({"source": "Int64"}) if rows else found
 
 
-class _Draw(NamedTuple):
-    """One draw, and what it implies for the answers of a view."""
-
-    truths: CodeArray  # (m,)
-    error_rate: FloatArray  # (m,): probability of a wrong answer
-    cell: IntArray  # (m,): combination of source and of the items' clusters, numbered
-    asked_again: IntArray  # (m,) or empty: as `_repeated` gives it
-
-
-def _replicated(
-    view: StoredConstraints, z: Labels, confusion: FloatArray, rng: np.random.Generator
-) -> tuple[list[dict[Any, float]], list[dict[Any, float]]]:
-    """Statistics of the answers given, and of those made up, by draw and (check, source)."""
-    given: list[dict[Any, float]] = []
-    made: list[dict[Any, float]] = []
-    asked_again = _repeated(view)
-    for labels, table in zip(z, confusion, strict=True):
-        truths = view.truths(labels)
-        names = np.sort(labels[view.items], axis=1).astype(np.int64).T
-        cell = np.ravel_multi_index(
-            (view.source, *names), (view.n_sources, *[int(labels.max()) + 1] * len(names))
-        )
-        numbered = np.unique(cell, return_inverse=True)[1]
-        draw = _Draw(truths, 1 - table[view.source, truths, truths], numbered, asked_again)
-        answers = draw_answers(table, view.source, truths, rng)
-        given.append(_statistics(view, view.answers, draw))
-        made.append(_statistics(view, answers, draw))
-    return given, made
+def _cells(view: StoredConstraints, labels: Labels) -> IntArray:
+    """Combination (m,) of the source and of the items' clusters, numbered."""
+    names = np.sort(labels[view.items], axis=1).T
+    sizes = (view.n_sources, *[int(labels.max()) + 1] * len(names))
+    cell = np.ravel_multi_index((view.source, *names.astype(np.int64)), sizes)
+    return np.unique(cell, return_inverse=True)[1]
 
 
-def _statistics(view: StoredConstraints, answers: CodeArray, draw: _Draw) -> dict[Any, float]:
-    wrong = answers != draw.truths
+def _statistics(
+    view: StoredConstraints,
+    answers: CodeArray,
+    wrong: BoolArray,
+    error_rate: FloatArray,
+    cell: IntArray,
+    question: IntArray,
+) -> dict[Any, float]:
+    """Statistics of answers (m,) by check and source, which is None for all together."""
     sources = range(view.n_sources)
     number = np.maximum(np.bincount(view.source, minlength=view.n_sources), 1)
-    found: dict[Any, float] = {}
-
-    def keep(check: str, values: Any) -> None:
-        found.update({(check, source): float(values[source]) for source in sources})
-
+    by_source: dict[str, Any] = {}
     for code, word in enumerate(view.vocabulary):
         if code or view.n_answers > PAIR:  # of two answers, one share tells both
-            keep(
-                f'share of "{word}"',
-                np.bincount(view.source, answers == code, view.n_sources) / number,
-            )
-    keep("wrong answers", np.bincount(view.source, wrong, view.n_sources))
+            times = np.bincount(view.source, answers == code, view.n_sources)
+            by_source[f'share of "{word}"'] = times / number
+    by_source["wrong answers"] = np.bincount(view.source, wrong, view.n_sources)
+    together: dict[str, float] = {}
     if view.items.shape[1] == PAIR:
+        own = [view.source == source for source in sources]
         for check, count in (("contradictions", _contradictions), ("broken triangles", _triangles)):
-            keep(check, [count(view, answers, view.source == source) for source in sources])
+            by_source[check] = [count(view, answers, chosen) for chosen in own]
             if view.n_sources > 1:
-                found[check, None] = count(view, answers, np.ones(len(view), np.bool_))
-    if len(draw.asked_again):
-        found["disagreements", None] = _disagreements(draw.asked_again, answers)
-    keep("wrong answers by item", _by_item(view, wrong))
-    keep("wrong answers by cluster", _by_cluster(view, wrong, draw))
-    return found
+                together[check] = count(view, answers, np.ones(len(view), np.bool_))
+    if len(question):
+        together["disagreements"] = _disagreements(question, answers)
+    by_source["wrong answers by item"] = _by_item(view, wrong)
+    by_source["wrong answers by cluster"] = _by_cluster(view, wrong, error_rate, cell)
+    found = {
+        (check, source): float(values[source])
+        for check, values in by_source.items()
+        for source in sources
+    }
+    return found | {(check, None): float(value) for check, value in together.items()}
 
 
-def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> int:
+def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: BoolArray) -> int:
     """Count answers "different" between items that the answers "same" among those chosen join."""
     pairs = view.items[chosen]
     same = answers[chosen] == 1
@@ -170,7 +165,7 @@ def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: Labels)
     return int((apart[:, 0] == apart[:, 1]).sum())
 
 
-def _triangles(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> int:
+def _triangles(view: StoredConstraints, answers: CodeArray, chosen: BoolArray) -> int:
     """Count, for the chosen answers "different", the items that are "same" as both."""
     pairs = view.items[chosen]
     same = answers[chosen] == 1
@@ -178,7 +173,7 @@ def _triangles(view: StoredConstraints, answers: CodeArray, chosen: Labels) -> i
     size = (view.n_items, view.n_items)
     joined = coo_array((np.ones(len(both_ways), np.int64), both_ways.T), shape=size).tocsr()
     apart = pairs[~same]
-    return int(np.asarray((joined[apart[:, 0]] * joined[apart[:, 1]]).sum())) if len(apart) else 0
+    return int((joined[apart[:, 0]] * joined[apart[:, 1]]).sum()) if len(apart) else 0
 
 
 def _repeated(view: StoredConstraints) -> IntArray:
@@ -193,28 +188,29 @@ def _repeated(view: StoredConstraints) -> IntArray:
 
 def _disagreements(question: IntArray, answers: CodeArray) -> int:
     """Pairs of different answers to one question."""
-    again = question >= 0
-    times = np.bincount(question[again])
-    alike = np.unique(
-        np.column_stack([question[again], answers[again]]), axis=0, return_counts=True
-    )[1]
-    return int((times * (times - 1)).sum() - (alike * (alike - 1)).sum()) // 2
+    pairs = 0
+    alike = question * (int(answers.max()) + 1) + answers
+    for kinds, sign in ((question, 1), (alike, -1)):
+        times = np.unique(kinds[question >= 0], return_counts=True)[1]
+        pairs += sign * int((times * (times - 1)).sum()) // 2
+    return pairs
 
 
-def _by_item(view: StoredConstraints, wrong: Labels) -> FloatArray:
+def _by_item(view: StoredConstraints, wrong: BoolArray) -> FloatArray:
     """Pairs of wrong answers of each source that share an item, summed over items."""
     where = (view.source[wrong, None] * view.n_items + view.items[wrong]).ravel()
     times = np.bincount(where, minlength=view.n_sources * view.n_items).reshape(view.n_sources, -1)
     return (times * (times - 1)).sum(axis=1) / 2
 
 
-def _by_cluster(view: StoredConstraints, wrong: Labels, draw: _Draw) -> FloatArray:
+def _by_cluster(
+    view: StoredConstraints, wrong: BoolArray, error_rate: FloatArray, cell: IntArray
+) -> FloatArray:
     """Squared surplus of wrong answers by source, summed over combinations of clusters."""
-    expected = np.bincount(draw.cell, draw.error_rate)
-    seen = np.bincount(draw.cell, wrong)
-    surplus = (seen - expected) ** 2 / np.maximum(expected, 1e-12)
+    expected = np.bincount(cell, error_rate)
+    surplus = (np.bincount(cell, wrong) - expected) ** 2 / np.maximum(expected, 1e-12)
     owner = np.zeros(len(expected), np.int64)
-    owner[draw.cell] = view.source
+    owner[cell] = view.source
     return np.bincount(owner, surplus, view.n_sources)
 
 

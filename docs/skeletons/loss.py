@@ -19,7 +19,7 @@ from bayesclust.typing import ArrayLike, FloatArray
 
 
 @dataclass(frozen=True)
-class TsallisVI(bc.losses.AdditiveLoss):
+class TsallisVI(bc.losses.Loss):
     """For ``bc.point_estimate(..., loss=TsallisVI())`` or ``bc.TVClust(loss=TsallisVI())``."""
 
     q: float = 1.5

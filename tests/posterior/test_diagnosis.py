@@ -85,8 +85,6 @@ def test_independent_draws_are_trusted(good):
     verdicts = ("Trust this run", "This run will do")
     assert all(report.verdict.startswith(verdicts) for report in reports)
     assert set(reports[0].table["state"]) <= {"converged", "constant"}
-    html = reports[0]._repr_html_()
-    assert html.index("R-hat is at most") < html.index("<table") < html.index("n_clusters")
     assert repr(reports[0]).startswith("Diagnosis(ok=True")
     assert "This run will do for means" in diagnose(to_datatree(*good(4, 60))).verdict
 
@@ -285,4 +283,3 @@ def test_diagnose_reports_the_conflict(rng):
     assert (silent.conflict, str(silent)) == ("", silent.verdict)
     assert loud.conflict.startswith("Data and constraints conflict")
     assert str(loud) == f"{loud.conflict} {loud.verdict}"
-    assert loud.conflict.split(":")[0] in loud._repr_html_()

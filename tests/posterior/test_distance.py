@@ -22,9 +22,9 @@ def test_distance_by_hand():
 
 def test_wasserstein_is_the_best_matching(rng):
     first, second = rng.integers(3, size=(2, 10, 8))
-    found = bc.posterior.posterior_distance(first, second, loss="nvi", num_draws=5)
+    found = bc.posterior.posterior_distance(first, second, num_draws=5)
     chosen = np.linspace(0, 9, 5).round().astype(int)
-    cost = [[bc.losses.NVI().loss(a, b) for b in second[chosen]] for a in first[chosen]]
+    cost = [[bc.losses.VI().loss(a, b) for b in second[chosen]] for a in first[chosen]]
     best = min(
         np.mean([cost[i][j] for i, j in enumerate(order)]) for order in permutations(range(5))
     )

@@ -213,12 +213,6 @@ def class_shares(z: IntArray, matched: IntArray) -> FloatArray:
     return shares / len(z)
 
 
-def best_columns(proba: FloatArray, labels: IntArray) -> IntArray:
-    """The columns of `proba` (n, K) that the labels 0..L-1 are, then all others."""
-    together = np.eye(proba.shape[1])[labels].T @ proba
-    return np.asarray(linear_sum_assignment(-together)[1])
-
-
 # --- compiled scans
 
 
