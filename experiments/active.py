@@ -2,9 +2,8 @@
 
 An expert who errs once in ten answers is asked about pairs, a hundred one by one. One posterior of
 TVClust is updated by the answers, whoever chooses the queries: posterior selection, NPU (Xiong,
-Azimi and Fern 2014) or chance, or also explore and consolidate, and min-max. Pairwise F by number
-of answers, the area under that curve, paired differences, and where a stopping rule would have
-stopped.
+Azimi and Fern 2014) or chance, or also explore and consolidate. Pairwise F by number of answers,
+the area under that curve, paired differences, and where a stopping rule would have stopped.
 """
 
 from __future__ import annotations
@@ -23,7 +22,6 @@ import bayesclust as bc
 from bayesclust.active import (
     NPU,
     ExploreConsolidate,
-    MinMax,
     PosteriorQueries,
     Query,
     QueryState,
@@ -66,7 +64,6 @@ METHODS = {
     "explore-consolidate": Method(
         "explore, consolidate", "neighbourhoods and distances", lambda _: ExploreConsolidate()
     ),
-    "min-max": Method("min-max", "neighbourhoods and distances", lambda _: MinMax()),
     "random": Method("random", "nothing", lambda _: RandomQueries()),
 }
 

@@ -1,6 +1,6 @@
 """Active learning: which query to ask next, and the session that asks it."""
 
-from bayesclust.active.neighbourhoods import NPU, ExploreConsolidate, MinMax, Neighbourhoods
+from bayesclust.active.neighbourhoods import NPU, ExploreConsolidate
 from bayesclust.active.posterior_queries import PosteriorQueries, suggest_queries
 from bayesclust.active.protocol import Query, QueryState, QueryStrategy, RandomQueries
 from bayesclust.active.session import QUERY_STRATEGIES, InteractiveSession
@@ -10,8 +10,6 @@ __all__ = [
     "QUERY_STRATEGIES",
     "ExploreConsolidate",
     "InteractiveSession",
-    "MinMax",
-    "Neighbourhoods",
     "PosteriorQueries",
     "Query",
     "QueryState",

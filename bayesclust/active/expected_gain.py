@@ -18,7 +18,7 @@ large atoms have their share, and half random atoms.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import entr, xlogy
 
-from bayesclust.active.protocol import ASKED, PAIR, VOCABULARY, Query, ordered
+from bayesclust.active.protocol import ASKED, DONT_KNOW, PAIR, VOCABULARY, ordered
 from bayesclust.checks import check_int, shown
 from bayesclust.constraints.base import equality_patterns
 from bayesclust.constraints.sampling import random_triplets, unrank_pairs
@@ -189,60 +189,40 @@ class WeightedDraws(NamedTuple):
 
     draws: Labels  # (S, n)
     weights: FloatArray  # (S,) of sum 1
-    confusion: Mapping[str, FloatArray]  # by kind: p(answer | truth), (S, truth, answer)
+    kind: str  # of the queries
+    confusion: FloatArray  # (S, truth, answer) p(answer | truth)
 
-    def answers(self, queries: Sequence[Query]) -> FloatArray:
-        """Return p(answer | draw) of C queries, (C, S, 3)."""
-        out = np.empty((len(queries), len(self.draws), 3))
-        kinds = np.array([query.kind for query in queries])
+    def answers(self, items: IntArray) -> FloatArray:
+        """Return p(answer | draw) of C queries about items (C, t), shape (C, S, 3)."""
+        truths = ASKED[self.kind].truth[equality_patterns(self.draws[:, items])]
         row = np.arange(len(self.draws))[:, None]
-        for kind in set(kinds.tolist()):
-            which = np.flatnonzero(kinds == kind)
-            items = np.array([queries[c].items for c in which.tolist()])
-            truths = ASKED[kind].truth[equality_patterns(self.draws[:, items])]
-            out[which] = np.swapaxes(self.confusion[kind][row, truths], 0, 1)
-        return out
+        return np.swapaxes(self.confusion[row, truths], 0, 1)
 
     def best(
-        self, queries: Sequence[Query], target: Any, size: int, rng: Generator
-    ) -> tuple[list[Query], FloatArray]:
+        self, items: IntArray, target: Any, size: int, rng: Generator
+    ) -> tuple[IntArray, FloatArray]:
         """Return the queries to ask together, best first, and what each adds to those before it."""
         measure = uncertainty(target, self.draws)
-        answers = self.answers(queries)
-        pool: IntArray = np.arange(len(queries))
-        if size > 1 and len(queries) > SHORTLIST:
+        answers = self.answers(items)
+        pool: IntArray = np.arange(len(items))
+        if size > 1 and len(items) > SHORTLIST:
             gains = expected_gains(measure, self.weights, answers)
             pool = np.argsort(-gains, kind="stable")[:SHORTLIST]
         chosen, adds = choose_jointly(measure, self.weights, answers[pool], size, rng)
-        return [queries[c] for c in pool[chosen]], adds
+        return items[pool[chosen]], adds
 
-    def table(self, queries: Sequence[Query], target: Any) -> pd.DataFrame:
+    def table(self, items: IntArray, target: Any) -> pd.DataFrame:
         """Return per query its kind, items, expected gain and the probability of each answer."""
         import pandas as pd
 
-        answers = self.answers(queries)
-        width = max((len(query.items) for query in queries), default=2)
-        frame = pd.DataFrame({"kind": [query.kind for query in queries]})
-        for t, name in enumerate("ijk"[:width]):
-            column = [query.items[t] if t < len(query.items) else None for query in queries]
-            frame[name] = pd.array(column, dtype="Int64") if name == "k" else column
+        asked = ASKED[self.kind]
+        answers = self.answers(items)
+        frame = pd.DataFrame(items, columns=list(asked.members))
+        frame.insert(0, "kind", self.kind)
         frame["gain"] = expected_gains(uncertainty(target, self.draws), self.weights, answers)
-        mean = np.einsum("s,csa->ca", self.weights, answers)
-        for kind in frame["kind"].unique():
-            own = (frame["kind"] == kind).to_numpy()
-            for word in VOCABULARY[kind][:2]:
-                frame.loc[own, word] = mean[own, ASKED[kind].vocabulary.index(word)]
-        return frame.assign(dnk=mean[:, 2])
-
-    def candidates(
-        self, kinds: Sequence[str], asked: Mapping[str, set[Any]], number: int, rng: Generator
-    ) -> list[Query]:
-        """Return about `number` queries of each kind that are worth comparing."""
-        found = [
-            (kind, propose(kind, self.draws, self.weights, asked[kind], number, rng))
-            for kind in kinds
-        ]
-        return [Query(kind, tuple(row)) for kind, rows in found for row in rows.tolist()]
+        words = dict.fromkeys((*asked.vocabulary, DONT_KNOW))
+        mean = dict(zip(words, self.weights @ answers.transpose(2, 1, 0), strict=True))
+        return frame.assign(**{word: mean[word] for word in VOCABULARY[self.kind]})
 
 
 def atoms(draws: Labels) -> IntArray:
@@ -266,15 +246,14 @@ class _Members:
         """One random member of each atom."""
         return self.order[self.begin[atom] + self.rng.integers(self.size[atom])]
 
-    def pairs_of(self, atoms: IntArray) -> IntArray:
-        """Sorted pairs of members of two atoms each."""
-        return np.sort(np.stack([self.of(atoms[:, 0]), self.of(atoms[:, 1])], axis=1), axis=1)
-
     def tuples(self, number: int, width: int) -> IntArray:
-        """Tuples of random items, then of members of random atoms."""
+        """Tuples of different items, of random ones and of members of random atoms."""
         by_item = self.rng.integers(len(self.order), size=(number - number // 2, width))
         by_atom = self.of(self.rng.integers(len(self.size), size=(number // 2, width)))
-        return np.concatenate([by_item, by_atom])
+        items = np.concatenate([by_item, by_atom])
+        ordered = np.sort(items, axis=1)
+        different = (ordered[:, 1:] != ordered[:, :-1]).all(axis=1)
+        return (ordered if width == 2 else items)[different]
 
 
 def propose(
@@ -288,45 +267,32 @@ def propose(
     """Return at most about `number` new queries of a kind, (C, 2) or (C, 3), in random order."""
     members = _Members(atoms(draws), rng)
     n = draws.shape[1]
+    width = len(ASKED[kind].members)
+    found: list[IntArray] = []
     if kind == PAIR and comb(len(members.size), 2) <= number:
-        found = _all_pairs(members, asked)
+        found = [_all_pairs(members, asked)]
     elif kind != PAIR and n * comb(n - 1, 2) <= number:
-        found = random_triplets(n, n * comb(n - 1, 2), rng)
-    else:
-        found = _disputed(kind, members, draws, weights, number)
-    rows = {ordered(kind, row): tuple(row) for row in found.tolist()}
+        found = [random_triplets(n, n * comb(n - 1, 2), rng)]
+    else:  # those on whose true answer two random draws disagree
+        truth = ASKED[kind].truth
+        while len(found) < ROUNDS and sum(map(len, found)) < number:
+            items = members.tuples(4 * number, width)
+            drawn = rng.choice(len(draws), size=(2, len(items)), p=weights)
+            one, other = truth[equality_patterns(draws[drawn[..., None], items])]
+            found.append(items[one != other])
+        found = [np.concatenate(found)[:number]]
+    rows = {ordered(kind, row): tuple(row) for row in found[0].tolist()}
     new = [row for key, row in rows.items() if key not in asked]
-    return rng.permutation(np.array(new, dtype=np.int64).reshape(-1, 2 if kind == PAIR else 3))
+    return rng.permutation(np.array(new, dtype=np.int64).reshape(-1, width))
 
 
 def _all_pairs(members: _Members, asked: set[tuple[int, ...]]) -> IntArray:
     """One pair of items for each two atoms, another where that pair was asked."""
     both = unrank_pairs(np.arange(comb(len(members.size), 2)))
-    pairs = members.pairs_of(both)
+    pairs = np.sort(members.of(both.T).T, axis=1)
     for _ in range(ROUNDS if asked else 0):
         again = np.array([pair in asked for pair in map(tuple, pairs.tolist())], dtype=np.bool_)
         if not again.any():
             break
-        pairs[again] = members.pairs_of(both[again])
+        pairs[again] = np.sort(members.of(both[again].T).T, axis=1)
     return pairs
-
-
-def _disputed(
-    kind: str, members: _Members, draws: Labels, weights: FloatArray, number: int
-) -> IntArray:
-    """Queries on whose true answer two random draws disagree."""
-    truth = ASKED[kind].truth
-    found: list[IntArray] = []
-    while len(found) < ROUNDS and sum(map(len, found)) < number:
-        if kind == PAIR:
-            items = members.tuples(4 * number, 2)
-            items = np.sort(items[items[:, 0] != items[:, 1]], axis=1)
-        else:
-            items = members.tuples(4 * number, 3)
-            i, j, k = items.T
-            items = items[(i != j) & (i != k) & (j != k)]
-        one, other = members.rng.choice(len(draws), size=(2, len(items)), p=weights)
-        first = truth[equality_patterns(draws[one[:, None], items])]
-        second = truth[equality_patterns(draws[other[:, None], items])]
-        found.append(items[first != second])
-    return np.concatenate(found)[:number]

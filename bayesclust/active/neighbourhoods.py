@@ -1,24 +1,23 @@
 """Neighbourhoods, and the published strategies that ask about pairs by them alone.
 
 Neighbourhoods are sets of items known to be in one cluster each, and in different ones (Basu,
-Banerjee and Mooney 2004; Mallapragada, Jin and Jain 2008; Xiong, Azimi and Fern 2014): an item is
-compared with one after the other until it is in one, or begins a new one. The authors take every
-answer for correct. Here answers are accepted one by one, those that a pair received more often
-first, then in their order, and one that contradicts those before it is set aside. After "don't
-know" the item is compared with the next neighbourhood; one that is in none, and not known to be
-apart from all, rests until only other pairs between it and that neighbourhood are left to ask.
+Banerjee and Mooney 2004; Xiong, Azimi and Fern 2014): an item is compared with one after the other
+until it is in one, or begins a new one. The authors take every answer for correct. Here answers are
+accepted one by one, those that a pair received more often first, then in their order, and one that
+contradicts those before it is set aside. After "don't know" the item is compared with the next
+neighbourhood; one that is in none, and not known to be apart from all, rests until only other pairs
+between it and that neighbourhood are left to ask.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Self
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.sparse import csr_array
 from scipy.special import entr
 
 from bayesclust.active.protocol import PAIR, Query, QueryState
@@ -27,6 +26,7 @@ from bayesclust.constraints import PairwiseConstraints
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 Pair = tuple[int, ...]
+Preference = Callable[[int], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Neighbourhoods:
     inside: BoolArray  # (n,) items in a neighbourhood
     apart: BoolArray  # (n, l) neighbourhoods that an item cannot be in
     compared: BoolArray  # (n, l) neighbourhoods that an item's group was compared with
+    fresh: BoolArray  # (n, l) neighbourhoods that an item is still to be compared with
     begun: list[int]  # items of the last query that have neighbourhoods left to compare
     asked: set[Pair]
 
@@ -66,19 +67,14 @@ class Neighbourhoods:
             apart[:, k] = np.isin(group, list(foes[one]))
             compared[:, k] = np.isin(group, ends[(ends == one).any(axis=1)])
         inside = np.isin(group, chosen)
+        fresh = ~(apart | compared | inside[:, None])
+        last = dict.fromkeys(chain.from_iterable([*pairs[-1:], *skipped[-1:]]))
+        begun = [i for i in last if fresh[i].any() and compared[i].any()]
         members = [groups[one] for one in chosen]
-        found = cls(members, group, inside, apart, compared, [], asked)
-        begun = (found.fresh.any(axis=1) & compared.any(axis=1)).tolist()
-        last = dict.fromkeys([*(pairs[-1] if pairs else ()), *(skipped[-1] if skipped else ())])
-        return replace(found, begun=[i for i in last if begun[i]])
-
-    @property
-    def fresh(self) -> BoolArray:
-        """Neighbourhoods that each item is still to be compared with, (n, l)."""
-        return ~(self.apart | self.compared | self.inside[:, None])
+        return cls(members, group, inside, apart, compared, fresh, begun, asked)
 
     def queries(
-        self, order: Sequence[int] | IntArray, preference: Callable[[int], FloatArray], size: int
+        self, order: Sequence[int] | IntArray, preference: Preference, size: int
     ) -> list[Query]:
         """Return at most `size` queries: about the item that was begun, then the others in order.
 
@@ -89,30 +85,23 @@ class Neighbourhoods:
         first_of: dict[int, int] = {}
         for i in [*self.begun, *map(int, order)]:
             first_of.setdefault(int(self.group[i]), i)
-        items = list(first_of.values())
-        new: dict[Pair, None] = {}
-        for i, j in chain(self._in_rounds(items, preference), self._other_pairs()):
-            new[min(i, j), max(i, j)] = None
-            if len(new) == size:
-                break
-        return [Query(PAIR, pair) for pair in new]
+        found = self._pairs(list(first_of.values()), preference)
+        new = dict.fromkeys((min(pair), max(pair)) for pair in found)
+        return [Query(PAIR, pair) for pair in islice(new, size)]
 
-    def _in_rounds(
-        self, items: list[int], preference: Callable[[int], FloatArray]
-    ) -> Iterator[Pair]:
-        """Each item with the neighbourhood it prefers, then each with its second, and so on."""
-        fresh = self.fresh
+    def _pairs(self, items: list[int], preference: Preference) -> Iterator[Pair]:
+        """Each item with the neighbourhood it prefers, then each with its second, and so on.
+
+        After them, for what "don't know" left open, other pairs of an item and a neighbourhood.
+        """
         queues: dict[int, list[int]] = {}
         for turn in range(len(self.members)):
             for i in items:
                 if i not in queues:
                     best = np.argsort(-preference(i), kind="stable")
-                    queues[i] = best[fresh[i, best]].tolist()
+                    queues[i] = best[self.fresh[i, best]].tolist()
                 if turn < len(queues[i]):
                     yield i, self.members[queues[i][turn]][0]
-
-    def _other_pairs(self) -> Iterator[Pair]:
-        """After "don't know": other pairs between the group of an item and the neighbourhood."""
         for i, k in np.argwhere(self.compared & ~self.apart & ~self.inside[:, None]).tolist():
             for j in self.members[k]:
                 if (min(i, j), max(i, j)) not in self.asked:
@@ -139,51 +128,6 @@ def _accept(pairs: list[Pair], votes: list[int], n: int) -> tuple[IntArray, list
             foes[one].add(other)
             foes[other].add(one)
     return group, foes
-
-
-def _explore(X: FloatArray, known: Neighbourhoods, size: int) -> list[Query]:
-    """Farthest-first traversal; the neighbourhood with the nearest member comes first."""
-
-    def nearness(item: int) -> FloatArray:
-        distances = [np.linalg.norm(X[members] - X[item], axis=1) for members in known.members]
-        return np.array([-distance.min() for distance in distances])
-
-    return known.queries(_farthest_first(X, known), nearness, size)
-
-
-def _farthest_first(X: FloatArray, known: Neighbourhoods) -> IntArray:
-    """Items with a fresh neighbourhood by decreasing distance to the nearest item without one."""
-    from sklearn.metrics import pairwise_distances_argmin_min
-
-    is_fresh = known.fresh.any(axis=1)
-    left = np.flatnonzero(is_fresh)
-    if not left.size:
-        return left
-    distance = pairwise_distances_argmin_min(X[left], X[~is_fresh])[1]
-    return np.asarray(left[np.argsort(-distance, kind="stable")])
-
-
-class MinMax:
-    """Ask about the item that is least similar to the items in neighbourhoods.
-
-    Mallapragada, Jin and Jain (ICPR 2008): the next item is the one whose largest similarity to the
-    items in neighbourhoods is smallest; it is compared with the neighbourhoods by decreasing
-    largest similarity until one is its own. With similarities that decrease in the Euclidean
-    distance this is farthest-first traversal.
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> X = np.array([[0.0], [1.0], [4.0], [10.0]])
-    >>> links = PairwiseConstraints([(0, 3)], [False], n_items=4)
-    >>> state = QueryState(X, np.zeros(4, dtype=int), [links], [])
-    >>> MinMax()(state, size=1, rng=np.random.default_rng(0))
-    [Query(kind='pair', items=(0, 2))]
-    """
-
-    def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
-        """Return the next query, or those about the `size` farthest items."""
-        return _explore(state.X, Neighbourhoods.of(state, rng), size)
 
 
 class ExploreConsolidate:
@@ -218,11 +162,29 @@ class ExploreConsolidate:
         X = state.X
         known = Neighbourhoods.of(state, rng)
         wanted = len(np.unique(state.labels)) if self.n_clusters is None else self.n_clusters
-        if len(known.members) < wanted:
-            return _explore(X, known, size)
-        means = np.array([X[members].mean(axis=0) for members in known.members])
-        drawn = rng.permutation(np.flatnonzero(known.fresh.any(axis=1)))
-        return known.queries(drawn, lambda item: -np.linalg.norm(means - X[item], axis=1), size)
+        exploring = len(known.members) < wanted
+        if exploring:
+            places = [X[members] for members in known.members]
+            order = _farthest_first(X, known.fresh.any(axis=1))
+        else:
+            places = [X[members].mean(axis=0, keepdims=True) for members in known.members]
+            order = rng.permutation(np.flatnonzero(known.fresh.any(axis=1)))
+
+        def nearness(item: int) -> FloatArray:
+            return np.array([-np.linalg.norm(own - X[item], axis=1).min() for own in places])
+
+        return known.queries(order, nearness, size)
+
+
+def _farthest_first(X: FloatArray, is_fresh: BoolArray) -> IntArray:
+    """Items with a fresh neighbourhood by decreasing distance to the nearest item without one."""
+    from sklearn.metrics import pairwise_distances_argmin_min
+
+    left = np.flatnonzero(is_fresh)
+    if not left.size:
+        return left
+    distance = pairwise_distances_argmin_min(X[left], X[~is_fresh])[1]
+    return np.asarray(left[np.argsort(-distance, kind="stable")])
 
 
 class NPU:
@@ -270,17 +232,16 @@ class NPU:
         self.seed = check_int(seed, "seed", least=0)
         n_threads(n_jobs)  # refuses bad values now; threads are counted at the query
         self.n_jobs = n_jobs
-        self._forest: tuple[FloatArray, IntArray, csr_array] | None = None  # of X, labels: leaves
+        self._forest: tuple[FloatArray, IntArray, Any] | None = None  # of X, labels: leaves
 
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
         """Return the next query, or the best about `size` items; `rng` breaks ties."""
         known = Neighbourhoods.of(state, rng)
-        fresh = known.fresh
+        is_fresh = known.fresh.any(axis=1)
         probability = self.probability(state, known)
         # sums that differ by rounding alone are ties
-        score = np.round(informativeness(probability), 12)
-        score[~fresh.any(axis=1)] = -1.0
-        order = np.lexsort((rng.random(len(score)), -score))[: fresh.any(axis=1).sum()]
+        score = np.where(is_fresh, np.round(informativeness(probability), 12), -1.0)
+        order = np.lexsort((rng.random(len(score)), -score))[: is_fresh.sum()]
         return known.queries(order, lambda item: probability[item], size)
 
     def probability(self, state: QueryState, known: Neighbourhoods) -> FloatArray:
@@ -288,7 +249,7 @@ class NPU:
         fresh = known.fresh
         if fresh.shape[1] == 1:  # a forest would add nothing
             return fresh.astype(np.float64)
-        leaves = self._leaves(state)
+        leaves = self._leaves(state.X, state.labels)
         weight = np.zeros(fresh.shape)
         for k, members in enumerate(known.members):
             weight[members, k] = 1.0 / len(members)
@@ -299,22 +260,17 @@ class NPU:
         mean /= np.where(total > 0, total, 1.0)
         return mean
 
-    def _leaves(self, state: QueryState) -> csr_array:
-        """The leaves of each item, (n, leaves) of 0 and 1, one leaf of each tree."""
-        X = state.X
-        labels = state.labels
+    def _leaves(self, X: FloatArray, labels: IntArray) -> Any:
+        """The leaves of each item, sparse (n, leaves) of 0 and 1, one leaf of each tree."""
         kept = self._forest
         if kept is None or not (np.array_equal(X, kept[0]) and np.array_equal(labels, kept[1])):
             from sklearn.ensemble import RandomForestClassifier
+            from sklearn.preprocessing import OneHotEncoder
 
             forest = RandomForestClassifier(
                 self.n_trees, random_state=self.seed, n_jobs=self.n_jobs or -1
             ).fit(X, labels)
-            nodes = np.array([tree.tree_.node_count for tree in forest.estimators_])
-            where = forest.apply(X) + np.concatenate([[0], np.cumsum(nodes)[:-1]])
-            starts = np.arange(0, where.size + 1, self.n_trees)
-            rows = (np.ones(where.size), where.ravel(), starts)
-            kept = X.copy(), labels.copy(), csr_array(rows, (len(X), nodes.sum()))
+            kept = X.copy(), labels.copy(), OneHotEncoder().fit_transform(forest.apply(X))
             self._forest = kept
         return kept[2]
 

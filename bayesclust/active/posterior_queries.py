@@ -9,24 +9,18 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.base import clone
 
-from bayesclust.active.expected_gain import (
-    WeightedDraws,
-    check_target,
-    default_min_gain,
-    with_skips,
-)
+from bayesclust import checks as check
+from bayesclust.active import expected_gain
+from bayesclust.active.expected_gain import WeightedDraws, propose, with_skips
 from bayesclust.active.protocol import (
     ASKED,
     PAIR,
-    TRIPLET,
     Query,
     QueryState,
     RandomQueries,
     check_queries,
     ordered,
 )
-from bayesclust.checks import check_choice, check_int, check_random_state, number_between
-from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
 from bayesclust.inference.particles import (
@@ -36,17 +30,10 @@ from bayesclust.inference.particles import (
     extends,
     systematic,
 )
+from bayesclust.posterior import tree
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import (
-    Labels,
-    canonical,
-    constraints_if_any,
-    evenly_spread,
-    group,
-    stacked_partitions,
-)
 from bayesclust.typing import FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
@@ -54,7 +41,6 @@ if TYPE_CHECKING:
 
     from bayesclust.constraints.stored import StoredConstraints
 
-KINDS = {PAIR: (PAIR,), TRIPLET: (TRIPLET,), "either": (PAIR, TRIPLET)}
 ANNOTATOR = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
 AT_ONCE = 30
 """Further answers beyond which a new run takes less time than conditioning on them one by one."""
@@ -79,7 +65,7 @@ class PosteriorQueries:
 
     Parameters
     ----------
-    kind : {"pair", "triplet", "either"}, default "pair"
+    kind : {"pair", "triplet"}, default "pair"
         What to ask; a triplet often tells more, and takes the annotator longer.
     target : "partition", "n_clusters", int, or loss, default "vi"
         What one wants to know: the partition in every detail (BALD), the number of clusters, which
@@ -100,13 +86,6 @@ class PosteriorQueries:
         Draws that are kept, of all models together.
     num_candidates : int, default 2000
         Queries of each kind to compare, at most.
-
-    Notes
-    -----
-    On generated data, 120 items of three kinds, 40 queries with one answer in ten wrong, the mean
-    pairwise F over a session was 0.695 by "vi" (0.700 "binder", 0.656 "partition", 0.670 random
-    pairs; 0.675 under the prior Beta(4, 1)), with standard errors of 0.010 to 0.018; one model lost
-    0.071.
 
     References
     ----------
@@ -139,46 +118,57 @@ class PosteriorQueries:
         num_draws: int = 100,
         num_candidates: int = 2000,
     ) -> None:
-        self.kind = check_choice(kind, "kind", KINDS)
-        self.target = check_target(target)
+        self.kind = check.check_choice(kind, "kind", ASKED)
+        self.target = expected_gain.check_target(target)
         self.min_gain = (
-            None if min_gain is None else number_between(min_gain, "min_gain", "[0, inf)")
+            None if min_gain is None else check.number_between(min_gain, "min_gain", "[0, inf)")
         )
-        self.patience = check_int(patience, "patience", least=0)
+        self.patience = check.check_int(patience, "patience", least=0)
         if estimator is None:
             estimator = [
                 TVClust(num_warmup=200, cluster_model=model) for model in ("single", "mixture")
             ]
-        self.estimators = _check_estimators(estimator, num_draws)
+        given = estimator if isinstance(estimator, Sequence) else [estimator]
+        self.estimators = check.each_is(given, (TVClust,), "estimator")
+        samplers = [one.sampler for one in self.estimators]
+        if set(samplers) != {"collapsed"}:
+            raise ValueError(
+                "estimator must be TVClust, one or several, with sampler='collapsed', which "
+                f"conditions on answers one by one; got samplers {samplers}."
+            )
         if not (noise is None or isinstance(noise, NoiseModel)):
             raise TypeError(
                 f"noise must be a noise model or None; got {type(noise).__name__}: "
                 "pass say LinkNoise()."
             )
         self.noise = noise
-        self.num_draws = num_draws
-        self.num_candidates = check_int(num_candidates, "num_candidates")
+        self.num_draws = check.check_int(num_draws, "num_draws", least=2 * len(self.estimators))
+        self.num_candidates = check.check_int(num_candidates, "num_candidates")
         self._particles: AveragedParticles | None = None
         self._X: Any = None
         self._gained_at: int | None = None  # number of answers at the last query above min_gain
 
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
         """Return at most `size` queries to ask together, best first; none if it is time to stop."""
-        draws, queries = self._weigh(state, rng)
-        chosen, gains = draws.best(queries, self.target, size, rng)
-        # a query after one that is not worth asking was chosen as an addition to it
+        draws = self._weighted_draws(state, rng)
+        chosen, gains = draws.best(self._candidates(draws, state, rng), self.target, size, rng)
         least = self.min_gain
         if least is None:
-            least = default_min_gain(self.target, draws.draws)
+            least = expected_gain.default_min_gain(self.target, draws.draws)
+        # a query after one that is not worth asking was chosen as an addition to it
         kept = int(np.append((gains < least) & (least > 0), True).argmax())
         n_answers = sum(map(len, self.particles.problem.constraints)) + len(state.skipped)
         if kept or self._gained_at is None or n_answers < self._gained_at:
             self._gained_at = n_answers
-        return chosen[: kept or max(0, self.patience - (n_answers - self._gained_at))]
+        most = kept or max(0, self.patience - (n_answers - self._gained_at))
+        return [Query(self.kind, tuple(row)) for row in chosen[:most].tolist()]
 
     def update(self, state: QueryState, rng: Generator) -> Self:
         """Condition on the answers that are new in a state; a call does so itself."""
-        constraints = self._constraints(state)
+        constraints = [one for one in state.constraints if len(one.truth) > 0]
+        if self.noise is not None:
+            kind = self.noise.kind
+            constraints = [c.with_noise(self.noise) if c.kind == kind else c for c in constraints]
         if self._particles is not None and np.array_equal(self._X, state.X):
             known = self._particles.problem.constraints
             further = sum(map(len, constraints)) - sum(map(len, known))
@@ -186,7 +176,16 @@ class PosteriorQueries:
                 self._particles.update(constraints, rng)
                 return self
         own = np.random.default_rng(int(rng.integers(2**63)))
-        self._particles = _start(self.estimators, state.X, constraints, self.num_draws, own)
+        count = len(self.estimators)
+        ends = [m * self.num_draws // count for m in range(count + 1)]
+        parts = []
+        for estimator, size, seed in zip(
+            self.estimators, np.diff(ends), own.spawn(count), strict=True
+        ):
+            chains: list[Any] = clone(estimator).start_chains(state.X, constraints, seed)
+            thinning = max(THINNING, estimator.thinning)
+            parts.append(Particles(chains, int(size), estimator.num_warmup, thinning=thinning))
+        self._particles = AveragedParticles(parts)
         self._X = state.X
         return self
 
@@ -200,9 +199,9 @@ class PosteriorQueries:
         return self._particles
 
     @property
-    def draws(self) -> Labels:
+    def draws(self) -> tree.Labels:
         """Partitions drawn from the posterior, shape (S, n); their weights are `weights`."""
-        return canonical(self.particles.draws)
+        return tree.canonical(self.particles.draws)
 
     @property
     def weights(self) -> FloatArray:
@@ -223,87 +222,47 @@ class PosteriorQueries:
         Its columns are kind, items i, j and for triplets k, gain by itself, and the probability of
         each answer.
         """
-        draws, compared = self._weigh(state, rng, queries)
+        known = None if queries is None else check_queries(queries, len(state.X), [self.kind])
+        draws = self._weighted_draws(state, rng)
+        compared = (
+            self._candidates(draws, state, rng) if known is None else _items(known, self.kind)
+        )
         return draws.table(compared, self.target).sort_values(
             "gain", ascending=False, kind="stable", ignore_index=True
         )
 
-    def _weigh(
-        self, state: QueryState, rng: Generator, queries: Sequence[Query] | None = None
-    ) -> tuple[WeightedDraws, list[Query]]:
-        """The updated draws, and the queries to compare."""
-        particles = self.update(state, rng).particles
-        kinds = KINDS[self.kind]
-        confusion = {kind: self._confusion(kind, state) for kind in ASKED}
-        draws = WeightedDraws(self.draws, particles.weights, confusion)
-        if queries is not None:
-            return draws, check_queries(queries, len(state.X))
-        asked = {kind: state.asked(kind) for kind in kinds}
-        found = draws.candidates(kinds, asked, self.num_candidates, rng)
-        return draws, found or RandomQueries(kinds[0])(state, self.num_candidates, rng)
+    def _candidates(self, draws: WeightedDraws, state: QueryState, rng: Generator) -> IntArray:
+        """The items of the queries to compare, (C, 2) or (C, 3)."""
+        asked = state.asked(self.kind)
+        number = self.num_candidates
+        found = propose(self.kind, draws.draws, draws.weights, asked, number, rng)
+        return (
+            found if len(found) else _items(RandomQueries(self.kind)(state, number, rng), self.kind)
+        )
 
-    def _confusion(self, kind: str, state: QueryState) -> FloatArray:
-        """p(answer | truth) of the first source under each draw, the noise integrated out."""
-        particles = self.particles
-        own = [one for one in particles.problem.constraints if isinstance(one, ASKED[kind])]
+    def _weighted_draws(self, state: QueryState, rng: Generator) -> WeightedDraws:
+        """The updated draws, and p(answer | truth) of the first source under each of them."""
+        particles = self.update(state, rng).particles
+        asked = ASKED[self.kind]
+        own = [one for one in particles.problem.constraints if isinstance(one, asked)]
         if own:
             noise = own[0].noise
             counts = own[0].counts(particles.draws)
         else:
-            given = self.noise is not None and self.noise.kind == ASKED[kind].kind
-            noise = self.noise if self.noise is not None and given else ASKED[kind].default_noise()
+            given = self.noise is not None and self.noise.kind == asked.kind
+            noise = self.noise if self.noise is not None and given else asked.default_noise()
             shape = (len(particles.draws), noise.n_answers, len(noise.truth))
             counts = np.zeros(shape, dtype=np.int64)
         table = noise.predictive(counts)[:, 0]
-        if kind == TRIPLET:
-            return table
-        skipped = sum(query.kind == PAIR for query in state.skipped)
-        return with_skips(table, skipped, sum(map(len, own)))
-
-    def _constraints(self, state: QueryState) -> list[Constraints]:
-        """The answers of a state, under the noise of this strategy."""
-        found = [one for one in state.constraints if len(one.truth) > 0]
-        if self.noise is None:
-            return found
-        return [one.with_noise(self.noise) if one.kind == self.noise.kind else one for one in found]
+        if self.kind == PAIR:
+            skipped = sum(query.kind == PAIR for query in state.skipped)
+            table = with_skips(table, skipped, sum(map(len, own)))
+        return WeightedDraws(self.draws, particles.weights, self.kind, table)
 
 
-def _check_estimators(estimators: Any, num_draws: Any) -> tuple[TVClust, ...]:
-    """Return the estimators, all TVClust with the collapsed sampler, or refuse them."""
-    found = tuple(estimators) if isinstance(estimators, Sequence) else (estimators,)
-    for estimator in found:
-        if not isinstance(estimator, TVClust):
-            raise TypeError(
-                f"estimator must be a TVClust, or several; got {type(estimator).__name__}: "
-                "pass TVClust(...)."
-            )
-        if estimator.sampler != "collapsed":
-            raise ValueError(
-                "only sampler='collapsed' conditions on answers one by one; "
-                f"got {estimator.sampler!r}: choose that one."
-            )
-    if not found:
-        raise ValueError("estimator is empty: pass TVClust(...), or several.")
-    check_int(num_draws, "num_draws", least=2 * len(found))
-    return found
-
-
-def _start(
-    estimators: Sequence[TVClust],
-    X: FloatArray,
-    constraints: Sequence[Constraints],
-    number: int,
-    rng: Generator,
-) -> AveragedParticles:
-    """Weighted draws from short runs of the chains of each estimator, an equal part of each."""
-    ends = [m * number // len(estimators) for m in range(len(estimators) + 1)]
-    parts = []
-    for m, (estimator, own) in enumerate(zip(estimators, rng.spawn(len(estimators)), strict=True)):
-        chains: list[Any] = clone(estimator).start_chains(X, constraints, own)
-        thinning = max(THINNING, estimator.thinning)
-        size = ends[m + 1] - ends[m]
-        parts.append(Particles(chains, size, estimator.num_warmup, thinning=thinning))
-    return AveragedParticles(parts)
+def _items(queries: Sequence[Query], kind: str) -> IntArray:
+    rows = np.array([query.items for query in queries], dtype=np.int64)
+    return rows.reshape(-1, len(ASKED[kind].members))
 
 
 def suggest_queries(
@@ -348,17 +307,18 @@ def suggest_queries(
     0  1  2  0.106  0.106
     1  1  3  0.106  0.074
     """
-    check_choice(kind, "kind", ASKED)
-    check_int(size, "size")
-    check_int(num_candidates, "num_candidates")
-    z = stacked_partitions(posterior)
-    rng = check_random_state(seed)
-    rows = evenly_spread(check_int(num_draws, "num_draws"), len(z))
-    stored = [one for one in constraints_if_any(posterior) if one.kind == ASKED[kind].kind]
-    confusion = {kind: _stored_confusion(kind, stored, posterior, rows)}
-    draws = WeightedDraws(z[rows], np.full(len(rows), 1 / len(rows)), confusion)
+    check.check_choice(kind, "kind", ASKED)
+    check.check_int(size, "size")
+    check.check_int(num_candidates, "num_candidates")
+    z = tree.stacked_partitions(posterior)
+    rng = check.check_random_state(seed)
+    rows = tree.evenly_spread(check.check_int(num_draws, "num_draws"), len(z))
+    weights = np.full(len(rows), 1 / len(rows))
+    stored = [one for one in tree.constraints_if_any(posterior) if one.kind == ASKED[kind].kind]
+    table = _stored_confusion(kind, stored, posterior, rows)
+    draws = WeightedDraws(z[rows], weights, kind, table)
     asked = {ordered(kind, row) for own in stored for row in own.items.tolist()}
-    candidates = draws.candidates([kind], {kind: asked}, num_candidates, rng)
+    candidates = propose(kind, draws.draws, weights, asked, num_candidates, rng)
     chosen, adds = draws.best(candidates, target, size, rng)
     return draws.table(chosen, target).assign(adds=adds)
 
@@ -367,7 +327,7 @@ def _stored_confusion(
     kind: str, stored: list[StoredConstraints], posterior: Any, rows: IntArray
 ) -> FloatArray:
     """p(answer | truth) of the first source in each draw, or at the prior mean."""
-    draws = group(posterior, "posterior") if stored else None
+    draws = tree.group(posterior, "posterior") if stored else None
     if draws is not None and all(name in draws for name in stored[0].parameters.values()):
         by_chain = confusions(stored[0], draws)[:, :, 0]
         table = by_chain.reshape(-1, *by_chain.shape[2:])[rows]

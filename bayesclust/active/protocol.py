@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from math import comb
 from typing import Any, NamedTuple, Protocol
 
@@ -87,7 +87,9 @@ def ordered(kind: str, items: Sequence[int]) -> tuple[int, ...]:
     return (*items[:fixed], *sorted(items[fixed:]))
 
 
-def check_queries(queries: Sequence[Any], n_items: int) -> list[Query]:
+def check_queries(
+    queries: Sequence[Any], n_items: int, kinds: Collection[str] = ASKED
+) -> list[Query]:
     """Return the queries, or refuse unknown kinds and items that are not there or repeated."""
     found = []
     for given in queries:
@@ -97,10 +99,9 @@ def check_queries(queries: Sequence[Any], n_items: int) -> list[Query]:
                 "a query is a kind and a tuple of items, such as Query('pair', (0, 1)); "
                 f"got {shown(given)}."
             )
-        found.append(Query(given[0], tuple(given[1])))
-    for kind in {check_choice(query.kind, "the kind of a query", ASKED) for query in found}:
-        rows = [query.items for query in found if query.kind == kind]
-        ASKED[kind](rows, np.zeros(len(rows), dtype=np.int8), n_items)
+        kind = check_choice(given[0], "the kind of a query", kinds)
+        ASKED[kind]([given[1]], [0], n_items)
+        found.append(Query(kind, tuple(given[1])))
     return found
 
 

@@ -16,9 +16,10 @@ from numpy.random import Generator
 from sklearn.base import clone
 
 from bayesclust._io import UNREADABLE, check_path, replaced
-from bayesclust.active.neighbourhoods import NPU, ExploreConsolidate, MinMax
+from bayesclust.active.neighbourhoods import NPU, ExploreConsolidate
 from bayesclust.active.posterior_queries import PosteriorQueries
 from bayesclust.active.protocol import (
+    ASKED,
     DONT_KNOW,
     PAIR,
     TRIPLET,
@@ -30,8 +31,7 @@ from bayesclust.active.protocol import (
     check_queries,
 )
 from bayesclust.checks import check_choice, check_int, check_items, check_random_state, true_labels
-from bayesclust.constraints import Constraints, PairwiseConstraints, RelativeConstraints
-from bayesclust.constraints.base import KINDS, check_constraints
+from bayesclust.constraints.base import KINDS, Constraints, check_constraints
 from bayesclust.estimators import DPMeans, MinimalModification
 from bayesclust.estimators.minimal_modification import start_partition
 from bayesclust.metrics import adjusted_rand
@@ -45,15 +45,13 @@ QUERY_STRATEGIES: dict[str, QueryStrategy] = {
     "random-triplets": RandomQueries(TRIPLET),
     "npu": NPU(),
     "explore-consolidate": ExploreConsolidate(),
-    "min-max": MinMax(),
     "posterior": PosteriorQueries(PAIR),
     "posterior-triplets": PosteriorQueries(TRIPLET),
 }
 """Query strategies by name, for sessions and the command line; a new one is a line here."""
 FORMAT = 2
 """Version of the files that sessions are saved in."""
-PAIRWISE = PairwiseConstraints.kind
-RELATIVE = RelativeConstraints.kind
+PAIRWISE = ASKED[PAIR].kind
 Row = tuple[str, Any]
 """A kind of constraints and one of them, plain enough for JSON: ("pairwise", (0, 1, "same"))."""
 
@@ -64,7 +62,7 @@ class Step(NamedTuple):
     labels: IntArray  # (n,)
     answers: int  # used so far
     cost: float  # of the modification
-    violated: tuple[str, ...]  # constraints, in words
+    violated: Sequence[str]  # constraints, in words
 
 
 class InteractiveSession:
@@ -206,7 +204,7 @@ class InteractiveSession:
         [(kind, items)] = check_queries([query], len(self.X))
         check_choice(answer, "answer", VOCABULARY[kind])
         row = (*(int(i) for i in items), answer)
-        self._events.append([(PAIRWISE if kind == PAIR else RELATIVE, row)])
+        self._events.append([(ASKED[kind].kind, row)])
 
     def add(self, constraints: Constraints | Sequence[Constraints]) -> None:
         """Add constraints of any kind, to be undone in one piece; names and noise are not kept."""
@@ -222,7 +220,7 @@ class InteractiveSession:
         found: MinimalModification = clone(self.modification).fit(
             self.X, partition=self.labels, constraints=self.constraints
         )
-        violated = tuple(found.violated_.what)
+        violated = list(found.violated_.what)
         self._steps.append(Step(found.labels_, len(self._rows), found.cost_, violated))
         self._events.append(None)
         return found
@@ -241,20 +239,19 @@ class InteractiveSession:
         """One row for each partition; see the class."""
         import pandas as pd
 
-        rows: list[dict[str, Any]] = []
-        for before, step in zip([self._steps[0], *self._steps], self._steps, strict=False):
-            row = {
-                "answers": step.answers,
-                "moved": int((step.labels != before.labels).sum()),
-                "cost": step.cost,
-                "violated": len(step.violated),
-                "n_clusters": len(np.unique(step.labels)),
-                "similarity": adjusted_rand(step.labels, before.labels),
-            }
-            if self.y is not None:
-                row["quality"] = adjusted_rand(step.labels, self.y)
-            rows.append(row)
-        return pd.DataFrame(rows)
+        labels = [step.labels for step in self._steps]
+        changes = list(zip(labels, [labels[0], *labels], strict=False))
+        table = {
+            "answers": [step.answers for step in self._steps],
+            "moved": [int((now != before).sum()) for now, before in changes],
+            "cost": [step.cost for step in self._steps],
+            "violated": [len(step.violated) for step in self._steps],
+            "n_clusters": [len(np.unique(now)) for now in labels],
+            "similarity": [adjusted_rand(now, before) for now, before in changes],
+        }
+        if self.y is not None:
+            table["quality"] = [adjusted_rand(now, self.y) for now in labels]
+        return pd.DataFrame(table)
 
     def area_under_budget_curve(self, score: str = "quality") -> float:
         """Return the mean of "quality" or "similarity" over answers used, linear between steps."""
@@ -282,7 +279,7 @@ class InteractiveSession:
         arrays: dict[str, Any] = {"labels": np.stack([step.labels for step in self._steps])}
         if self.y is not None:
             arrays["y"] = self.y
-        text = np.frombuffer(json.dumps(about, default=_plain).encode(), dtype=np.uint8)
+        text = np.frombuffer(json.dumps(about, default=np.generic.item).encode(), dtype=np.uint8)
         with replaced(path) as draft, draft.open("wb") as stream:
             np.savez_compressed(stream, about=text, **arrays)
 
@@ -313,25 +310,14 @@ class InteractiveSession:
         how = MinimalModification(**about["modification"])
         session = cls(points, steps[0].labels, y=y, modification=how, query_strategy=chosen)
         session._rng.bit_generator.state = about["rng"]
-        session._events = [
-            rows if rows is None else [(kind, row) for kind, row in rows]
-            for rows in about["events"]
-        ]
+        session._events = about["events"]
         session._steps = steps
         return session
 
     def __repr__(self) -> str:
-        return f"<InteractiveSession: {self._summary()}>"
-
-    def _summary(self) -> str:
+        clusters = f"{len(self.X)} items in {len(np.unique(self.labels))} clusters"
         waiting = f", {self.n_pending} not yet used" if self.n_pending else ""
-        clusters = len(np.unique(self._steps[-1].labels))
-        after = f"{self.n_answers} answers{waiting}"
-        return f"{len(self.X)} items in {clusters} clusters after {after}"
-
-    def _repr_html_(self) -> str:
-        table = self.history.tail().to_html(float_format="{:.3f}".format, border=0)
-        return f"<p><b>InteractiveSession</b>: {self._summary()}</p>{table}"
+        return f"<InteractiveSession: {clusters} after {self.n_answers} answers{waiting}>"
 
 
 def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:
@@ -347,18 +333,7 @@ def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:
 
 def _fingerprint(X: FloatArray) -> str:
     """A text that differs for other data."""
-    digest = hashlib.sha256(str(X.shape).encode())
-    digest.update(np.ascontiguousarray(X))
-    return digest.hexdigest()
-
-
-def _plain(value: Any) -> Any:
-    """A NumPy scalar as a Python one, for JSON."""
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(
-        f"a setting is a {type(value).__name__}, which cannot be saved: use plain numbers."
-    )
+    return hashlib.sha256(str(X.shape).encode() + X.tobytes()).hexdigest()
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Step], IntArray | None]:
@@ -371,11 +346,7 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Step], Int
         version = about["format"]
         if version == FORMAT:
             kept = zip(arrays["labels"], about["steps"], strict=True)
-            steps = [
-                Step(labels, answers, cost, tuple(violated))
-                for labels, (answers, cost, violated) in kept
-            ]
-            return about, steps, arrays.get("y")
+            return about, [Step(labels, *rest) for labels, rest in kept], arrays.get("y")
     except (FileNotFoundError, PermissionError):
         raise
     except (*UNREADABLE, EOFError, zipfile.BadZipFile, zlib.error):

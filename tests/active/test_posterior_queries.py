@@ -32,7 +32,7 @@ def state(pairs=(), same=(), triplets=(), answers=(), skipped=(), points=X):
 
 
 @pytest.mark.parametrize(
-    ("kind", "cluster_model"), [("pair", "single"), ("triplet", "single"), ("either", "mixture")]
+    ("kind", "cluster_model"), [("pair", "single"), ("triplet", "single"), ("triplet", "mixture")]
 )
 def test_queries_are_new_and_answers_update_the_draws(kind, cluster_model):
     choose, rng = query_strategy(kind, cluster_model), np.random.default_rng(0)

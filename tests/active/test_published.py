@@ -12,7 +12,6 @@ from bayesclust.active import (
     NPU,
     QUERY_STRATEGIES,
     ExploreConsolidate,
-    MinMax,
     Query,
     QueryState,
     RandomQueries,
@@ -20,7 +19,8 @@ from bayesclust.active import (
 from bayesclust.active.neighbourhoods import Neighbourhoods, informativeness
 from bayesclust.active.protocol import ordered
 
-PUBLISHED = ("npu", "explore-consolidate", "min-max")
+PUBLISHED = ("npu", "explore-consolidate")
+EXPLORING = ExploreConsolidate(9)
 LINE = np.array([[0.0], [1.0], [4.0], [10.0], [11.0]])
 
 
@@ -96,14 +96,14 @@ def test_an_item_begun_comes_before_a_new_one(name):
     ]
 
 
-def test_min_max_asks_about_the_farthest_item():
+def test_exploring_asks_about_the_farthest_item():
     """From 0, item 4 is farthest; with it, 2; with that, 1 and 3, of which the first comes."""
-    assert ask(MinMax(), LINE, [(0, 1)], [1]) == [(0, 4)]
-    assert ask(MinMax(), LINE, [(0, 4)], [0]) == [(0, 2)]
-    assert ask(MinMax(), LINE, [(0, 4), (0, 2)], [0, 1]) == [(0, 1)]
+    assert ask(EXPLORING, LINE, [(0, 1)], [1]) == [(0, 4)]
+    assert ask(EXPLORING, LINE, [(0, 4)], [0]) == [(0, 2)]
+    assert ask(EXPLORING, LINE, [(0, 4), (0, 2)], [0, 1]) == [(0, 1)]
     # the neighbourhood with the nearest member, 3 at 10, is asked through its first one
-    assert ask(MinMax(), LINE, [(0, 4), (3, 4), (0, 2)], [0, 1, 1]) == [(0, 1)]
-    assert ask(MinMax(), LINE, [(0, 4), (0, 1)], [0, 1], [(0, 2)])[0] == (2, 4)
+    assert ask(EXPLORING, LINE, [(0, 4), (3, 4), (0, 2)], [0, 1, 1]) == [(0, 1)]
+    assert ask(EXPLORING, LINE, [(0, 4), (0, 1)], [0, 1], [(0, 2)])[0] == (2, 4)
 
 
 def test_explore_then_consolidate():
@@ -118,7 +118,7 @@ def test_explore_then_consolidate():
     # consolidation goes by means: 5 is nearer to 7 than to the mean of 0 and 12, but not than to 4
     X = np.array([[0.0], [4.0], [12.0], [7.0], [5.0]])
     assert ask(ExploreConsolidate(2), X, [(0, 1), (1, 2), (0, 3)], [1, 1, 0]) == [(0, 4)]
-    assert ask(MinMax(), X, [(0, 1), (1, 2), (0, 3)], [1, 1, 0]) == [(0, 4)]
+    assert ask(EXPLORING, X, [(0, 1), (1, 2), (0, 3)], [1, 1, 0]) == [(0, 4)]
 
 
 def test_informativeness_by_hand_and_by_all_orders(rng):

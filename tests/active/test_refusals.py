@@ -21,16 +21,19 @@ bc.InteractiveSession(X4, [0] * 4, query_strategy=3)
     TypeError: query_strategy must be a name or a callable; got int.
 bc.InteractiveSession(X4, [0] * 4, query_strategy="oracle")
     ValueError: query_strategy must be "random" or "random-triplets" or "npu" or
-    "explore-consolidate" or "min-max" or "posterior" or "posterior-triplets"; got 'oracle'.
+    "explore-consolidate" or "posterior" or "posterior-triplets"; got 'oracle'.
 session.area_under_budget_curve()
     ValueError: the quality is not known: pass the true classes y to the session.
 PosteriorQueries(estimator=bc.TVClust("gibbs"))
-    ValueError: only sampler='collapsed' conditions on answers one by one; got 'gibbs': choose
-    that one.
+    ValueError: estimator must be TVClust, one or several, with sampler='collapsed', which
+    conditions on answers one by one; got samplers ['gibbs'].
 PosteriorQueries(estimator=bc.DPMeans())
-    TypeError: estimator must be a TVClust, or several; got DPMeans: pass TVClust(...).
+    TypeError: estimator[0] must be a TVClust; got DPMeans.
 PosteriorQueries(estimator=[])
-    ValueError: estimator is empty: pass TVClust(...), or several.
+    ValueError: estimator must be TVClust, one or several, with sampler='collapsed', which
+    conditions on answers one by one; got samplers [].
+PosteriorQueries().gains(session.state, None, [Query("triplet", (0, 1, 2))])
+    ValueError: the kind of a query must be "pair"; got 'triplet'.
 PosteriorQueries(patience=-1)
     ValueError: patience must be an integer of at least 0; got -1.
 PosteriorQueries().labels()

@@ -187,9 +187,7 @@ WITHOUT_DATA = {
     "posterior.[CDP]*": "what credible_ball, diagnose and posterior_distance return",
     "active.QUERY_STRATEGIES": "a mapping of names",
     "active.QueryStrategy": "a protocol",
-    "active.Neighbourhoods": "the state that query strategies share, made of checked constraints",
     "active.Query*": "made of what is checked where it is used",
-    "active.MinMax": "takes nothing",
 }
 """Public names that are not in the table, and why."""
 UNCHECKED = {
