@@ -186,47 +186,45 @@ def plain_array(
         raise TypeError(f"{name} is no array but a {type(values).__name__}: {hint}.") from None
 
 
+def check_array(
+    values: Any, name: str, shape: tuple[Any, ...] | None, kinds: str, hint: str
+) -> np.ndarray[Any, Any]:
+    """Return `values` as an array of a shape and of one of NumPy's `kinds` of dtype, "" for any.
+
+    In the shape a word stands for any length, and ... in front for any axes before those named. An
+    array without entries is of every kind.
+    """
+    array = plain_array(values, name, hint)
+    wanted = array.shape if shape is None else shape
+    if wanted[:1] == (...,):
+        wanted = (*array.shape[: 1 - len(wanted)], *wanted[1:])
+    fits = len(wanted) == array.ndim and all(
+        isinstance(one, str) or one == length
+        for one, length in zip(wanted, array.shape, strict=True)
+    )
+    if not fits:
+        words = str(shape).replace("'", "").replace("Ellipsis", "...")
+        raise ValueError(f"{name} must have shape {words}; got {array.shape}: {hint}.")
+    if array.size and kinds and array.dtype.kind not in kinds:
+        what = "numbers" if "f" in kinds else "integers"
+        raise TypeError(f"{name} must hold {what}; got dtype {array.dtype}: {hint}.")
+    return array
+
+
 def real_array(values: Any, name: str) -> FloatArray:
     """Return `values` as an array of floats, or refuse what are no real numbers."""
-    array = plain_array(values, name)
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must hold numbers; got dtype {array.dtype}: pass real numbers.")
-    return array.astype(np.float64)
-
-
-def _check_integers(array: np.ndarray[Any, Any], name: str, hint: str) -> None:
-    if not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"{name} must hold integers; got dtype {array.dtype}: {hint}")
-
-
-def _wrong_shape(array: np.ndarray[Any, Any], name: str, wanted: str, hint: str) -> ValueError:
-    return ValueError(f"{name} must have shape {wanted}; got {array.shape}: {hint}.")
-
-
-def _one_each(values: ArrayLike, m: int, name: str, items: str, word: str) -> np.ndarray[Any, Any]:
-    """Return one value for each of m rows as an array."""
-    array = plain_array(values, name)
-    if array.shape != (m,) and not array.size == m == 0:
-        wanted = f"({m},), one {word} for each row of {items}"
-        raise _wrong_shape(array, name, wanted, f"pass as many {word}s as rows")
-    return array.reshape(m)
+    return check_array(values, name, None, "biuf", "pass real numbers").astype(np.float64)
 
 
 def item_labels(labels: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
     """Return whole-number labels (..., n_items), or refuse them."""
-    array = plain_array(labels, name)
-    if array.shape[-1:] != (n_items,):
-        raise _wrong_shape(array, name, f"(..., {n_items})", "pass one label per item")
-    if array.dtype != np.bool_:
-        _check_integers(array, name, "number the clusters 0, 1, 2, ...")
-    return array
+    hint = "pass for each item the number of its cluster"
+    return check_array(labels, name, (..., n_items), "biu", hint)
 
 
 def true_labels(labels: ArrayLike, least: int, name: str = "labels") -> IntArray:
     """Return labels of any kind as (n,) integers, equal where the labels are equal."""
-    array = plain_array(labels, name)
-    if array.ndim != 1:
-        raise _wrong_shape(array, name, "(n,)", "pass one label per item")
+    array = check_array(labels, name, ("n",), "", "pass one label per item")
     if len(array) < least:
         raise ValueError(f"{name} must name at least {least} items; got {len(array)}.")
     for row, value in enumerate(array.tolist()):
@@ -302,16 +300,11 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
     for where, value in np.ndenumerate(array) if array.dtype == object else ():
         try:
             float("" if isinstance(value, (str, bytes)) else value)
-        except OverflowError:
-            row = where[0] if where else 0
-            raise ValueError(
-                f"{name} has values beyond {LARGEST:.0e} in row {row}: rescale the features."
-            ) from None
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             place = f"[{', '.join(map(str, where))}]" if where else ""
             raise TypeError(
-                f"{name} must hold numbers, but {name}{place} is a {type(value).__name__}: "
-                "every argument must be neither a string nor another object but a real number."
+                f"{name} must hold numbers, but {name}{place} is {shown(value)}: every argument "
+                f"must be neither a string nor another object but a number below {LARGEST:.0e}."
             ) from None
     return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
 
@@ -354,26 +347,20 @@ def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArr
     array = plain_array(items, name, hint)
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, width), dtype=np.int64)
-    if array.ndim != 2 or array.shape[1] != width:
-        raise _wrong_shape(array, name, f"(m, {width})", hint)
-    _check_integers(array, name, "pass item indices 0 to n_items - 1.")
-    outside = (array < 0) | (array >= n_items)
-    if outside.any():
-        row, column = np.argwhere(outside)[0]
+    array = check_array(array, name, ("m", width), "iu", hint)
+    for row, column in np.argwhere((array < 0) | (array >= n_items)):
         raise ValueError(
             f"{name}[{row}] names item {array[row, column]}, but with n_items={n_items} "
             f"items are numbered 0 to {n_items - 1}: correct the index or n_items."
         )
     ordered = np.sort(array, axis=1)
-    repeated = ordered[:, 1:] == ordered[:, :-1]
-    if repeated.any():
-        row, column = np.argwhere(repeated)[0]
+    for row, column in np.argwhere(ordered[:, 1:] == ordered[:, :-1]):
+        item = ordered[row, column]
         if width == 2:
-            item = ordered[row, column]
             raise ValueError(f"{name}[{row}] links item {item} to itself: remove this row.")
         raise ValueError(
-            f"{name}[{row}] = {tuple(array[row].tolist())} names item {ordered[row, column]} "
-            "more than once: a triplet needs three different items."
+            f"{name}[{row}] = {tuple(array[row].tolist())} names item {item} more than once: "
+            "a triplet needs three different items."
         )
     return array.astype(np.int64)
 
@@ -382,80 +369,51 @@ def answer_codes(
     answers: ArrayLike, vocabulary: Sequence[str], m: int, name: str, items: str
 ) -> CodeArray:
     """Return `answers`, given as words or codes (bool for a vocabulary of two), as (m,) codes."""
-    array = _one_each(answers, m, name, items, "answer")
-    if m == 0:
-        return np.empty(0, dtype=np.int8)
-    hint = "answers are " + " or ".join(f'"{word}" ({c})' for c, word in enumerate(vocabulary))
-    if array.dtype == np.bool_ and len(vocabulary) == 2:
+    words = " or ".join(f'"{word}" ({code})' for code, word in enumerate(vocabulary))
+    hint = f"pass for each row of {items} {words}"
+    kinds = "iuUTO" + ("b" if len(vocabulary) == 2 else "")
+    array = check_array(answers, name, (m,), kinds, hint)
+    if array.dtype.kind == "b" or m == 0:
         return array.astype(np.int8)
-    known: list[Any] = list(range(len(vocabulary)))
-    if array.dtype.kind in "UTO":
-        known = list(vocabulary)
-    elif array.dtype.kind not in "iu":
-        got = array.dtype
-        raise TypeError(f"{name} must hold words or integer codes; got dtype {got}: {hint}.")
+    known: list[Any] = list(vocabulary if array.dtype.kind in "UTO" else range(len(vocabulary)))
     code = {value: at for at, value in enumerate(known)}
-    of_kind = type(known[0])
-    codes = np.empty(m, dtype=np.int8)
     for row, value in enumerate(array.tolist()):
-        if not isinstance(value, of_kind) or value not in code:
-            raise ValueError(f"{name}[{row}] is {value!r}, which is not in the vocabulary: {hint}.")
-        codes[row] = code[value]
-    return codes
+        if not isinstance(value, type(known[0])) or value not in code:
+            raise ValueError(f"{name}[{row}] is {value!r}, not an answer: {hint}.")
+    return np.array([code[value] for value in array.tolist()], dtype=np.int8)
 
 
 def source_numbers(source: ArrayLike | None, m: int, items: str) -> tuple[IntArray, int]:
     """Return (m,) source numbers and how many sources there are; None is one source."""
     if source is None:
         return np.zeros(m, dtype=np.int64), 1
-    array = _one_each(source, m, "source", items, "number")
-    if m == 0:
-        return np.empty(0, dtype=np.int64), 1
-    hint = "number the sources 0, 1, 2, ..."
-    _check_integers(array, "source", hint)
-    if array.min() < 0:
-        row = int(np.argmax(array < 0))
-        raise ValueError(f"source[{row}] is {array[row]}: {hint}")
+    hint = f"number the sources of all rows of {items} 0, 1, 2, ... without gaps"
+    array = check_array(source, "source", (m,), "iu", hint).astype(np.int64)
     present = np.unique(array)
-    if present[-1] != len(present) - 1:
-        missing = int(np.argmax(present != np.arange(len(present))))
-        raise ValueError(
-            f"source skips number {missing} (the largest is {present[-1]}): {hint} without gaps."
-        )
-    return array.astype(np.int64), len(present)
+    if not np.array_equal(present, np.arange(len(present))):
+        raise ValueError(f"source has the numbers {some_of(present.tolist())}: {hint}.")
+    return array, max(len(present), 1)
 
 
 def rates_per_source(value: ArrayLike, n_sources: int, name: str) -> FloatArray:
     """Return error rates in [0, 1], one number or one per source, as (n_sources,)."""
-    array = plain_array(value, name)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(
-            f"{name} must be a number in [0, 1], or one per source; got {shown(value)}."
-        )
-    array = array.astype(np.float64)
+    hint = f"pass a number in [0, 1], or one for each of {n_sources} sources"
+    array = check_array(value, name, None, "iuf", hint).astype(np.float64)
     if array.shape not in ((), (n_sources,)):
-        raise ValueError(
-            f"{name} must be one number or one per source ({n_sources}); got shape {array.shape}: "
-            "set n_sources to the number of rates."
-        )
-    for rate in array.ravel().tolist():
-        if not 0 <= rate <= 1:
-            raise ValueError(f"{name} must lie in [0, 1]; got {rate}.")
+        raise ValueError(f"{name} has shape {array.shape}: {hint}.")
+    for rate in array[~((array >= 0) & (array <= 1))].tolist():
+        raise ValueError(f"{name} must lie in [0, 1]; got {rate}.")
     return np.broadcast_to(array, (n_sources,)).copy()
 
 
 def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
     """Return the items to keep, given as distinct indices or as a boolean mask, as indices."""
-    array = plain_array(items, "items")
-    if array.dtype == np.bool_:
-        if array.shape != (n_items,):
-            raise _wrong_shape(array, "a mask of items", f"({n_items},)", "pass one value per item")
-        array = np.flatnonzero(array)
+    hint = "pass a list of indices, or a mask with one value per item"
+    array = check_array(items, "items", ("k",), "biu", hint)
+    if array.dtype.kind == "b":
+        array = np.flatnonzero(check_array(array, "items", (n_items,), "b", hint))
     if array.size == 0:
         raise ValueError("items is empty: keep at least one item.")
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        got = f"shape {array.shape}, dtype {array.dtype}"
-        raise TypeError(f"items must be a list of indices or a mask; got {got}.")
     for item in array[(array < 0) | (array >= n_items)].tolist():
         raise ValueError(
             f"items names {item}, but items are numbered 0 to {n_items - 1}: correct the index."

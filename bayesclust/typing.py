@@ -6,7 +6,8 @@ Throughout the package n counts items, d features, m answers, K clusters and S s
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike as ArrayLike
+from numpy.typing import NDArray as NDArray
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -21,15 +22,3 @@ Params = dict[str, FloatArray]
 
 Seed = int | np.random.Generator | None
 """What `numpy.random.default_rng` turns into a generator."""
-
-__all__ = [
-    "ArrayLike",
-    "BoolArray",
-    "CodeArray",
-    "Counts",
-    "FloatArray",
-    "IntArray",
-    "NDArray",
-    "Params",
-    "Seed",
-]

@@ -50,6 +50,11 @@ def equality_patterns(given: Any, xp: Any = np) -> Any:
     return xp.asarray(_TRIPLET_PATTERN)[equalities]
 
 
+def _arranged(items: IntArray) -> IntArray:
+    """Put the smaller item of each pair first; triplets stay as they are."""
+    return np.sort(items, axis=1) if items.shape[1] == 2 else items
+
+
 def draw_answers(
     confusion: FloatArray, source: IntArray, truths: CodeArray, rng: Generator
 ) -> CodeArray:
@@ -182,9 +187,9 @@ class Constraints(ByPattern, ABC):
         self.n_items = check.check_int(n_items, "n_items")
         tuples = check.item_tuples(items, len(self.members), self.n_items, self._items_word)
         numbers, self.n_sources = check.source_numbers(source, len(tuples), self._items_word)
-        self.items = check.frozen(self._arrange(tuples))
+        self.items = check.frozen(_arranged(tuples))
         self.source = check.frozen(numbers)
-        self.answers = check.frozen(self._encode(answers))
+        self.answers = self._encode(answers)
         self.flipped = None
         self.noise = self._checked_noise(self.default_noise() if noise is None else noise)
         self.name = check.name_word(self.default_name if name is None else name)
@@ -207,14 +212,10 @@ class Constraints(ByPattern, ABC):
         """Return a noise model that is learned: the usual one, or a confusion matrix."""
         return cls.default_noise()
 
-    def _arrange(self, items: IntArray) -> IntArray:
-        """Put the items of each row in the order in which the kind keeps them."""
-        return items
-
     def _encode(self, answers: ArrayLike) -> CodeArray:
-        return check.answer_codes(
-            answers, self.vocabulary, len(self), self._answers_word, self._items_word
-        )
+        name = self._answers_word
+        codes = check.answer_codes(answers, self.vocabulary, len(self), name, self._items_word)
+        return np.asarray(check.frozen(codes))
 
     def _checked_noise(self, noise: Any) -> NoiseModel:
         if not isinstance(noise, NoiseModel) or noise.kind != self.kind:
@@ -275,22 +276,19 @@ class Constraints(ByPattern, ABC):
                     f"{', '.join(cls.members)}, answer and, if there are several, source."
                 )
         items = np.column_stack([frame[member].to_numpy() for member in cls.members])
-        number = n_items
+        number: Any = n_items
         if ids is not None:
             place = {one: at for at, one in enumerate(np.asarray(ids).tolist())}
             number = len(place)
             for row, names in enumerate(items.tolist()):
-                for one in set(names) - set(place):
-                    raise ValueError(f"row {row} names {one!r}, which is not among ids.")
+                for one in names:
+                    if one not in place:
+                        raise ValueError(f"row {row} names {one!r}, which is not among ids.")
             items = np.array([[place[one] for one in names] for names in items.tolist()])
         source = None
         if "source" in frame.columns:
             source = check.true_labels(frame["source"].to_numpy(), least=0, name="source")
-        more = {} if name is None else {"name": name}
-        answers = frame["answer"].to_numpy()
-        made: Any = cls  # the constructors of kinds have defaults
-        found: Self = made(items.reshape(-1, len(cls.members)), answers, number, source, **more)
-        return found
+        return cls(items, frame["answer"].to_numpy(), number, source, name=name)
 
     @property
     def n_patterns(self) -> int:
@@ -336,9 +334,7 @@ class Constraints(ByPattern, ABC):
         shapes = {name: own.shape for name, own in self.noise.initial(self.n_sources).items()}
         if isinstance(given, Mapping) and set(shapes) <= set(given):
             params = {name: check.real_array(given[name], name) for name in shapes}
-            if all(
-                p.shape[max(p.ndim - len(shapes[n]), 0) :] == shapes[n] for n, p in params.items()
-            ):
+            if all(params[name].shape[-len(own) :] == own for name, own in shapes.items()):
                 return params
         words = " and ".join(f"{name!r} of shape {shape}" for name, shape in shapes.items())
         raise ValueError(f"noise_params must be a dict of {words}, behind any batch axes.")
@@ -346,7 +342,7 @@ class Constraints(ByPattern, ABC):
     def with_answers(self, answers: ArrayLike) -> Self:
         """Return the same questions with other answers, shape (m,), as words or codes."""
         other = copy.copy(self)
-        other.answers = check.frozen(self._encode(answers))
+        other.answers = self._encode(answers)
         other.flipped = None
         return other
 
@@ -386,7 +382,7 @@ class Constraints(ByPattern, ABC):
         inside = (position[self.items] >= 0).all(axis=1)
         other = copy.copy(self)
         other.n_items = len(kept)
-        other.items = check.frozen(self._arrange(position[self.items[inside]]))
+        other.items = check.frozen(_arranged(position[self.items[inside]]))
         other.answers = check.frozen(self.answers[inside])
         other.source = check.frozen(self.source[inside])
         other.flipped = None if self.flipped is None else check.frozen(self.flipped[inside])
@@ -453,12 +449,8 @@ class Constraints(ByPattern, ABC):
 
     def satisfied(self, labels: Labels) -> BoolArray:
         """Tell which rows a partition satisfies, (m,), given the cluster of each item (n,)."""
-        given = check.plain_array(labels, "labels")
-        if given.shape != (self.n_items,):
-            raise ValueError(
-                f"labels has shape {given.shape}: pass one for each of the {self.n_items} items."
-            )
-        given = check.item_labels(given, self.n_items, "labels")
+        hint = "pass for each item the number of its cluster"
+        given = check.check_array(labels, "labels", (self.n_items,), "biu", hint)
         return np.array([statement.holds(given) for statement in self.statements()], dtype=np.bool_)
 
     # ---- small-variance limits: costs of answers instead of probabilities
@@ -492,44 +484,35 @@ def check_constraints(
     holds or not ("statements"); labels become pairs for the first two. The second of a name gets
     "_2" appended, and so on.
     """
-    if constraints is None:
-        return []
-    given = [constraints] if isinstance(constraints, Constraints) else constraints
-    if not isinstance(given, (list, tuple)):
-        raise TypeError(_no_constraints(given, "constraints"))
+    listed = isinstance(constraints, (list, tuple))
+    given = [] if constraints is None else constraints if listed else [constraints]
     checked: list[Constraints] = []
     for at, one in enumerate(given):
+        what = f"constraints[{at}]" if listed else "constraints"
         if not isinstance(one, Constraints):
-            raise TypeError(_no_constraints(one, f"constraints[{at}]"))
+            raise TypeError(
+                f"{what} must be PairwiseConstraints or RelativeConstraints, or a list of them; "
+                f"got {type(one).__name__}: wrap your pairs or triplets in one of these."
+            )
         if one.n_items != n_items:
             raise ValueError(
                 f"the constraints {one.name!r} are on {one.n_items} items, but X has {n_items}: "
                 "pass the X they were made for, or restrict(items) them."
             )
-        found = one if needs == "statements" else one.factors()
-        tabled = len(found.truth) > 0 and (found.is_links or needs == "table")
-        if needs != "statements" and not tabled:
-            usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
-            raise TypeError(
-                f"constraints[{at}] is a {type(one).__name__}, but this method uses constraints "
-                f"about {usable} alone: leave it out or choose another method."
-            )
+        found = one
         if needs != "statements":
+            found = one.factors()
+            if len(found.truth) == 0 or not (found.is_links or needs == "table"):
+                usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
+                raise TypeError(
+                    f"constraints[{at}] is a {type(one).__name__}, but this method uses "
+                    f"constraints about {usable} alone: leave it out or choose another method."
+                )
             found.check_range()
-        checked.append(_renamed(found, {other.name for other in checked}))
+        taken = {other.name for other in checked}
+        if found.name in taken:
+            found = copy.copy(found)
+            numbered = (f"{one.name}_{number}" for number in count(2))
+            found.name = next(name for name in numbered if name not in taken)
+        checked.append(found)
     return checked
-
-
-def _no_constraints(value: Any, what: str) -> str:
-    return (
-        f"{what} must be PairwiseConstraints or RelativeConstraints, or a list of them; "
-        f"got {type(value).__name__}: wrap your pairs or triplets in one of these."
-    )
-
-
-def _renamed(given: Constraints, taken: set[str]) -> Constraints:
-    numbered = (f"{given.name}_{number}" for number in count(2))
-    if given.name in taken:
-        given = copy.copy(given)
-        given.name = next(name for name in numbered if name not in taken)
-    return given

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from numbers import Real
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import betaln, digamma, gammaln
 
-from bayesclust.checks import number_between, plain_array, real_array, shown
+from bayesclust.checks import check_array, number_between, shown
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -55,18 +55,11 @@ class DirichletRows(NamedTuple):
     log_factor: FloatArray  # (truth, answer): log of its known share, or of all its probability
 
 
-@cache
-def _truths(truth: tuple[int, ...], n_answers: int) -> IntArray:
-    """1 where a pattern, by row, has this true answer."""
-    return np.equal.outer(truth, np.arange(n_answers)).astype(np.int64)
-
-
 class NoiseModel(ABC):
     """Distribution of the answers of S sources given the true answers, with its prior.
 
     Parameters are a dict of arrays (..., S, ...), counts of answers a table (..., S * n_answers,
-    n_patterns) of numbers, whole or expected, with row source * n_answers + answer. A model of
-    one's own is best a `DirichletNoise`.
+    n_patterns), whole or expected. A model of one's own is best a `DirichletNoise`.
 
     Attributes
     ----------
@@ -158,7 +151,8 @@ class NoiseModel(ABC):
         """Sum counts (..., S * A, n_patterns) over patterns of one truth: (..., S, truth, A)."""
         tables: Any = np.asarray(counts)
         by_source = tables.reshape(*tables.shape[:-2], -1, self.n_answers, len(self.truth))
-        folded: Counts = np.swapaxes(by_source @ _truths(tuple(self.truth), self.n_answers), -1, -2)
+        truths = np.equal.outer(self.truth, np.arange(self.n_answers)).astype(np.int64)
+        folded: Counts = np.swapaxes(by_source @ truths, -1, -2)
         return folded
 
 
@@ -169,11 +163,6 @@ class Rows(NamedTuple):
     free: bool
     is_rate: bool  # a number x that stands for one row, x and 1 - x
     kinds: slice  # its kinds of answers, R * C of them
-
-    @property
-    def mean(self) -> FloatArray:
-        """Prior means, or the known values."""
-        return self.values / self.values.sum(axis=1, keepdims=True) if self.free else self.values
 
     @property
     def log_known(self) -> FloatArray:
@@ -260,8 +249,11 @@ class DirichletNoise(NoiseModel):
     def initial(self, n_sources: int) -> Params:
         means: Params = {}
         for name, rows in self.rows.items():
-            mean = rows.mean[0, 0] if rows.is_rate else rows.mean
-            means[name] = np.full((n_sources, *mean.shape), mean)
+            mean = rows.values
+            if rows.free:
+                mean = mean / mean.sum(axis=1, keepdims=True)
+            own = mean[0, 0] if rows.is_rate else mean
+            means[name] = np.full((n_sources, *own.shape), own)
         return means
 
     def confusion(self, params: Mapping[str, ArrayLike], xp: Any = np) -> FloatArray:
@@ -547,41 +539,22 @@ def beta_or_known(value: Any, name: str, interval: str) -> Beta | float:
     """Return a Beta prior as a pair of floats, or a known value inside `interval` as a float."""
     if isinstance(value, Real):
         return number_between(value, name, interval)
-    if (
-        isinstance(value, str)
-        or not isinstance(value, (Sequence, np.ndarray))
-        or plain_array(value, name).shape != (2,)
-    ):
-        raise TypeError(
-            f"{name} must be a Beta prior (a, b) or a known number in {interval}; "
-            f"got {shown(value)}."
-        )
-    for weight in value:
-        real = isinstance(weight, Real) and not isinstance(weight, bool)
-        if not real or not 0 < float(weight) < np.inf:
-            raise ValueError(
-                f"both numbers of the Beta prior {name} must be positive and finite; "
-                f"got {shown(value)}."
-            )
-    return float(value[0]), float(value[1])
+    hint = f"pass a Beta prior (a, b), both positive and finite, or a known number in {interval}"
+    a, b = check_array(value, name, (2,), "iuf", hint).tolist()
+    if not (0 < a < np.inf and 0 < b < np.inf):
+        raise ValueError(f"{name} is {shown(value)}: {hint}.")
+    return float(a), float(b)
 
 
 def square(values: ArrayLike, size: int, name: str, *, weights: bool = False) -> FloatArray:
     """Return (size, size) probabilities p(answer | truth), or Dirichlet weights of such rows."""
-    array = real_array(values, name)
-    what, rule = "probabilities", "probabilities lie in [0, 1]"
-    right = (array >= 0) & (array <= 1)
-    if weights:
-        what, rule = "Dirichlet weights", "weights must be positive and finite"
-        right = (array > 0) & np.isfinite(array)
-    if array.shape != (size, size):
-        raise ValueError(
-            f"{name} must have shape ({size}, {size}); got {array.shape}: "
-            f"pass one row of {what} per true answer."
-        )
+    rule = "positive and finite weights" if weights else "probabilities that sum to one"
+    hint = f"pass one row of {rule} per true answer"
+    array = check_array(values, name, (size, size), "biuf", hint).astype(np.float64)
+    right = (array > 0) & np.isfinite(array) if weights else (array >= 0) & (array <= 1)
     for row, column in np.argwhere(~right):
-        raise ValueError(f"{name}[{row}, {column}] is {array[row, column]:g}: {rule}.")
+        raise ValueError(f"{name}[{row}, {column}] is {array[row, column]:g}: {hint}.")
     for row, total in enumerate(array.sum(axis=1)):
         if not weights and abs(total - 1) > 1e-8:
-            raise ValueError(f"row {row} of {name} sums to {total:.6g}: each row must sum to one.")
+            raise ValueError(f"row {row} of {name} sums to {total:.6g}: {hint}.")
     return array

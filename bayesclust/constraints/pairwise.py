@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from math import comb
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 
 from bayesclust import checks as check
-from bayesclust.constraints import entailment, sampling
+from bayesclust.constraints import sampling
 from bayesclust.constraints.base import N_PATTERNS, Constraints
 from bayesclust.constraints.noise import ALMOST_ONE, LinkNoise, NoiseModel
 from bayesclust.typing import ArrayLike, CodeArray, FloatArray, IntArray, Seed
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 class PairwiseConstraints(Constraints):
@@ -53,6 +49,7 @@ class PairwiseConstraints(Constraints):
     vocabulary: ClassVar[tuple[str, ...]] = ("different", "same")
     truth: ClassVar[CodeArray] = check.frozen(np.array(LinkNoise.truth, dtype=np.int8))
     members: ClassVar[tuple[str, ...]] = ("i", "j")
+    default_name: ClassVar[str] = "links"
     _items_word: ClassVar[str] = "pairs"
     _answers_word: ClassVar[str] = "same"
 
@@ -63,7 +60,7 @@ class PairwiseConstraints(Constraints):
         n_items: int,
         source: ArrayLike | None = None,
         noise: NoiseModel | None = None,
-        name: str = "links",
+        name: str | None = None,
     ) -> None:
         super().__init__(pairs, same, n_items, source, noise, name)
 
@@ -89,9 +86,6 @@ class PairwiseConstraints(Constraints):
     def confidence_of(self, table: FloatArray) -> FloatArray:
         return np.stack([-table[:, 1, 0], table[:, 0, 0]], axis=1) + 0.0
 
-    def _arrange(self, items: IntArray) -> IntArray:
-        return np.sort(items, axis=1)
-
     @classmethod
     def sample(
         cls,
@@ -100,10 +94,9 @@ class PairwiseConstraints(Constraints):
         fraction: float | None = None,
         size: int | None = None,
         error_rate: ArrayLike = 0.0,
-        ordered: bool = False,
         n_sources: int = 1,
         seed: Seed = None,
-        name: str = "links",
+        name: str | None = None,
     ) -> Self:
         """Ask about random pairs and answer by known labels, sometimes wrongly.
 
@@ -115,13 +108,10 @@ class PairwiseConstraints(Constraints):
             Share of all n (n - 1) / 2 pairs (at least one), or number, drawn without replacement.
         error_rate : float or (n_sources,) array of float, default 0
             Probability that an answer is wrong, each independently.
-        ordered : bool, default False
-            Draw cells of the n x n matrix instead, as the TVClust authors' released settings do:
-            a `fraction` of them covers nearly twice that share of the pairs, each answered once.
         n_sources : int, default 1
             Sources among whom the pairs are dealt at random, in equal shares.
         seed : int, Generator or None
-        name : str, default "links"
+        name : str, optional
 
         Returns
         -------
@@ -136,17 +126,10 @@ class PairwiseConstraints(Constraints):
         (6, 2)
         """
         truth = check.true_labels(labels, least=2)
-        n = len(truth)
         rng = check.check_random_state(seed, "seed")
-        if ordered:
-            number = sampling.how_many(n * n, fraction, size, "ordered pairs")
-            pairs = sampling.random_ordered_pairs(n, number, rng)
-        else:
-            number = sampling.how_many(comb(n, 2), fraction, size, "pairs")
-            pairs = sampling.random_pairs(n, number, rng)
-        source = sampling.deal_sources(len(pairs), n_sources, rng)
+        pairs, source = sampling.questions(2, len(truth), fraction, size, n_sources, rng)
         rates = check.rates_per_source(error_rate, n_sources, "error_rate")
-        asked = cls(pairs, np.zeros(len(pairs), dtype=np.int8), n, source, name=name)
+        asked = cls(pairs, np.zeros(len(pairs), np.int8), len(truth), source, name=name)
         wrong = rng.random(len(pairs)) < rates[source]
         return asked._answered(asked.truths(truth) ^ wrong, truth)
 
@@ -157,7 +140,7 @@ class PairwiseConstraints(Constraints):
         cannot_link: ArrayLike,
         n_items: int,
         noise: NoiseModel | None = None,
-        name: str = "links",
+        name: str | None = None,
     ) -> Self:
         """Make constraints of two lists of pairs.
 
@@ -184,7 +167,7 @@ class PairwiseConstraints(Constraints):
         return cls(np.concatenate([same, different]), answers, n, noise=noise, name=name)
 
     @classmethod
-    def from_matrix(cls, E: Any, noise: NoiseModel | None = None, name: str = "links") -> Self:
+    def from_matrix(cls, E: Any, noise: NoiseModel | None = None, name: str | None = None) -> Self:
         """Make constraints of TVClust's matrix E of answers.
 
         Parameters
@@ -217,33 +200,6 @@ class PairwiseConstraints(Constraints):
         """Pairs answered "different", (b, 2)."""
         return np.compress(self.answers == 0, self.items, axis=0)
 
-    def conflicts(self) -> pd.DataFrame:
-        """Return the pairs whose answers cannot all be right.
-
-        Returns
-        -------
-        DataFrame
-            The items i and j, how often each answer was given, and the reason: "both answers were
-            given", or "other answers join them" by a chain of may-links.
-
-        Examples
-        --------
-        >>> PairwiseConstraints([(0, 1), (1, 0), (1, 2)], [1, 0, 1], n_items=3).conflicts()
-           i  j  different  same                  reason
-        0  0  1          1     1  both answers were given
-        """
-        import pandas as pd
-
-        component = entailment.must_link_components(self.may_links, self.n_items)
-        pairs, row = np.unique(self.items, axis=0, return_inverse=True)
-        tally = np.zeros((len(pairs), 2), dtype=np.int64)
-        np.add.at(tally, (row.reshape(-1), self.answers), 1)
-        torn = (tally[:, 0] > 0) & (component[pairs[:, 0]] == component[pairs[:, 1]])
-        found = np.column_stack([pairs, tally])[torn]
-        reasons = np.array(["other answers join them", "both answers were given"], dtype=object)
-        table = pd.DataFrame(found, columns=[*self.members, *self.vocabulary])
-        return table.assign(reason=reasons[(found[:, 3] > 0).astype(np.int64)])
-
 
 def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
     """Pairs i < j, their answers and the number of items of a matrix (n, n) of 1, 0 and NaN."""
@@ -261,27 +217,21 @@ def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
     else:
         rows, columns = np.nonzero(given == given)  # but for NaN
         values = given[rows, columns]
-    other = ~np.isin(values, (0.0, 1.0))
-    if other.any():
-        at = int(np.argmax(other))
+    for at in np.flatnonzero(~np.isin(values, (0.0, 1.0))):
         raise ValueError(
             f"E[{rows[at]}, {columns[at]}] is {values[at]:g}: entries are 1 (same), 0 (different) "
             "or NaN (not asked)."
         )
-    own = (rows == columns) & (values == 0)
-    if own.any():
-        item = rows[np.argmax(own)]
+    for item in rows[(rows == columns) & (values == 0)]:
         raise ValueError(
             f"E[{item}, {item}] is 0, but no item differs from itself: "
             "put 1 or NaN on the diagonal."
         )
     off = rows != columns
-    pairs = np.column_stack([np.minimum(rows, columns), np.maximum(rows, columns)])[off]
+    pairs = np.sort(np.column_stack([rows, columns])[off], axis=1)
     answers = values[off].astype(np.int8)
     unique, first, row = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    unlike = answers != answers[first][row.reshape(-1)]
-    if unlike.any():
-        i, j = pairs[np.argmax(unlike)].tolist()
+    for i, j in pairs[answers != answers[first][row.reshape(-1)]].tolist():
         raise ValueError(
             f"E[{i}, {j}] and E[{j}, {i}] contradict each other: make E symmetric, "
             "or pass both answers to PairwiseConstraints(pairs, same, n_items)."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb
 from typing import ClassVar, Self
 
 import numpy as np
@@ -13,7 +12,7 @@ from bayesclust.constraints import sampling
 from bayesclust.constraints.base import Constraints, draw_answers
 from bayesclust.constraints.noise import ConfusionNoise, NoiseModel, UniformNoise, square
 from bayesclust.constraints.statements import Apart, Closer, Either, Every, Statement, Together
-from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, Seed
+from bayesclust.typing import ArrayLike, BoolArray, CodeArray, Seed
 
 YES = 0
 DNK = 2
@@ -36,7 +35,8 @@ class RelativeConstraints(Constraints):
         As for every `Constraints`.
     noise : UniformNoise or ConfusionNoise, optional
         How answers go wrong; ``UniformNoise()`` by default.
-    name : str, default "triplets"
+    name : str, optional
+        "triplets" by default.
 
     Attributes
     ----------
@@ -57,6 +57,7 @@ class RelativeConstraints(Constraints):
     vocabulary: ClassVar[tuple[str, ...]] = ("yes", "no", "dnk")
     truth: ClassVar[CodeArray] = check.frozen(np.array(UniformNoise.truth, dtype=np.int8))
     members: ClassVar[tuple[str, ...]] = ("i", "j", "k")
+    default_name: ClassVar[str] = "triplets"
     _items_word: ClassVar[str] = "triplets"
     _answers_word: ClassVar[str] = "answers"
 
@@ -67,7 +68,7 @@ class RelativeConstraints(Constraints):
         n_items: int,
         source: ArrayLike | None = None,
         noise: NoiseModel | None = None,
-        name: str = "triplets",
+        name: str | None = None,
     ) -> None:
         super().__init__(triplets, answers, n_items, source, noise, name)
 
@@ -106,14 +107,14 @@ class RelativeConstraints(Constraints):
         confusion: ArrayLike | None = None,
         n_sources: int = 1,
         seed: Seed = None,
-        name: str = "triplets",
+        name: str | None = None,
     ) -> Self:
         """Ask about random triplets and answer by known labels, sometimes wrongly.
 
         Parameters
         ----------
-        labels : (n,) array
-            True clusters, of any sortable kind.
+        labels, n_sources, seed, name
+            As for `PairwiseConstraints.sample`.
         fraction, size : float in (0, 1] or int
             Share of all n (n - 1) (n - 2) / 2 questions (at least one), or number, drawn without
             replacement; (i, j, k) and (i, k, j) are one question.
@@ -121,10 +122,6 @@ class RelativeConstraints(Constraints):
             Probability that an answer is wrong, both wrong ones equally likely (DCRC, Table I).
         confusion : (3, 3) or (n_sources, 3, 3) array of float, optional
             p(answer | truth) instead; rows are the truth and columns the answer, yes, no, dnk.
-        n_sources : int, default 1
-            Sources among whom the questions are dealt at random, in equal shares.
-        seed : int, Generator or None
-        name : str, default "triplets"
 
         Returns
         -------
@@ -138,28 +135,19 @@ class RelativeConstraints(Constraints):
         np.False_
         """
         truth = check.true_labels(labels, least=3)
-        n = len(truth)
         rng = check.check_random_state(seed, "seed")
-        number = sampling.how_many(n * comb(n - 1, 2), fraction, size, "triplets")
-        triplets = sampling.random_triplets(n, number, rng)
-        source = sampling.deal_sources(len(triplets), n_sources, rng)
+        triplets, source = sampling.questions(3, len(truth), fraction, size, n_sources, rng)
         if confusion is None:
             rates = check.rates_per_source(error_rate, n_sources, "error_rate")
             table = UniformNoise().confusion({"noise": rates})
         else:
-            table = confusion_per_source(confusion, 3, n_sources, "confusion")
-        asked = cls(triplets, np.full(len(triplets), DNK, dtype=np.int8), n, source, name=name)
+            given = check.real_array(confusion, "confusion")
+            each = [given] * n_sources if given.ndim < 3 else list(given)
+            if len(each) != n_sources:
+                raise ValueError(
+                    f"confusion must be one matrix or one per source ({n_sources}); got "
+                    f"{len(each)}: set n_sources to the number of matrices."
+                )
+            table = np.stack([square(rows, 3, "confusion") for rows in each])
+        asked = cls(triplets, np.zeros(len(triplets), np.int8), len(truth), source, name=name)
         return asked._answered(draw_answers(table, source, asked.truths(truth), rng), truth)
-
-
-def confusion_per_source(matrix: ArrayLike, size: int, n_sources: int, name: str) -> FloatArray:
-    """Return (n_sources, size, size) confusion matrices, given as one for all or one for each."""
-    array = check.real_array(matrix, name)
-    if array.ndim < 3:
-        return np.tile(square(array, size, name), (n_sources, 1, 1))
-    if len(array) != n_sources:
-        raise ValueError(
-            f"{name} must be one matrix or one per source ({n_sources}); got {len(array)}: "
-            "set n_sources to the number of matrices."
-        )
-    return np.stack([square(rows, size, f"{name}[{s}]") for s, rows in enumerate(array)])

@@ -14,39 +14,29 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from bayesclust import checks as check
+from bayesclust.constraints import statements as say
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import NoiseModel
 from bayesclust.constraints.pairwise import PairwiseConstraints
-from bayesclust.constraints.statements import (
-    Among,
-    Apart,
-    Either,
-    Every,
-    Spread,
-    Statement,
-    Together,
-)
 from bayesclust.typing import ArrayLike, IntArray
+
+Reader = Callable[[Any, str, int], Any]
+"""Of a value, what it is in, and the number of items: the value in plain integers and tuples."""
 
 
 class Part(NamedTuple):
-    """What a part of a row may be: `read` refuses the rest in a sentence about `what`."""
+    """What a part of a row may be: `read` refuses the rest in a sentence."""
 
-    read: Callable[[Any, str, int], Any]  # value, what, n_items
-    moved: Callable[[Any, IntArray], Any] = lambda value, position: value
-    """The part under new numbers of items (-1: left out), or None if nothing is left."""
-
-
-def _item(value: Any, what: str, n_items: int) -> int:
-    return check.check_int(value, f"an item in {what}", least=0, most=n_items - 1)
+    read: Reader
+    names_items: bool = True
 
 
-def _cluster(value: Any, what: str, n_items: int) -> int:
-    return check.check_int(value, f"a cluster in {what}", least=0)
+def _integer(word: str, least: int = 0) -> Reader:
+    def read(value: Any, what: str, n_items: int) -> int:
+        most = n_items - 1 if word == "an item" else None
+        return check.check_int(value, f"{word} in {what}", least=least, most=most)
 
-
-def _number(value: Any, what: str, n_items: int) -> int:
-    return check.check_int(value, f"the number of clusters in {what}")
+    return read
 
 
 def _link(value: Any, what: str, n_items: int) -> tuple[int, int, bool]:
@@ -62,41 +52,39 @@ def _link(value: Any, what: str, n_items: int) -> tuple[int, int, bool]:
     return i, j, bool(value[2])
 
 
-def _listed(
-    read: Callable[[Any, str, int], Any], word: str, *, different: bool = True
-) -> Callable[[Any, str, int], Any]:
-    """A list of parts, at least one."""
+def _listed(read: Reader, word: str) -> Reader:
+    """A list of parts, at least one, no integer twice."""
 
     def read_all(values: Any, what: str, n_items: int) -> tuple[Any, ...]:
-        kinds = (Sequence, np.ndarray, set, frozenset)
-        if isinstance(values, (str, bytes)) or not isinstance(values, kinds):
+        if isinstance(values, (str, bytes)) or not isinstance(values, LISTS):
             raise TypeError(f"{what} has {values!r} where a list of {word}s is wanted.")
         given = sorted(values) if isinstance(values, (set, frozenset)) else values
         found = tuple(read(value, what, n_items) for value in given)
         if not found:
             raise ValueError(f"{what} has no {word}s: name at least one, or leave the row out.")
         for at, value in enumerate(found):
-            if different and value in found[:at]:
+            if value in found[:at] and isinstance(value, int):
                 raise ValueError(f"{what} names {word} {value} more than once: name each once.")
         return found
 
     return read_all
 
 
-def _moved_items(items: Sequence[int], position: IntArray) -> tuple[int, ...] | None:
-    return tuple(int(position[item]) for item in items if position[item] >= 0) or None
+def _moved(value: Any, position: IntArray) -> Any:
+    """An item, items or links under new numbers of items (-1: left out); None if none is left."""
+    if isinstance(value, int):
+        return int(position[value]) if position[value] >= 0 else None
+    if isinstance(value[0], tuple):
+        links = tuple((int(position[i]), int(position[j]), same) for i, j, same in value)
+        return links if all(i >= 0 and j >= 0 for i, j, _ in links) else None
+    return tuple(int(position[item]) for item in value if position[item] >= 0) or None
 
 
-def _moved_links(links: Any, position: IntArray) -> Any:
-    moved = tuple((int(position[i]), int(position[j]), same) for i, j, same in links)
-    return moved if min(min(i, j) for i, j, _ in moved) >= 0 else None
-
-
-ITEM = Part(_item, lambda item, position: int(position[item]) if position[item] >= 0 else None)
-ITEMS = Part(_listed(_item, "item"), _moved_items)
-CLUSTER = Part(_cluster)
-NUMBER = Part(_number)
-LINKS = Part(_listed(_link, "link", different=False), _moved_links)
+LISTS = (Sequence, np.ndarray, set, frozenset)
+_item = _integer("an item")
+_cluster = _integer("a cluster")
+ITEMS = Part(_listed(_item, "item"))
+LINKS = Part(_listed(_link, "link"))
 
 
 class Rules(Constraints):
@@ -143,7 +131,7 @@ class Rules(Constraints):
         raise TypeError(f"{cls.__name__} hold or do not hold: they have no noise model.")
 
     @abstractmethod
-    def _statement_of(self, *row: Any) -> Statement:
+    def _statement_of(self, *row: Any) -> say.Statement:
         """Return what the parts of a row say of a partition."""
 
     @classmethod
@@ -154,14 +142,17 @@ class Rules(Constraints):
     def rows(self) -> tuple[Any, ...]:
         return self._rows
 
-    def statements(self) -> list[Statement]:
+    def statements(self) -> list[say.Statement]:
         return [self._statement_of(*row) for row in self._rows]
 
     def restrict(self, items: ArrayLike) -> Self:
         kept, position = self._positions(items)
-        parts = self.parts.values()
+        names = [part.names_items for part in self.parts.values()]
         rows = [
-            tuple(part.moved(value, position) for part, value in zip(parts, row, strict=True))
+            tuple(
+                _moved(value, position) if moves else value
+                for moves, value in zip(names, row, strict=True)
+            )
             for row in self._rows
         ]
         other = copy.copy(self)
@@ -203,7 +194,7 @@ class LabelConstraints(Rules):
     """
 
     kind: ClassVar[str] = "label"
-    parts: ClassVar[dict[str, Part]] = {"item": ITEM, "cluster": CLUSTER}
+    parts: ClassVar[dict[str, Part]] = {"item": Part(_item), "cluster": Part(_cluster, False)}
 
     def __init__(
         self, rows: Any, n_items: int, name: str | None = None, noise: NoiseModel | None = None
@@ -212,44 +203,8 @@ class LabelConstraints(Rules):
         # checked here, though used by the pairs alone
         self._pair_noise = PairwiseConstraints([], [], self.n_items, noise=noise).noise
 
-    @classmethod
-    def from_labels(
-        cls, labels: ArrayLike, *, name: str | None = None, noise: NoiseModel | None = None
-    ) -> LabelConstraints:
-        """Make labels of one value per item, negative or NaN (None) where the label is unknown.
-
-        Parameters
-        ----------
-        labels : (n,) array
-            Numbers, or words, which are numbered in sorted order.
-        name, noise : optional
-            As for the constructor.
-
-        Returns
-        -------
-        LabelConstraints
-
-        Examples
-        --------
-        >>> import bayesclust as bc
-        >>> bc.LabelConstraints.from_labels(["b", None, "a"]).rows
-        ((0, 1), (2, 0))
-        """
-        values = np.asarray(labels, dtype=object).ravel().tolist()
-        numbers = (int, float, np.number)
-        known = [
-            (item, value)
-            for item, value in enumerate(values)
-            if not (value is None or value != value or (isinstance(value, numbers) and value < 0))
-        ]
-        if not all(isinstance(value, numbers) and value == int(value) for _, value in known):
-            order = {word: at for at, word in enumerate(sorted({value for _, value in known}))}
-            known = [(item, order[value]) for item, value in known]
-        rows = [(item, int(value)) for item, value in known]
-        return cls(rows, len(values), name, noise)
-
-    def _statement_of(self, item: int, cluster: int) -> Statement:
-        return Among(item, (cluster,))
+    def _statement_of(self, item: int, cluster: int) -> say.Statement:
+        return say.Among(item, (cluster,))
 
     def factors(self) -> Constraints:
         items, clusters = np.array(self.rows, dtype=np.int64).reshape(-1, 2).T
@@ -287,11 +242,11 @@ class SpanConstraints(Rules):
     kind: ClassVar[str] = "span"
     parts: ClassVar[dict[str, Part]] = {
         "list of items": ITEMS,
-        "list of clusters": Part(_listed(_cluster, "cluster")),
+        "list of clusters": Part(_listed(_cluster, "cluster"), False),
     }
 
-    def _statement_of(self, items: tuple[int, ...], clusters: tuple[int, ...]) -> Statement:
-        return Every(tuple(Among(item, clusters) for item in items))
+    def _statement_of(self, items: tuple[int, ...], clusters: tuple[int, ...]) -> say.Statement:
+        return say.Every(tuple(say.Among(item, clusters) for item in items))
 
 
 class SpreadConstraints(Rules):
@@ -317,11 +272,11 @@ class SpreadConstraints(Rules):
     kind: ClassVar[str] = "spread"
     parts: ClassVar[dict[str, Part]] = {
         "list of items": ITEMS,
-        "largest number of clusters": NUMBER,
+        "largest number of clusters": Part(_integer("the number of clusters", 1), False),
     }
 
-    def _statement_of(self, items: tuple[int, ...], most: int) -> Statement:
-        return Spread(items, most)
+    def _statement_of(self, items: tuple[int, ...], most: int) -> say.Statement:
+        return say.Spread(items, most)
 
 
 class ImplicationConstraints(Rules):
@@ -351,7 +306,7 @@ class ImplicationConstraints(Rules):
         "links of the conclusion": LINKS,
     }
 
-    def _statement_of(self, premise: Any, conclusion: Any) -> Statement:
-        violated = (Apart(i, j) if same else Together(i, j) for i, j, same in premise)
-        concluded = (Together(i, j) if same else Apart(i, j) for i, j, same in conclusion)
-        return Either((*violated, Every(tuple(concluded))))
+    def _statement_of(self, premise: Any, conclusion: Any) -> say.Statement:
+        violated = (say.Apart(i, j) if same else say.Together(i, j) for i, j, same in premise)
+        concluded = (say.Together(i, j) if same else say.Apart(i, j) for i, j, same in conclusion)
+        return say.Either((*violated, say.Every(tuple(concluded))))

@@ -17,16 +17,6 @@ def random_pairs(n_items: int, size: int, rng: Generator) -> IntArray:
     return unrank_pairs(rng.choice(comb(n_items, 2), size, replace=False))
 
 
-def random_ordered_pairs(n_items: int, size: int, rng: Generator) -> IntArray:
-    """Draw distinct cells of the n x n matrix uniformly; return the unordered pairs they cover."""
-    cells = rng.choice(n_items**2, size, replace=False)
-    first, second = np.divmod(cells, n_items)
-    low = np.minimum(first, second)
-    high = np.maximum(first, second)
-    ranks = np.unique((high * (high - 1) // 2 + low)[low < high])
-    return unrank_pairs(rng.permutation(ranks))
-
-
 def random_triplets(n_items: int, size: int, rng: Generator) -> IntArray:
     """Draw distinct questions "is i more similar to j than to k?" uniformly."""
     pairs_left = comb(n_items - 1, 2)
@@ -47,25 +37,21 @@ def unrank_pairs(ranks: IntArray) -> IntArray:
     return np.column_stack([ranks - high * (high - 1) // 2, high])
 
 
-def how_many(n_questions: int, fraction: Any, size: Any, what: str) -> int:
-    """Return how many questions a fraction or a size stands for."""
+def questions(
+    width: int, n_items: int, fraction: Any, size: Any, n_sources: Any, rng: Generator
+) -> tuple[IntArray, IntArray]:
+    """Draw so many, or such a share, of all pairs or triplets, and a source for each.
+
+    Sources get shares that differ by one at most.
+    """
     if (fraction is None) == (size is None):
         given = "neither" if size is None else "both"
-        raise TypeError(f"pass fraction or size to say how many {what} to draw; got {given}.")
+        raise TypeError(f"pass fraction or size to say how many to draw; got {given}.")
+    most = comb(n_items, 2) if width == 2 else n_items * comb(n_items - 1, 2)
     if fraction is not None:
-        return max(1, round(check.number_between(fraction, "fraction", "(0, 1]") * n_questions))
-    number = check.check_int(size, "size")
-    if number > n_questions:
-        raise ValueError(f"size is {number}, but there are only {n_questions} {what}: draw fewer.")
-    return number
-
-
-def deal_sources(m: int, n_sources: Any, rng: Generator) -> IntArray:
-    """Deal questions to sources at random, in shares that differ by one at most."""
-    number = check.check_int(n_sources, "n_sources")
-    if number > m:
-        raise ValueError(
-            f"n_sources is {number}, but only {m} questions are asked: "
-            "ask more or use fewer sources."
-        )
-    return rng.permutation(np.arange(m, dtype=np.int64) % number)
+        number = max(1, round(check.number_between(fraction, "fraction", "(0, 1]") * most))
+    else:
+        number = check.check_int(size, "size", most=most)
+    dealt = check.check_int(n_sources, "n_sources", most=number)
+    items = (random_pairs if width == 2 else random_triplets)(n_items, number, rng)
+    return items, rng.permutation(np.arange(number, dtype=np.int64) % dealt)

@@ -278,7 +278,6 @@ def test_a_view_without_answers_says_nothing(view, rng):
     np.testing.assert_array_equal(empty.log_prob(z, params), np.zeros(4))
     assert empty.noise.log_marginal(empty.counts(z[0])) == pytest.approx(0)
     assert len(empty.to_frame()) == len(empty.restrict([1, 2, 3])) == 0
-    assert not hasattr(empty, "conflicts") or len(empty.conflicts()) == 0
 
 
 def test_a_view_survives_pickling(noisy):

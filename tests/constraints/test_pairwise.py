@@ -1,4 +1,4 @@
-"""Pairwise constraints: sampling, matrices; conflicts against all partitions."""
+"""Pairwise constraints: sampling, matrices; components against all partitions."""
 
 import numpy as np
 import pytest
@@ -50,16 +50,6 @@ def test_flips_are_independent_draws_not_an_exact_share():
     assert np.var(wrong) == pytest.approx(100 * 0.2 * 0.8, rel=0.25)
 
 
-def test_ordered_draws_answer_nearly_twice_as_many_pairs(rng):
-    labels = rng.integers(4, size=150)
-    unordered = PairwiseConstraints.sample(labels, fraction=0.03, seed=0)
-    ordered = PairwiseConstraints.sample(labels, fraction=0.03, ordered=True, seed=0)
-    assert len(unordered) == round(0.03 * 150 * 149 / 2)
-    assert len(ordered) / len(unordered) == pytest.approx(2 - 0.03, rel=0.05)
-    assert len(np.unique(ordered.items, axis=0)) == len(ordered)
-    assert not ordered.flipped.any()
-
-
 @pytest.mark.parametrize("form", [np.array, np.ndarray.tolist])
 def test_a_dense_matrix_is_read_from_either_side(form):
     E = np.array([[nan, 1, nan, 0], [1, 1, nan, nan], [nan, 0, 1, nan], [nan, nan, 1, nan]])
@@ -97,32 +87,16 @@ def test_lists_become_answers():
     assert len(PairwiseConstraints.from_lists([], [], n_items=2)) == 0
 
 
-def test_answers_conflict_where_no_partition_is_possible():
+def test_a_component_is_contradicted_where_no_partition_is_possible():
     found = []
     for seed in range(25):
         rng = np.random.default_rng(seed)
         links = random_links(6, int(rng.integers(3, 10)), rng)
-        conflicts = links.conflicts()
-        found.append(len(conflicts) > 0)
+        component = must_link_components(links.may_links, 6)
+        torn = component[links.may_not_links]
+        found.append(bool((torn[:, 0] == torn[:, 1]).any()))
         assert found[-1] == (len(possible(links)) == 0)
-        if found[-1]:
-            # without the listed "different" answers nothing is left to contradict
-            listed = set(zip(conflicts["i"], conflicts["j"], strict=True))
-            torn = [tuple(pair) in listed for pair in links.items.tolist()]
-            kept = (links.answers == 1) | ~np.array(torn)
-            rest = PairwiseConstraints(links.items[kept], links.answers[kept], 6)
-            assert len(possible(rest)) > 0
     assert 3 <= sum(found) <= 22
-
-
-def test_conflicts_say_why():
-    links = PairwiseConstraints(
-        [(0, 1), (1, 2), (2, 0), (3, 4), (4, 3), (3, 4), (0, 3)], [1, 1, 0, 1, 0, 0, 0], 5
-    )
-    assert links.conflicts().values.tolist() == [
-        [0, 2, 1, 0, "other answers join them"],
-        [3, 4, 2, 1, "both answers were given"],
-    ]
 
 
 def test_a_long_chain_needs_no_recursion():

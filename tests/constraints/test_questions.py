@@ -9,9 +9,7 @@ from scipy import stats
 
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.constraints.sampling import (
-    deal_sources,
-    how_many,
-    random_ordered_pairs,
+    questions,
     random_pairs,
     random_triplets,
     unrank_pairs,
@@ -62,24 +60,14 @@ def test_all_triplets_can_be_asked():
     }
 
 
-def test_ordered_draws_cover_the_expected_share_of_pairs():
-    n, size, repeats = 12, 30, 400
-    covered = [
-        len(random_ordered_pairs(n, size, np.random.default_rng(seed))) for seed in range(repeats)
-    ]
-    # a pair is missed when neither of its two cells is among the drawn ones
-    share = 1 - comb(n * n - 2, size) / comb(n * n, size)
-    expected = share * comb(n, 2)
-    assert abs(np.mean(covered) - expected) < 4 * np.std(covered) / np.sqrt(repeats)
-    assert share == pytest.approx(1 - (1 - size / n**2) ** 2, abs=0.01)
-
-
 def test_a_fraction_is_rounded_and_never_nothing():
-    assert [how_many(10, share, None, "pairs") for share in (1, 1.0, 0.26, 0.01)] == [10, 10, 3, 1]
+    rng = np.random.default_rng(0)
+    asked = [questions(2, 5, share, None, 1, rng)[0] for share in (1, 1.0, 0.26, 0.01)]
+    assert [len(pairs) for pairs in asked] == [10, 10, 3, 1]
 
 
 def test_sources_get_equal_shares_at_random():
-    dealt = deal_sources(1000, 3, np.random.default_rng(0))
+    dealt = questions(2, 100, None, 1000, 3, np.random.default_rng(0))[1]
     assert np.bincount(dealt).tolist() == [334, 333, 333]
     changes = (dealt[1:] == dealt[:-1]).mean()
     assert 0.27 < changes < 0.4

@@ -39,9 +39,10 @@ ROWS = """
 pairs([0, 1])
     ValueError: pairs must have shape (m, 2); got (2,): pass one row of 2 item indices per answer.
 pairs([(0.0, 1.0)])
-    TypeError: pairs must hold integers; got dtype float64: pass item indices 0 to n_items - 1.
+    TypeError: pairs must hold integers; got dtype float64: pass one row of 2 item indices per
+    answer.
 pairs([(True, False)])
-    TypeError: pairs must hold integers; got dtype bool: pass item indices 0 to n_items - 1.
+    TypeError: pairs must hold integers; got dtype bool: pass one row of 2 item indices per answer.
 pairs([(0, 1), (2,)], [True, True])
     ValueError: pairs has rows of different lengths: pass one row of 2 item indices per answer.
 pairs([(0, 1), (2, 4)], [True, True])
@@ -53,27 +54,28 @@ triplets([(3, 1, 3)])
     ValueError: triplets[0] = (3, 1, 3) names item 3 more than once: a triplet needs three
     different items.
 pairs([(0, 1), (1, 2)], [True])
-    ValueError: same must have shape (2,), one answer for each row of pairs; got (1,): pass as many
-    answers as rows.
+    ValueError: same must have shape (2,); got (1,): pass for each row of pairs "different" (0) or
+    "same" (1).
 triplets([(0, 1, 2)], ['maybe'])
-    ValueError: answers[0] is 'maybe', which is not in the vocabulary: answers are "yes" (0) or
+    ValueError: answers[0] is 'maybe', not an answer: pass for each row of triplets "yes" (0) or
     "no" (1) or "dnk" (2).
 pairs([(0, 1)], [-1])
-    ValueError: same[0] is -1, which is not in the vocabulary: answers are "different" (0) or
+    ValueError: same[0] is -1, not an answer: pass for each row of pairs "different" (0) or
     "same" (1).
 pairs([(0, 1)], [0.5])
-    TypeError: same must hold words or integer codes; got dtype float64: answers are "different"
+    TypeError: same must hold integers; got dtype float64: pass for each row of pairs "different"
     (0) or "same" (1).
 pairs([(0, 1)], n_items=0)
     ValueError: n_items must be an integer of at least 1; got 0.
 pairs([(0, 1)], source=[0, 1])
-    ValueError: source must have shape (1,), one number for each row of pairs; got (2,): pass as
-    many numbers as rows.
+    ValueError: source must have shape (1,); got (2,): number the sources of all rows of pairs
+    0, 1, 2, ... without gaps.
 pairs([(0, 1)], source=[-1])
-    ValueError: source[0] is -1: number the sources 0, 1, 2, ...
+    ValueError: source has the numbers -1: number the sources of all rows of pairs 0, 1, 2, ...
+    without gaps.
 pairs([(0, 1), (1, 2)], [1, 1], source=[0, 2])
-    ValueError: source skips number 1 (the largest is 2): number the sources 0, 1, 2, ... without
-    gaps.
+    ValueError: source has the numbers 0 and 2: number the sources of all rows of pairs 0, 1, 2, ...
+    without gaps.
 pairs([(0, 1)], noise=UniformNoise())
     TypeError: noise must be a noise model of pairwise constraints; got UniformNoise: pass for
     instance LinkNoise().
@@ -100,32 +102,30 @@ matrix([['a']])
 """
 SETTINGS = """
 sampled(PairwiseConstraints)
-    TypeError: pass fraction or size to say how many pairs to draw; got neither.
+    TypeError: pass fraction or size to say how many to draw; got neither.
 sampled(RelativeConstraints, size=2, fraction=0.5)
-    TypeError: pass fraction or size to say how many triplets to draw; got both.
+    TypeError: pass fraction or size to say how many to draw; got both.
 sampled(PairwiseConstraints, fraction=0)
     ValueError: fraction must lie in (0, 1]; got 0.
 sampled(PairwiseConstraints, size=11)
-    ValueError: size is 11, but there are only 10 pairs: draw fewer.
-sampled(PairwiseConstraints, size=26, ordered=True)
-    ValueError: size is 26, but there are only 25 ordered pairs: draw fewer.
+    ValueError: size must be an integer from 1 to 10; got 11.
 sampled(RelativeConstraints, size=0)
-    ValueError: size must be an integer of at least 1; got 0.
+    ValueError: size must be an integer from 1 to 30; got 0.
 sampled(PairwiseConstraints, size=2, error_rate=1.1)
     ValueError: error_rate must lie in [0, 1]; got 1.1.
 sampled(PairwiseConstraints, size=2, error_rate='often')
-    TypeError: error_rate must be a number in [0, 1], or one per source; got 'often'.
+    TypeError: error_rate must hold numbers; got dtype <U5: pass a number in [0, 1], or one for
+    each of 1 sources.
 sampled(PairwiseConstraints, size=2, error_rate=[0.1, 0.2])
-    ValueError: error_rate must be one number or one per source (1); got shape (2,): set n_sources
-    to the number of rates.
+    ValueError: error_rate has shape (2,): pass a number in [0, 1], or one for each of 1 sources.
 sampled(RelativeConstraints, size=2, confusion=np.eye(2))
-    ValueError: confusion must have shape (3, 3); got (2, 2): pass one row of probabilities per
-    true answer.
+    ValueError: confusion must have shape (3, 3); got (2, 2): pass one row of probabilities that
+    sum to one per true answer.
 sampled(RelativeConstraints, size=4, n_sources=2, confusion=[np.eye(3)] * 3)
     ValueError: confusion must be one matrix or one per source (2); got 3: set n_sources to the
     number of matrices.
 sampled(PairwiseConstraints, size=2, n_sources=3)
-    ValueError: n_sources is 3, but only 2 questions are asked: ask more or use fewer sources.
+    ValueError: n_sources must be an integer from 1 to 2; got 3.
 sampled(PairwiseConstraints, [[0, 1]], size=1)
     ValueError: labels must have shape (n,); got (1, 2): pass one label per item.
 sampled(RelativeConstraints, [0, 1], size=1)
@@ -137,20 +137,23 @@ sampled(PairwiseConstraints, np.array([1, 'a'], dtype=object), size=1)
 LinkNoise(p=1.0)
     ValueError: p must lie in (0, 1); got 1.0.
 LinkNoise(p=(0, 1))
-    ValueError: both numbers of the Beta prior p must be positive and finite; got (0, 1).
+    ValueError: p is (0, 1): pass a Beta prior (a, b), both positive and finite, or a known number
+    in (0, 1).
 LinkNoise(q=(1, 2, 3))
-    TypeError: q must be a Beta prior (a, b) or a known number in (0, 1); got (1, 2, 3).
+    ValueError: q must have shape (2,); got (3,): pass a Beta prior (a, b), both positive and
+    finite, or a known number in (0, 1).
 UniformNoise(eps=1.0)
     ValueError: eps must lie in [0, 1); got 1.0.
 ConfusionNoise(prior=[1, 2, 3])
-    ValueError: prior must have shape (3, 3); got (3,): pass one row of Dirichlet weights per true
-    answer.
+    ValueError: prior must have shape (3, 3); got (3,): pass one row of positive and finite weights
+    per true answer.
 ConfusionNoise(prior=np.eye(3))
-    ValueError: prior[0, 1] is 0: weights must be positive and finite.
+    ValueError: prior[0, 1] is 0: pass one row of positive and finite weights per true answer.
 ConfusionNoise(matrix=np.full((3, 3), 0.3))
-    ValueError: row 0 of matrix sums to 0.9: each row must sum to one.
+    ValueError: row 0 of matrix sums to 0.9: pass one row of probabilities that sum to one per true
+    answer.
 ConfusionNoise(matrix=[[1.5, -0.5, 0], [0, 1, 0], [0, 0, 1]])
-    ValueError: matrix[0, 0] is 1.5: probabilities lie in [0, 1].
+    ValueError: matrix[0, 0] is 1.5: pass one row of probabilities that sum to one per true answer.
 ConfusionNoise(prior=np.ones((3, 3)), matrix=np.eye(3))
     TypeError: ConfusionNoise takes a prior or a known matrix, not both: leave one out.
 links.restrict([0, 4])
@@ -158,11 +161,13 @@ links.restrict([0, 4])
 links.restrict([1, 1])
     ValueError: items names 1 more than once: pass each item once.
 links.restrict([True, False])
-    ValueError: a mask of items must have shape (4,); got (2,): pass one value per item.
+    ValueError: items must have shape (4,); got (2,): pass a list of indices, or a mask with one
+    value per item.
 links.restrict([False] * 4)
     ValueError: items is empty: keep at least one item.
 links.restrict([0.5])
-    TypeError: items must be a list of indices or a mask; got shape (1,), dtype float64.
+    TypeError: items must hold integers; got dtype float64: pass a list of indices, or a mask with
+    one value per item.
 to_dataset([links, links])
     ValueError: two constraints are named "links": give each a name of its own, name="...".
 """
@@ -197,7 +202,8 @@ LabelConstraints(3, 4)
 LabelConstraints([], 4, name='my rules')
     ValueError: name must be a word of letters, digits and underscores; got 'my rules'.
 LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
-    ValueError: labels has shape (3,): pass one for each of the 4 items.
+    ValueError: labels must have shape (4,); got (3,): pass for each item the number of its
+    cluster.
 """
 
 

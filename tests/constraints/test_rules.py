@@ -108,15 +108,3 @@ def test_labels_are_the_pairs_that_they_imply():
     assert pairs.rows == ((0, 3, "different"), (0, 2, "same"), (2, 3, "different"))
     assert (pairs.name, pairs.noise) == ("label", bc.LinkNoise(p=0.9))
     assert len(bc.LabelConstraints([], 4).factors()) == 0
-
-
-@pytest.mark.parametrize(
-    "given",
-    [[2, -1, 0, 2], [2.0, float("nan"), 0, 2], ["c", None, "a", "c"], np.array([2, -1, 0, 2])],
-)
-def test_labels_are_read_off_a_column(given):
-    found = bc.LabelConstraints.from_labels(given)
-    expected = [int(value == 2 or value == "c") for value in np.array(given, object)[[0, 2, 3]]]
-    assert [row[0] for row in found.rows] == [0, 2, 3]
-    clusters = [row[1] for row in found.rows]
-    assert [c == clusters[0] for c in clusters] == [e == 1 for e in expected]

@@ -50,13 +50,11 @@ fit(MASKED)
 fit(pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}))
     ValueError: X has NaN in row 1: remove these items or fill in values.
 fit(np.array([[1, "2"], [3, 4]], dtype=object))
-    TypeError: X must hold numbers, but X[0, 1] is a str: every argument must be neither a string
-    nor another object but a real number.
+    TypeError: X must hold numbers, but X[0, 1] is '2': every argument must be neither a string nor
+    another object but a number below 1e+150.
 fit(None)
-    TypeError: X must hold numbers, but X is a NoneType: every argument must be neither a string
-    nor another object but a real number.
-fit([[10**400, 1], [2, 3]])
-    ValueError: X has values beyond 1e+150 in row 0: rescale the features.
+    TypeError: X must hold numbers, but X is None: every argument must be neither a string nor
+    another object but a number below 1e+150.
 fit(WORDS)
     TypeError: X must hold numbers, but column b does not: drop it, encode it as numbers,
     or take family='mixed' of TVClust.
@@ -111,3 +109,8 @@ def test_answers_in_the_place_of_labels(estimator):
         for call in (estimator.fit, estimator.fit_predict):
             with pytest.raises(TypeError, match=words):
                 call(GOOD, y=answers)
+
+
+def test_a_number_too_large_for_a_float_is_refused():
+    with pytest.raises(TypeError, match=r"X\[0, 1\] is 10+ \.\.\.: .* a number below 1e\+150\.$"):
+        fit([[10**90, 10**400], [2, 3]])
