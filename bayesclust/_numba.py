@@ -7,17 +7,20 @@ that is named by a digest of the sources (`tools/kernel_cache.py`).
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from functools import wraps
+from traceback import walk_tb
 from typing import Any
 
 import numba
 from numba import njit
-from numba.extending import overload, register_jitable
+from numba.extending import overload, register_jitable, typeof_impl
 
 FAST = {"reassoc", "contract", "nsz"}
 """`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
+CACHING = "numba.core.caching"
 PACKAGE = __name__.partition(".")[0]
 KERNELS: list[Any] = []
 """Every kernel of the process."""
@@ -57,9 +60,42 @@ def kernel(
     """
     if function is None:
         return lambda body: kernel(body, cache=cache, no_refcount=no_refcount, **options)
-    compiled = njit(cache=cache, **_options(no_refcount, options))(function)
+    settings = _options(no_refcount, options)
+    try:
+        compiled = njit(cache=cache, **settings)(function)
+    except RuntimeError:  # no folder for the cache can be written to
+        compiled = njit(**settings)(function)
+    if not hasattr(compiled, "stats"):  # NUMBA_DISABLE_JIT
+        return compiled
     KERNELS.append(compiled)
-    return compiled
+    return Kernel(compiled)
+
+
+class Kernel:
+    """A compiled function, whose kept code may be damaged: numba then raises whatever it may."""
+
+    def __init__(self, compiled: Any) -> None:
+        self.compiled = compiled
+
+    def __call__(self, *arguments: Any) -> Any:
+        try:
+            return self.compiled(*arguments)
+        except Exception as error:
+            modules = [frame.f_globals.get("__name__") for frame, _ in walk_tb(error.__traceback__)]
+            if CACHING not in modules:
+                raise
+            folder = os.path.commonpath([own for one in KERNELS if (own := one.stats.cache_path)])
+            kind = type(error).__name__
+            raise RuntimeError(
+                f"a compiled kernel in {folder} cannot be loaded or kept ({kind}): delete all "
+                "files *.nbi and *.nbc there, or set NUMBA_CACHE_DIR to another folder."
+            ) from error
+
+
+@typeof_impl.register(Kernel)
+def _type_of_kernel(kernel: Kernel, context: Any) -> Any:
+    """Kernels call kernels."""
+    return numba.typeof(kernel.compiled)
 
 
 def device(

@@ -1,6 +1,7 @@
 """Compiled kernels: versions by type, and code that the cache must not keep."""
 
 import os
+import re
 import subprocess
 import sys
 from typing import NamedTuple
@@ -56,14 +57,28 @@ def _measure_others(state):
     return -1.0
 
 
-def python(code, folder):
+TOTAL = """
+from bayesclust._numba import implements
+from library import score, total
+implements(score, None)(lambda state: state)
+"""
+
+
+def started(code, folder, **more):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
-    environment["NUMBA_CACHE_DIR"] = str(folder / "cache")
-    run = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
-    return [int(word) for word in run.stdout.split()]
+    environment |= {"NUMBA_CACHE_DIR": str(folder / "cache")} | more
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-c", code], env=environment, **streams)
+
+
+def ended(process):
+    out, errors = process.communicate()
+    assert process.returncode == 0, errors
+    return [int(word) for word in out.split()]
+
+
+def python(code, folder, **more):
+    return ended(started(code, folder, **more))
 
 
 def test_generic_function_chooses_by_type_compiled_or_not():
@@ -110,6 +125,56 @@ def test_code_for_types_of_other_packages_is_never_stale(tmp_path):
         (tmp_path / "mine.py").write_text(USER.format(constant=constant))
         assert python(call, tmp_path) == [2 * (1 + constant)]
     (tmp_path / "mine.py").unlink()
-    rest = "from bayesclust._numba import implements; from library import score, total; "
-    rest += "implements(score, None)(lambda state: state); print(total(4))"
-    assert python(rest, tmp_path) == [8]
+    assert python(TOTAL + "print(total(4))", tmp_path) == [8]
+
+
+def test_a_damaged_cache_ends_in_a_sentence(tmp_path):
+    """Whatever numba raises; once the files are gone, it works again."""
+    (tmp_path / "library.py").write_text(LIBRARY)
+    call = TOTAL + "print(total(4))"
+    assert python(call, tmp_path) == [8]
+    files = [path for path in (tmp_path / "cache").rglob("*.nb[ic]") if path.is_file()]
+    kept = {file: file.read_bytes() for file in files}
+    for suffix in (".nbi", ".nbc"):
+        for file, content in kept.items():
+            file.write_bytes(b"\xff" * 99 if file.suffix == suffix else content)
+        process = started(call, tmp_path)
+        assert re.search(
+            r"RuntimeError: a compiled kernel in \S*cache\S* cannot be loaded or kept \(\w+\): "
+            r"delete all files \*\.nbi and \*\.nbc there, or set NUMBA_CACHE_DIR",
+            process.communicate()[1],
+        )
+    for file in files:
+        file.unlink()
+    assert python(call, tmp_path) == [8]
+
+
+def test_kernels_run_where_nothing_can_be_written(tmp_path):
+    """A file stands wherever numba would make a folder."""
+    (tmp_path / "library.py").write_text(LIBRARY)
+    for name in ("cache", "__pycache__", "home"):
+        (tmp_path / name).write_text("")
+    home = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home")}
+    assert python(TOTAL + "print(total(4))", tmp_path, **home) == [8]
+
+
+def test_two_processes_compile_one_kernel_at_once(tmp_path):
+    (tmp_path / "library.py").write_text(LIBRARY)
+    both = [started(TOTAL + "print(total(4))", tmp_path) for _ in range(2)]
+    assert [ended(process) for process in both] == [[8], [8]]
+
+
+def test_fits_run_uncompiled(tmp_path):
+    fit = """
+import numpy as np
+import bayesclust as bc
+X = np.repeat([[0.0], [9.0]], 5, axis=0) + np.arange(10)[:, None] / 10
+links = bc.PairwiseConstraints([(0, 1)], [True], n_items=10)
+short = {"num_chains": 1, "num_warmup": 4, "num_samples": 4, "progress": False, "random_state": 0}
+est = bc.TVClust(cluster_model="single", **short).fit(X, constraints=links)
+print(*est.posterior_["posterior"]["z"].values.ravel())
+print(*bc.RDPMeans(penalty=9.0, random_state=0).fit(X, constraints=links).labels_)
+"""
+    own = os.environ.get("NUMBA_CACHE_DIR", "")
+    compiled = python(fit, tmp_path, NUMBA_CACHE_DIR=own)
+    assert python(fit, tmp_path, NUMBA_DISABLE_JIT="1") == compiled
