@@ -39,6 +39,8 @@ TURN = 10
 DONE = object()
 LOOK_EVERY = 0.2
 """Seconds between two looks at whether kernels are being compiled."""
+WATCH_ENDED = threading.Event()
+"""Set where this is one of several processes that JAX no longer knows of."""
 STATUS = re.compile(
     r"(ABORTED|CANCELLED|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|UNAVAILABLE|UNKNOWN): "
 )
@@ -165,7 +167,7 @@ class _Entry:
             if self.record is not None:
                 self.record.check(store.width)
             if state is not None:
-                chain.restore(state["chain"])
+                self.record.restore(chain, state["chain"])
         bar.total += (store.width - 1) * schedule.length
         bar.update(first * store.width)
         if chain is not None:
@@ -179,6 +181,8 @@ class _Entry:
         if together:
             found = self.store.number, first
             check_same_in_all({"draws and sweeps in the checkpoint": found})
+            chain.snapshot()  # over all connections that sweeps need
+            end_watch()
         for sweep in range(first, schedule.length):
             halt = stop.is_set()
             save = self.record is not None and self.record.due()
@@ -349,12 +353,25 @@ def _most_draws(numbers: list[int]) -> tuple[int, list[int]]:
 def n_processes() -> int:
     """Number of processes that run this model; 1 where `jax.distributed` was not initialised."""
     jax = sys.modules.get("jax")
-    return int(jax.process_count()) if jax is not None and jax.distributed.is_initialized() else 1
+    several = WATCH_ENDED.is_set() or (jax is not None and jax.distributed.is_initialized())
+    return int(jax.process_count()) if jax is not None and several else 1
 
 
 def process_index() -> int:
     """Number of this process, from 0; what all have in common is written by the first alone."""
     return int(sys.modules["jax"].process_index()) if n_processes() > 1 else 0
+
+
+def end_watch() -> None:
+    """End JAX's watch over the processes, which would abort them all where one is lost.
+
+    On processors a lost process is noticed by its connections, once these have been made: errors
+    that Python sees.
+    """
+    jax = sys.modules["jax"]
+    if jax.distributed.is_initialized() and jax.default_backend() == "cpu":
+        WATCH_ENDED.set()
+        jax.distributed.shutdown()
 
 
 @contextmanager
