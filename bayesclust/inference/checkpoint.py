@@ -131,14 +131,15 @@ class Checkpoint:
         from zarr.codecs import ZstdCodec
 
         with self.lock, runner.locked(self.path):
-            parent = zarr.open_group(self.path, mode="a").require_group(group)
-            if name in parent:
-                array: Any = parent[name]
+            where = self.path / group / name
+            if (where / "zarr.json").exists():
+                array = open_array(where, "r+")
                 if array.shape[1] < size:
                     array.resize((array.shape[0], size, *array.shape[2:]))
                 return array
             own = self.dims.get(name) or [f"{name}_dim_{j}" for j in range(value.ndim)]
             draws = max(1, min(CHUNK_DRAWS, CHUNK_BYTES // max(value.nbytes, 1)))
+            parent = zarr.open_group(self.path, mode="a", zarr_format=3).require_group(group)
             return parent.create_array(
                 name,
                 shape=(self.number_of_chains, size, *value.shape),
@@ -192,7 +193,7 @@ class Record:
         state = self._state()
         if state is not None:
             if state["entry"] != [self.entry, self.entries]:
-                raise self._damaged(self.file, "are those of another chain")
+                raise _damaged(self.file, "are those of another chain")
             self.saved = int(state["draws"])
             self.width = state["width"] or 1
         if state is None or not self.saved:
@@ -209,29 +210,26 @@ class Record:
         state: dict[str, Any] = from_text(read_digested(self.file, "snapshot"))
         return state
 
+    def restore(self, chain: Any, snapshot: dict[str, Any]) -> None:
+        """Have a chain resume from its snapshot, or refuse one that is not of such a chain."""
+        try:
+            chain.restore(snapshot)
+        except (*UNREADABLE, ArithmeticError) as error:
+            raise _damaged(
+                self.file, f"are not of such a chain ({type(error).__name__})"
+            ) from error
+
     def _draws(self, group: str, name: str, digests: list[str]) -> NDArray[Any]:
         """The draws of a variable that the snapshot counts, as they were written."""
-        import zarr
-
         where = self.checkpoint.path / group / name
         try:
-            array = json.loads((where / "zarr.json").read_text(encoding="utf-8"))
-            if {codec["name"] for codec in array["codecs"]} != CODECS:
-                raise ValueError
-            array = zarr.open_array(where, mode="r", zarr_format=3)
-            draws = np.asarray(array[self.chains, : self.saved])
+            draws = np.asarray(open_array(where, "r")[self.chains, : self.saved])
         except UNREADABLE:
-            raise self._damaged(where, "cannot be read") from None
+            raise _damaged(where, "cannot be read") from None
         self._hash(group, name, draws)
         if [one.hexdigest() for one in self.hashes[f"{group}/{name}"]] != digests:
-            raise self._damaged(where, "are not those that were written")
+            raise _damaged(where, "are not those that were written")
         return draws
-
-    def _damaged(self, where: Path, what: str) -> ValueError:
-        return ValueError(
-            f"the draws in the checkpoint, {str(where)!r}, {what}: remove the checkpoint to start "
-            "again."
-        )
 
     def _hash(self, group: str, name: str, values: NDArray[Any]) -> None:
         """Go on with the digests of a variable by draws (chain, draw, ...)."""
@@ -293,6 +291,26 @@ class Record:
         block = np.full(shape, array.fill_value, values.dtype)
         block[:, : number - first] = values[:, first:number]
         array[chains, first:end] = block
+
+
+def open_array(where: Path, mode: Any) -> Any:
+    """An array of zarr's format 3, refused where other codecs than ours would read it."""
+    import zarr
+
+    try:
+        array = json.loads((where / "zarr.json").read_text(encoding="utf-8"))
+        if {codec["name"] for codec in array["codecs"]} != CODECS:
+            raise ValueError
+        return zarr.open_array(where, mode=mode, zarr_format=3)
+    except UNREADABLE:
+        raise _damaged(where, "cannot be read") from None
+
+
+def _damaged(where: Path, what: str) -> ValueError:
+    return ValueError(
+        f"the draws in the checkpoint, {str(where)!r}, {what}: remove the checkpoint to start "
+        "again."
+    )
 
 
 def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:

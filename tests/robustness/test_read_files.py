@@ -2,6 +2,7 @@
 
 import io
 import json
+import pickle
 import shutil
 from pathlib import Path
 
@@ -177,8 +178,39 @@ def test_crafted_files_run_nothing(tmp_path):
     np.save(array, objects, allow_pickle=True)
     with pytest.raises(ValueError, match="is no session of bayesclust"):
         bc.InteractiveSession.load(archive, world.X)
-    with pytest.raises(ValueError, match="allow_pickle=False"):
+    with pytest.raises(ValueError, match="holds no array of numbers"):
         _data(cli.parser(with_models=False).parse_args(["ask", str(array), "--session", "s"]))
     assert not trap.exists()
     np.load(array, allow_pickle=True)  # the trap itself works
+    assert trap.exists()
+
+
+def test_crafted_checkpoints_run_nothing(tmp_path):
+    """Arrays of zarr's format 2, or with foreign codecs, beside states that count them or none."""
+    trap, path = tmp_path / "ran", tmp_path / "run.zarr"
+    stream = pickle.dumps(Crafted(trap))
+    old = {"zarr_format": 2, "shape": [2, 20, 3], "chunks": [1, 20, 3], "dtype": "|O", "order": "C"}
+    old |= {"compressor": {"id": "pickle"}, "filters": [{"id": "pickle"}], "fill_value": None}
+    for counted in (True, False):
+        for form in (2, 3):
+            run(path)
+            where = path / "posterior" / "z"
+            if not counted:
+                shutil.rmtree(path / "state")
+            for chunk in ("0.0.0", "1.0.0", "c/0/0/0", "c/1/0/0"):
+                (where / chunk).parent.mkdir(exist_ok=True, parents=True)
+                (where / chunk).write_bytes(stream)
+            if form == 2:
+                (where / "zarr.json").unlink()
+                (where / ".zarray").write_text(json.dumps(old))
+                (where.parent / "zarr.json").unlink()
+                (where.parent / ".zgroup").write_text('{"zarr_format": 2}')
+            else:
+                kept = json.loads((where / "zarr.json").read_text())
+                kept["codecs"] = [{"name": "numcodecs.pickle", "configuration": {}}]
+                (where / "zarr.json").write_text(json.dumps(kept))
+            assert refused(lambda: run(path)) is None or not counted
+            shutil.rmtree(path)
+    assert not trap.exists()
+    pickle.loads(stream)  # the trap itself works
     assert trap.exists()
