@@ -102,7 +102,7 @@ def check_positive(value: Any, name: str) -> float:
 
 
 def n_threads(n_jobs: Any, *, cells: int | None = None) -> int:
-    """Return a number of threads; None is one per processor that this process may use.
+    """Return a number of threads; None is one per processor that affinity and quota allow.
 
     For chains on a table of few `cells` None is one thread: their kernels are so short that threads
     would wait for the interpreter's lock more than they would gain.
@@ -112,7 +112,14 @@ def n_threads(n_jobs: Any, *, cells: int | None = None) -> int:
     if cells is not None and cells < FEW_CELLS:
         return 1
     allowed = getattr(os, "sched_getaffinity", None)
-    return len(allowed(0)) if allowed else os.cpu_count() or 1
+    number = len(allowed(0)) if allowed else os.cpu_count() or 1
+    for folder in _control_groups():
+        try:
+            most, period = (folder / "cpu.max").read_text().split()
+            number = min(number, max(1, int(most) // int(period)))
+        except (OSError, ValueError):  # "max", or no such file: no limit here
+            continue
+    return number
 
 
 def check_n_clusters(value: Any, n_items: int) -> int:
@@ -457,18 +464,21 @@ def _left_of_machine() -> int | None:
         return None
 
 
-def _left_of_group() -> int | None:
-    """What the control group and those above it leave; files that can be dropped count as left."""
+def _control_groups() -> list[Path]:
+    """The folder of the process's control group, and those of the groups above it."""
     try:
         groups = OWN_GROUP.read_text().splitlines()
         group = next(line.split("::", 1)[1] for line in groups if line.startswith("0::"))
     except (OSError, StopIteration):
-        return None
+        return []
     here = GROUPS / group.strip("/")
+    return [folder for folder in (here, *here.parents) if folder.is_relative_to(GROUPS)]
+
+
+def _left_of_group() -> int | None:
+    """What the control group and those above it leave; files that can be dropped count as left."""
     found = []
-    for folder in (here, *here.parents):
-        if not folder.is_relative_to(GROUPS):
-            break
+    for folder in _control_groups():
         try:
             most = int((folder / "memory.max").read_text())
             used = int((folder / "memory.current").read_text())

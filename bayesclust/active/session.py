@@ -30,7 +30,14 @@ from bayesclust.active.protocol import (
     RandomQueries,
     check_queries,
 )
-from bayesclust.checks import check_choice, check_int, check_items, check_random_state, true_labels
+from bayesclust.checks import (
+    check_choice,
+    check_int,
+    check_items,
+    check_random_state,
+    kind_of,
+    true_labels,
+)
 from bayesclust.constraints.base import KINDS, Constraints, check_constraints
 from bayesclust.estimators import DPMeans, MinimalModification
 from bayesclust.estimators.minimal_modification import start_partition
@@ -193,7 +200,12 @@ class InteractiveSession:
         """Return at most `size` next queries; none if none is left."""
         chosen = check_query_strategy(self.query_strategy)
         strategy = self._strategies[chosen] if isinstance(chosen, str) else chosen
-        return list(strategy(self.state, check_int(size, "size"), self._rng))
+        found = strategy(self.state, check_int(size, "size"), self._rng)
+        if not isinstance(found, (list, tuple)):
+            raise TypeError(
+                f"the query strategy must return a list of queries; got {kind_of(found)}."
+            )
+        return check_queries(found, len(self.X))
 
     def answer(self, query: Query, answer: str) -> None:
         """Add the answer to a query, from `ask` or any other.

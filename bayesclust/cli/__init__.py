@@ -14,6 +14,7 @@ __all__ = ["main", "parser"]
 
 REFUSED = 1
 MISUSED = 2
+REFUSALS = (ValueError, TypeError, OSError, MemoryError, RuntimeError, ModuleNotFoundError)
 INSTEAD = {
     "reproduce": "python -m experiments tvclust --quick (--help names the others)",
     "demo": "make demo, or python -m experiments.demo",
@@ -86,7 +87,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         say("\nbayesclust: interrupted.", interrupt)
         return INTERRUPTED
-    except (ValueError, OSError, ModuleNotFoundError) as error:
+    except REFUSALS as error:
         say(f"bayesclust: {error}", error)
+        return REFUSED
+    except Exception as error:
+        say(f"bayesclust: {type(error).__name__}, an error of the program: {error}", error)
         return REFUSED
     return code

@@ -111,7 +111,10 @@ def _data(settings: argparse.Namespace) -> tuple[Any, Any]:
         found = datasets.load(settings.data)
         return found.X, found.y
     if path.suffix == ".npy":
-        return np.load(path, allow_pickle=False), None
+        try:
+            return np.load(path, allow_pickle=False), None
+        except (ValueError, EOFError):  # whose words advise to run what the file holds
+            raise ValueError(f"{path} holds no array of numbers, or is damaged.") from None
     return items_asked(settings).X, None
 
 

@@ -92,7 +92,8 @@ class ByPattern:
             (self.answers, (number,), len(self.vocabulary)),
             (self.source, (number,), self.n_sources),
         )
-        for array, shape, most in arrays:
+        for given, shape, most in arrays:
+            array = np.asarray(given)
             whole = array.dtype.kind in "iu" and array.shape == shape
             if not whole or (number and not 0 <= array.min() <= array.max() < most):
                 return False
@@ -357,7 +358,7 @@ class Constraints(ByPattern, ABC):
 
         `flipped` of what is returned tells which answers came out unlike the truth.
         """
-        confusion = self.noise.confusion(noise_params)
+        confusion = self.noise.confusion(self._checked_params(noise_params))
         return self._answered(draw_answers(confusion, self.source, self.truths(z), rng), z)
 
     def _answered(self, answers: ArrayLike, z: ArrayLike) -> Self:
@@ -408,10 +409,11 @@ class Constraints(ByPattern, ABC):
 
     def check_range(self) -> None:
         """Refuse arrays that were changed to what kernels would read beyond their ends by."""
-        if not self.in_range(len(self.members)):
+        right = self.in_range(len(self.members)) and isinstance(self.noise, NoiseModel)
+        if not right or (self.items == np.roll(self.items, 1, axis=1)).any():
             raise ValueError(
                 f"the constraints {self.name!r} were changed after they were made, and name items, "
-                "answers or sources that there are not: make them anew."
+                "answers or sources that there are not, or an item twice: make them anew."
             )
 
     def factors(self) -> Constraints:

@@ -109,8 +109,16 @@ def stack_tables(
     constraints: Sequence[Constraints], noises: Sequence[Mapping[str, Any]]
 ) -> FloatArray:
     """One table log p(answer | pattern), (codes, 5); pairs use the first two columns."""
-    each = zip(constraints, noises, strict=True)
-    return stack_padded([one.noise.log_table(noise) for one, noise in each])
+    tables = []
+    for one, noise in zip(constraints, noises, strict=True):
+        tables.append(one.noise.log_table(noise))
+        shape = one.n_sources * one.n_answers, one.n_patterns
+        if np.shape(tables[-1]) != shape:  # kernels would read beyond its end
+            raise ValueError(
+                f"the noise of {one.name!r} gives a table of shape {np.shape(tables[-1])}, not "
+                f"{shape}: correct its parameters, or log_table of the noise model."
+            )
+    return stack_padded(tables)
 
 
 def stack_padded(tables: Sequence[Any]) -> FloatArray:

@@ -193,10 +193,24 @@ class State:
     def assign(self, z: NDArray[np.integer]) -> None:
         """Assign the items by labels without gaps, with room for new clusters."""
         capacity = max(16, 2 * (int(z.max()) + 1) + SPARE_SLOTS)
-        self.clusters = self.problem.family.new_state(capacity, self.hyper)
+        self.clusters = self._new_clusters(capacity)
         self.assignment = new_assignment(z, capacity)
         self._tables = None
         self.refresh()
+
+    def _new_clusters(self, capacity: int) -> Any:
+        """The family's cluster state, refused where kernels would leave its arrays."""
+        family = self.problem.family
+        state = family.new_state(capacity, self.hyper)
+        slots, n = capacity + 1, self.n_items
+        for name, wanted in (("count", slots), ("total", slots), ("items", n), ("X", n)):
+            length = len(getattr(state, name, range(wanted)))
+            if length != wanted:
+                raise ValueError(
+                    f"{type(family).__name__} makes a state of {capacity} clusters with {name} of "
+                    f"length {length}, not {wanted}: correct its rows or new_state."
+                )
+        return state
 
     def make_room(self, spare: int) -> None:
         """Have so many free slots at least."""
@@ -298,7 +312,7 @@ class State:
         self.values = dict(snapshot["values"])
         self.rng.bit_generator.state = snapshot["generator"]
         self.assignment = restored_assignment(snapshot["assignment"], self.problem.n_items)
-        self.clusters = self.problem.family.new_state(len(self.assignment.slots), self.hyper)
+        self.clusters = self._new_clusters(len(self.assignment.slots))
         self.refresh()
 
 

@@ -76,3 +76,11 @@ def test_what_cannot_be_is_refused_in_a_sentence(told, tmp_path, arguments, sent
     assert error.startswith("bayesclust: ")
     assert sentence in error
     assert len(error.splitlines()) == 1
+
+
+def test_arrays_of_objects_are_refused_without_advice_to_run_them(told, tmp_path):
+    path = tmp_path / "evil.npy"
+    np.save(path, np.array([{}]), allow_pickle=True)
+    code, _, error = told(["y"], path, "--session", tmp_path / "s.npz")
+    assert code == 1
+    assert error == f"bayesclust: {path} holds no array of numbers, or is damaged.\n"

@@ -10,6 +10,8 @@ import pytest
 
 import bayesclust as bc
 from bayesclust import cli
+from bayesclust.cli import summary
+from bayesclust.inference.runner import LostProcessError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -48,6 +50,19 @@ def test_what_is_not_understood_is_misuse(arguments, capsys):
         cli.main(arguments)
     assert end.value.code == 2
     assert "usage: bayesclust" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("kind", [TypeError, MemoryError, KeyError, LostProcessError])
+def test_no_error_ends_in_a_traceback(kind, capsys, monkeypatch):
+    def fail(settings):
+        raise kind("no such thing.")
+
+    monkeypatch.setattr(summary, "run_summary", fail)
+    assert cli.main(["summary", "run.nc"]) == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("bayesclust: ")
+    assert "no such thing." in lines[0]
 
 
 def shell(*command):

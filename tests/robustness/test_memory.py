@@ -5,7 +5,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust import checks
-from bayesclust.checks import available_memory, check_memory
+from bayesclust.checks import available_memory, check_memory, n_threads
 from tests.robustness import world
 
 SENTENCE = r"^[^.]* needs [\d,.]+ GiB of memory, but only 0\.000 GiB are left: [^.]*\.$"
@@ -75,6 +75,16 @@ MACHINE = "MemTotal: 900 kB\nMemFree: 50 kB\nMemAvailable: 300 kB\nSwapFree: 100
 def test_the_narrowest_limit_counts(monkeypatch, tmp_path, groups, expected):
     files(monkeypatch, tmp_path, MACHINE, groups)
     assert available_memory() == expected
+
+
+def test_threads_follow_affinity_and_quota(monkeypatch, tmp_path):
+    files(monkeypatch, tmp_path, MACHINE, {"a": (1, 1, 0), "a/b": (1, 1, 0)})
+    monkeypatch.setattr(checks.os, "sched_getaffinity", lambda process: set(range(6)))
+    assert n_threads(None) == 6
+    for folder, quota, expected in [("a", "max", 6), ("a", 300_000, 3), ("a/b", 50_000, 1)]:
+        (tmp_path / "fs" / folder / "cpu.max").write_text(f"{quota} 100000\n")
+        assert n_threads(None) == expected
+    assert n_threads(5) == 5
 
 
 @pytest.mark.parametrize(
