@@ -95,7 +95,7 @@ class Kernel:
 @typeof_impl.register(Kernel)
 def _type_of_kernel(kernel: Kernel, context: Any) -> Any:
     """Kernels call kernels."""
-    return numba.typeof(kernel.compiled)
+    return typeof_impl(kernel.compiled, context)
 
 
 def device(

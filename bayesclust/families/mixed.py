@@ -513,7 +513,7 @@ class HurdleGaussian(base.Family):
         given, d = self.atoms, X.shape[1]
         if isinstance(given, str) and given == "data":
             return tuple(describe_column(x).atoms for x in X.T)
-        if isinstance(given, Real) and np.isfinite(given):
+        if isinstance(given, Real) and np.isfinite(float(given)):
             return ((float(given),),) * int(d)
         try:
             found = tuple(tuple(dict.fromkeys(real_array(own, "atoms").tolist())) for own in given)
