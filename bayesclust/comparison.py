@@ -100,10 +100,16 @@ def compare(
     metric = as_loss(loss)
     fits = _read_methods(methods, metric)
     classes = None if y is None else true_labels(y, 1, "y")
+    drawn = [name for name, fit in fits.items() if fit.draws is not None]
+    dense, limits = (
+        [name for name, fit in fits.items() if callable(getattr(fit.source, method, None))]
+        for method in ("log_joint", "objective")
+    )
+    rater = _named(reference, "reference", "draws", drawn)
     names = {
-        "reference": _named(fits, reference, "reference", lambda fit: fit.draws is not None),
-        "log_joint_of": _named(fits, None, "log_joint", _has("log_joint")),
-        "objective_of": _named(fits, limit, "limit", _has("objective"), "an objective"),
+        "reference": rater,
+        "log_joint_of": rater if rater in dense else next(iter(dense), None),
+        "objective_of": _named(limit, "limit", "an objective", limits),
     }
     partitions = np.stack([fit.labels for fit in fits.values()])
     columns: dict[str, Any] = {
@@ -111,10 +117,8 @@ def compare(
         "seconds": [fit.seconds for fit in fits.values()],
     }
     attrs: dict[str, Any] = {"loss": repr(metric), "level": level}
-    if names["reference"] is not None:
-        rating = fits[names["reference"]]
-        if _has("log_joint")(rating):
-            names["log_joint_of"] = names["reference"]
+    if rater is not None:
+        rating = fits[rater]
         ball = credible_ball(rating.draws, rating.labels, level=level, loss=metric)
         distance = np.array([ball.distance(labels) for labels in partitions])
         columns["distance"] = distance
@@ -184,29 +188,17 @@ class _Method(NamedTuple):
     source: Any  # what was passed
 
 
-def _has(name: str) -> Callable[[_Method], bool]:
-    """Whether what was passed has a method of that name."""
-    return lambda fit: callable(getattr(fit.source, name, None))
-
-
-def _named(
-    fits: dict[str, _Method],
-    name: Any,
-    argument: str,
-    suits: Callable[[_Method], bool],
-    what: str = "draws",
-) -> str | None:
-    """The fit of that name, or the first one that suits; None where there is none."""
+def _named(name: Any, argument: str, what: str, suiting: list[str]) -> str | None:
+    """The method of that name, or the first one that suits; None where there is none."""
     if name is None:
-        return next((one for one, fit in fits.items() if suits(fit)), None)
-    if not isinstance(name, str) or name not in fits:
-        known = ", ".join(map(repr, fits))
-        raise ValueError(f"{argument}={name!r} is none of the methods {known}: name one of these.")
-    if not suits(fits[name]):
+        return suiting[0] if suiting else None
+    if name not in suiting:
+        known = ", ".join(map(repr, suiting)) or "none"
         raise ValueError(
-            f"{argument}={name!r} has no {what.removeprefix('an ')}: name a fit that has {what}."
+            f"{argument}={name!r} is none of the methods that have {what} ({known}): name one of "
+            "these."
         )
-    return name
+    return str(name)
 
 
 def _read_methods(methods: Any, loss: Loss) -> dict[str, _Method]:

@@ -180,11 +180,12 @@ compare({"a": object()})
     TypeError: methods['a'] is a object: pass a fitted estimator, a DataTree of draws, an array
     (draws, n) or labels (n,).
 compare({"a": LABELS}, reference="b")
-    ValueError: reference='b' is none of the methods 'a': name one of these.
+    ValueError: reference='b' is none of the methods that have draws (none): name one of these.
 compare({"a": LABELS}, reference="a")
-    ValueError: reference='a' has no draws: name a fit that has draws.
+    ValueError: reference='a' is none of the methods that have draws (none): name one of these.
 compare({"a": LABELS}, limit="a")
-    ValueError: limit='a' has no objective: name a fit that has an objective.
+    ValueError: limit='a' is none of the methods that have an objective (none): name one of
+    these.
 compare({"a": LABELS}, y=[0, 1])
     ValueError: labels has 3 items and truth 2: pass two partitions of the same items.
 """

@@ -34,7 +34,7 @@ from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import WeightPrior
-from bayesclust.posterior.credibility import INTERVAL, confusions
+from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.tree import constraints_if_any
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
@@ -135,9 +135,7 @@ class DCRC(base.ConstrainedClusterer):
         The bound after every E-step and M-step; it never falls, except under ``noise="literal"``.
     confusion_ : dict
         By name of the constraints, the posterior mean of p(answer | truth), shape (sources,
-        answers, answers), rows the truth.
-    confusion_intervals_ : dict
-        Only "gibbs": ends of central 90% intervals, (2, sources, answers, answers).
+        answers, answers), rows the truth; `bayesclust.source_reliability` has intervals.
     tau_, penalty_, balance_ : float, float, bool
         As used.
     proportions_ : ndarray of shape (n_clusters,), or None
@@ -153,11 +151,6 @@ class DCRC(base.ConstrainedClusterer):
     -----
     ConvergenceWarning
         If the bound still rises after `max_iter` iterations.
-
-    Raises
-    ------
-    ValueError, TypeError
-        From `fit`, before any computing.
 
     References
     ----------
@@ -411,10 +404,9 @@ class DCRC(base.ConstrainedClusterer):
             drawn_W = W.reshape(*draws.posterior["z"].shape[:2], *W.shape[1:])
             self._tree["classifier"] = xr.DataTree(xr.Dataset({"W": (names, drawn_W)}))
         posterior = self._tree["posterior"].to_dataset()
-        drawn = {view.name: confusions(view, posterior) for view in constraints_if_any(self._tree)}
-        self.confusion_ = {name: values.mean(axis=(0, 1)) for name, values in drawn.items()}
-        self.confusion_intervals_ = {
-            name: np.quantile(values, INTERVAL, axis=(0, 1)) for name, values in drawn.items()
+        self.confusion_ = {
+            view.name: confusions(view, posterior).mean(axis=(0, 1))
+            for view in constraints_if_any(self._tree)
         }
 
     def __sklearn_tags__(self) -> Any:

@@ -124,10 +124,8 @@ class TVClust(base.ConstrainedClusterer):
         constraints in `constant_data`.
     labels_ : ndarray of shape (n,)
         The partition of least expected loss, labels 0..K-1.
-    n_clusters_ : int
-        Number of clusters in `labels_`.
-    n_features_in_ : int
-        Number of columns of the data.
+    n_clusters_, n_features_in_ : int
+        Numbers of clusters in `labels_` and of columns of the data.
     cluster_model_, power_, family_ : str, float, str
         As used; "classifier", 1 and "logistic" where "auto" took one.
     reduction_ : scikit-learn transformer or None
@@ -140,15 +138,12 @@ class TVClust(base.ConstrainedClusterer):
     limit_ : RDPMeans
         Only with ``cluster_model=AtGamma(...)``: the limit, fitted.
     responsibilities_ : ndarray of shape (n, K)
-        Only "variational": probability of each component for each item, the first columns being the
-        clusters of `labels_`, which are the items' most probable components (`loss` is not used).
-    bound_ : float
+        Only "variational": probability of each component for each item, first those of the clusters
+        of `labels_`, which are the items' most probable components (`loss` is not used).
+    bound_, bound_path_, converged_ : float, ndarray, bool
         Only "variational": lower bound on the log evidence of data and constraints, in the user's
-        units, and the log prior of learned hyper-parameters, which are point values.
-    bound_path_ : ndarray
-        Only "variational": the bound after each sweep and accepted move; it never falls.
-    converged_ : bool
-        Only "variational".
+        units, and the log prior of learned hyper-parameters, which are point values; the bound
+        after each sweep and accepted move, which never falls; whether it settled.
 
     Notes
     -----
@@ -160,11 +155,6 @@ class TVClust(base.ConstrainedClusterer):
     DiagnosisWarning, ConvergenceWarning, TiedColumnsWarning
         If `diagnose` says not to trust the draws; if "variational" ends before its bound settles;
         if Gaussian clusters meet columns in which many items share a value.
-
-    Raises
-    ------
-    ValueError, TypeError
-        From `fit`, before any computing, in one sentence: what was got, where, and what to do.
 
     References
     ----------

@@ -204,7 +204,7 @@ def _verdict(
             f"This run cannot be judged: {draws} draws a chain are too few to see whether it has "
             "converged; increase num_samples."
         )
-    reasons = [*_stuck(functionals.get("log_joint")), *_apart(distances), *_unsettled(table)]
+    reasons = _reasons(functionals.get("log_joint"), table, distances)
     if chains == 1:
         inside = "By itself it looks settled"
         if reasons:
@@ -213,29 +213,29 @@ def _verdict(
             "This run cannot be judged from one chain: nothing tells whether another would find "
             f"other partitions. {inside}; run four chains, num_chains=4."
         )
-    if not reasons:
-        return True, _praise(table, distances)
-    more = "; if chains stay apart, trust only what they agree on"
-    if chains == 2:
+    if reasons:
         more = ", and run four chains"
-    return False, (
-        f"Do not trust this run: {'; '.join(reasons[:2])}. What to do: increase num_warmup and "
-        f"num_samples{more}."
+        if chains > 2:
+            more = "; if chains stay apart, trust only what they agree on"
+        return False, (
+            f"Do not trust this run: {'; '.join(reasons[:2])}. What to do: increase num_warmup and "
+            f"num_samples{more}."
+        )
+    off_diagonal = distances[~np.eye(chains, dtype=bool)]
+    partitions = (
+        f"partitions of different chains are {off_diagonal.mean():.2f} bits apart (VI) and those "
+        f"of one chain {np.diag(distances).mean():.2f}"
     )
-
-
-def _stuck(log_joint: FloatArray | None) -> list[str]:
-    """Chains whose log joint stays far below that of the best chain."""
-    if log_joint is None or not np.isfinite(log_joint).all():
-        return []
-    low, gap = stuck_chains(log_joint)
-    if not len(low):
-        return []
-    which = f"chain {low[0]} sits" if len(low) == 1 else f"chains {some_of(low.tolist(), 3)} sit"
-    return [
-        f"{which} up to {gap.max():.0f} nats of log joint below chain {int(gap.argmin())}, stuck "
-        "in a local mode"
-    ]
+    moving = table[table["state"] == "converged"]
+    if moving.empty:
+        return True, f"All {chains} chains hold the same partition throughout: {partitions}."
+    opening = "This run will do for means; more draws would sharpen tail probabilities"
+    if moving["rhat"].max() <= GOOD_RHAT and moving["ess"].min() >= GOOD_ESS:
+        opening = "Trust this run"
+    return True, (
+        f"{opening}: {_worst(moving)} over {len(table)} label-free quantities. Of {chains} chains, "
+        f"{partitions}."
+    )
 
 
 def stuck_chains(log_joint: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -245,53 +245,33 @@ def stuck_chains(log_joint: FloatArray) -> tuple[IntArray, FloatArray]:
     return np.flatnonzero(gap > max(NATS_APART, 3 * float(log_joint.std(axis=1).mean()))), gap
 
 
-def _apart(distances: FloatArray) -> list[str]:
-    """The two chains whose partitions are farther apart than draws of one chain are."""
-    if len(distances) < 2 or np.isnan(distances).any():
-        return []
+def _reasons(log_joint: FloatArray | None, table: pd.DataFrame, distances: FloatArray) -> list[str]:
+    """What speaks against a run, the gravest first."""
+    reasons = []
+    if log_joint is not None and np.isfinite(log_joint).all():
+        low, gap = stuck_chains(log_joint)
+        if len(low):
+            sits = "chain {} sits" if len(low) == 1 else "chains {} sit"
+            reasons.append(
+                f"{sits.format(some_of(low.tolist(), 3))} up to {gap.max():.0f} nats of log joint "
+                f"below chain {int(gap.argmin())}, stuck in a local mode"
+            )
     within = np.diag(distances)
     usual = (within[:, None] + within) / 2
     excess = distances - 1.25 * usual - 0.05
     c, other = sorted(int(i) for i in np.unravel_index(np.argmax(excess), excess.shape))
-    if excess[c, other] <= 0:
-        return []
-    return [
-        f"partitions of chains {c} and {other} are {distances[c, other]:.2f} bits apart (VI), "
-        f"those within a chain {usual[c, other]:.2f}"
-    ]
-
-
-def _unsettled(table: pd.DataFrame) -> list[str]:
-    """Quantities that each chain keeps at a value of its own, and those that fall short."""
-    reasons = []
+    if excess[c, other] > 0:
+        reasons.append(
+            f"partitions of chains {c} and {other} are {distances[c, other]:.2f} bits apart (VI), "
+            f"those within a chain {usual[c, other]:.2f}"
+        )
     frozen = table.index[table["state"] == "frozen"].tolist()
     if frozen:
         reasons.append(f"each chain keeps its own value of {some_of(frozen, 3)}")
     slow = table[table["state"] == "slow"]
     if len(slow):
-        fall = f"{len(slow)} of {len(table)} quantities fall"
-        if len(slow) == 1:
-            fall = "one quantity falls"
-        reasons.append(f"{fall} short ({_worst(slow)})")
+        reasons.append(f"{len(slow)} of {len(table)} quantities fall short ({_worst(slow)})")
     return reasons
-
-
-def _praise(table: pd.DataFrame, distances: FloatArray) -> str:
-    moving = table[table["state"] == "converged"]
-    off_diagonal = distances[~np.eye(len(distances), dtype=bool)]
-    partitions = (
-        f"partitions of different chains are {off_diagonal.mean():.2f} bits apart (VI) and those "
-        f"of one chain {np.diag(distances).mean():.2f}"
-    )
-    if moving.empty:
-        return f"All {len(distances)} chains hold the same partition throughout: {partitions}."
-    opening = "This run will do for means; more draws would sharpen tail probabilities"
-    if moving["rhat"].max() <= GOOD_RHAT and moving["ess"].min() >= GOOD_ESS:
-        opening = "Trust this run"
-    return (
-        f"{opening}: {_worst(moving)} over {len(table)} label-free quantities. "
-        f"Of {len(distances)} chains, {partitions}."
-    )
 
 
 def _worst(table: pd.DataFrame) -> str:

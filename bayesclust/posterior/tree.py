@@ -65,16 +65,14 @@ def _renumber(z: Labels, out: Labels, n_labels: int) -> None:
 
 
 def as_labels(z: ArrayLike, what: str, n_items: int | None = None) -> Labels:
-    """Return one partition (n,), of the items of a posterior, in canonical form."""
+    """Return one partition (n,), of so many items, in canonical form."""
     array = plain_array(z, what, ONE_EACH)
     if array.ndim != 1 or array.size == 0:
         raise ValueError(
             f"{what} must have shape (n,) with n at least 1; got {array.shape}: {ONE_EACH}."
         )
-    if n_items is not None and len(array) != n_items:
-        raise ValueError(
-            f"{what} has {len(array)} items, but the posterior has {n_items}: {ONE_EACH}."
-        )
+    if n_items not in (None, len(array)):
+        raise ValueError(f"{what} has {len(array)} items, but there are {n_items}: {ONE_EACH}.")
     return canonical(array, what)
 
 
@@ -136,20 +134,16 @@ def to_datatree(
     """
     import xarray as xr
 
-    if "z" not in posterior:
-        raise ValueError(
-            f"the draws hold no partitions z, only {sorted(posterior)}: pass z (chain, draw, item)."
-        )
-    z = plain_array(posterior["z"], "z", "pass z (chain, draw, item)")
+    z = plain_array(posterior.get("z", ()), "z", "pass z (chain, draw, item)")
     if z.ndim != 3 or z.size == 0:
         raise ValueError(
-            f"z must have shape (chain, draw, item), all at least 1; got {z.shape}: add the "
-            "missing axes."
+            f"the partitions z must have shape (chain, draw, item), all at least 1; got {z.shape} "
+            f"among the draws of {sorted(posterior)}: pass all three axes."
         )
     z = canonical(z, "z")
     names = {"z": ("item",), **(dims or {})}
     draws = {"n_clusters": z.max(axis=2).astype(np.int64) + 1, **posterior, "z": z}
-    groups: dict[str, xr.Dataset] = {
+    groups = {
         "posterior": _dataset(draws, names, z.shape),
         "sample_stats": _dataset(sample_stats or {}, names, z.shape),
     }
@@ -244,17 +238,13 @@ def chain_partitions(posterior: Any) -> Labels:
         partitions = as_partitions(rows)
         return partitions.reshape(chains, -1, partitions.shape[1])
     draws = group(posterior, "posterior")
-    if (
-        "z" not in draws
-        or draws["z"].ndim != 3
-        or not {"chain", "draw"} <= set(draws["z"].dims)
-        or not draws["z"].size
-    ):
+    z = draws.get("z")
+    if z is None or z.ndim != 3 or not {"chain", "draw"} <= set(z.dims) or not z.size:
         raise ValueError(
             "the group posterior has no variable z (chain, draw, item): pass the posterior_ of a "
             "sampler's fit."
         )
-    return canonical(draws["z"].transpose("chain", "draw", ...).values, "z")
+    return canonical(z.transpose("chain", "draw", ...).values, "z")
 
 
 def evenly_spread(number: int, available: int) -> IntArray:
@@ -290,14 +280,10 @@ def stored_constraints(posterior: Any) -> list[StoredConstraints]:
 
 def log_joints(posterior: Any) -> FloatArray | None:
     """Return log_joint (chain, draw), or None where it was not kept."""
-    tree = tree_of(posterior)
-    if (
-        is_array(tree)
-        or "sample_stats" not in tree.children
-        or "log_joint" not in tree["sample_stats"]
-    ):
+    statistics = getattr(tree_of(posterior), "children", {}).get("sample_stats")
+    if statistics is None or "log_joint" not in statistics:
         return None
-    return tree["sample_stats"]["log_joint"].transpose("chain", "draw").values
+    return statistics["log_joint"].transpose("chain", "draw").values
 
 
 def settings_of(posterior: Any) -> dict[str, Any]:
@@ -311,9 +297,8 @@ def process_draws(posterior: Any) -> tuple[FloatArray, FloatArray] | None:
     """Return draws of discount and concentration of a Dirichlet or Pitman-Yor process, or None."""
     draws = group(posterior, "posterior")
     prior = str(settings_of(posterior).get("partition_prior") or PROCESSES[0])
-    if "concentration" not in draws or not prior.removeprefix("Nested(among=").startswith(
-        PROCESSES
-    ):
+    of_process = prior.removeprefix("Nested(among=").startswith(PROCESSES)
+    if "concentration" not in draws or not of_process:
         return None
     concentration = draws["concentration"].values.ravel()
     discount = draws["discount"].values.ravel() if "discount" in draws else 0 * concentration
@@ -330,7 +315,8 @@ def with_names(
     """Return a copy with coordinates item, feature and, by names of constraints, <name>_source."""
     import xarray as xr
 
-    names: dict[str, Sequence[str] | None] = {"item": items, "feature": features}
+    given = {"item": items, "feature": features}
+    names = {dim: own for dim, own in given.items() if own is not None}
     names |= {f"{view}_source": own for view, own in (sources or {}).items()}
     if items is not None and len(set(items)) < len(items):
         twice = next(name for at, name in enumerate(items) if name in items[:at])
@@ -338,7 +324,7 @@ def with_names(
     tree: xr.DataTree = tree_of(posterior).copy()
     for name in tree.children:
         data = tree[name].to_dataset()
-        here = {dim: own for dim, own in names.items() if own is not None and dim in data.dims}
+        here = {dim: own for dim, own in names.items() if dim in data.dims}
         for dim, own in here.items():
             if len(own) != data.sizes[dim]:
                 raise ValueError(

@@ -47,12 +47,6 @@ def test_draws_agree_with_the_attributes(fitted):
     assert draws["noise"].dims == ("chain", "draw", "triplets_source")
     rates = draws["noise"].values
     np.testing.assert_allclose(1 - fitted.confusion_["triplets"][:, 0, 0], rates.mean(axis=(0, 1)))
-    lower, upper = fitted.confusion_intervals_["triplets"]
-    np.testing.assert_allclose(
-        [lower[0, 0, 0], upper[0, 0, 0]], 1 - np.quantile(rates[..., 0], [0.95, 0.05])
-    )
-    assert (lower <= fitted.confusion_["triplets"]).all()
-    assert (fitted.confusion_["triplets"] <= upper).all()
     together = fitted.proba_ @ fitted.proba_.T
     assert np.abs(bc.similarity_matrix(fitted) - together)[~np.eye(90, dtype=bool)].max() < 0.25
     if fitted.weights == "sample":
@@ -89,7 +83,7 @@ def test_without_answers_and_with_a_kernel(data):
         est = bc.DCRC(
             2, kernel="rbf", weights=weights, **SHORT | {"num_warmup": 10, "num_samples": 10}
         ).fit(data.X[:30])
-        assert est.confusion_ == est.confusion_intervals_ == {}
+        assert est.confusion_ == {}
         assert est.predict_proba(data.X[30:33]).shape == (3, 2)
 
 

@@ -31,7 +31,8 @@ def learned(weights, seed):
     est = bc.DCRC(14, noise="confusion", weights=weights, random_state=seed, **CHAINS).fit(
         data.X, constraints=triplets
     )
-    lower, upper = est.confusion_intervals_["triplets"][:, 0]
+    drawn = est.posterior_["posterior"]["confusion"].values[:, :, 0]
+    lower, upper = np.quantile(drawn, (0.05, 0.95), axis=(0, 1))
     return np.abs(est.confusion_["triplets"][0] - PEOPLE).max(), (lower <= PEOPLE) & (
         upper >= PEOPLE
     )

@@ -136,7 +136,7 @@ def test_a_slow_chain_is_to_run_longer(good, rng):
     report = diagnose(to_datatree({**variables, "concentration": np.exp(walk / 10)}, statistics))
     assert not report.ok
     assert report.table.loc["concentration", "state"] == "slow"
-    assert "one quantity falls short" in report.verdict
+    assert f"1 of {len(report.table)} quantities fall short" in report.verdict
     assert "increase num_warmup and num_samples" in report.verdict
 
 

@@ -23,12 +23,13 @@ canonical(3)
     ValueError: labels must have shape (..., n); got a single number: pass an array with one
     label per item.
 as_labels([0, 1], "init", 3)
-    ValueError: init has 2 items, but the posterior has 3: pass one label per item.
+    ValueError: init has 2 items, but there are 3: pass one label per item.
 to_datatree({"p": np.zeros((1, 2))})
-    ValueError: the draws hold no partitions z, only ['p']: pass z (chain, draw, item).
+    ValueError: the partitions z must have shape (chain, draw, item), all at least 1; got (0,)
+    among the draws of ['p']: pass all three axes.
 to_datatree({"z": np.zeros((3, 4), int)})
-    ValueError: z must have shape (chain, draw, item), all at least 1; got (3, 4): add the
-    missing axes.
+    ValueError: the partitions z must have shape (chain, draw, item), all at least 1; got (3, 4)
+    among the draws of ['z']: pass all three axes.
 to_datatree({**Z, "p": np.zeros((2, 4))})
     ValueError: p has shape (2, 4), but z has 2 chains of 3 draws: every variable needs (chain,
     draw) as its first axes.
