@@ -320,12 +320,9 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
     if hasattr(X, "select_dtypes"):
         others = list(X.select_dtypes(exclude=["number", "bool", "object"]).columns)
         if others:
-            one = len(others) == 1
-            which = f"column {others[0]} does not" if one else f"columns {some_of(others)} do not"
-            them = "it" if one else "them"
             raise TypeError(
-                f"{name} must hold numbers, but {which}: drop {them}, encode {them} as numbers, "
-                "or take family='mixed' of TVClust."
+                f"{name} must hold numbers, unlike column {some_of(others)}: drop such columns, "
+                "encode them as numbers, or take family='mixed' of TVClust."
             )
     array: np.ndarray[Any, Any] = np.asarray(X)
     if array.dtype == object and hasattr(X, "isna"):

@@ -145,7 +145,7 @@ class Constraints(ByPattern, ABC):
     ------
     TypeError, ValueError
         For wrong shapes and kinds, items out of range or twice in a row, unknown answers, sources
-        that skip a number, a noise model of another kind.
+        that skip a number, noise of another kind.
     """
 
     kind: ClassVar[str]
@@ -370,14 +370,7 @@ class Constraints(ByPattern, ABC):
     def restrict(self, items: ArrayLike) -> Self:
         """Return the constraints among some items, numbered anew; sources keep their numbers.
 
-        Parameters
-        ----------
-        items : (k,) array of int, or (n,) array of bool
-            The items to keep, in their new order, or a mask.
-
-        Returns
-        -------
-        Constraints
+        `items` (k,) are those to keep, in their new order, or a mask (n,) of bool.
         """
         kept, position = self._positions(items)
         inside = (position[self.items] >= 0).all(axis=1)
@@ -400,15 +393,14 @@ class Constraints(ByPattern, ABC):
         """Return one row per answer: the items (i, j and for triplets k), answer and source."""
         import pandas as pd
 
-        columns: dict[str, Any] = {name: self.items[:, t] for t, name in enumerate(self.members)}
-        columns["answer"] = np.array(self.vocabulary, dtype=object)[self.answers]
-        columns["source"] = self.source
-        return pd.DataFrame(columns)
+        table = pd.DataFrame(self.items, columns=list(self.members))
+        words = np.array(self.vocabulary, dtype=object)[self.answers]
+        return table.assign(answer=words, source=self.source)
 
     # ---- what methods other than sampling need
 
     def check_range(self) -> None:
-        """Refuse arrays that were changed to what kernels would read beyond their ends by."""
+        """Refuse arrays that were changed so that kernels would read beyond their ends."""
         right = self.in_range(len(self.members)) and isinstance(self.noise, NoiseModel)
         if not right or (self.items == np.roll(self.items, 1, axis=1)).any():
             raise ValueError(
@@ -428,15 +420,12 @@ class Constraints(ByPattern, ABC):
     @property
     def rows(self) -> tuple[Any, ...]:
         """Each row as plain values: the items, then the answer in words."""
-        answers = (self.vocabulary[answer] for answer in self.answers.tolist())
-        return tuple((*row, word) for row, word in zip(self.items.tolist(), answers, strict=True))
+        pairs = zip(self.items.tolist(), self.answers.tolist(), strict=True)
+        return tuple((*row, self.vocabulary[answer]) for row, answer in pairs)
 
     def statements(self) -> list[Statement]:
         """Return what each row says of a partition, if it is right."""
-        return [
-            self._statement(items, answer)
-            for items, answer in zip(self.items.tolist(), self.answers.tolist(), strict=True)
-        ]
+        return list(map(self._statement, self.items.tolist(), self.answers.tolist()))
 
     def _statement(self, items: Sequence[int], answer: int) -> Statement:
         """The patterns under which the answer is true, one of which must be."""

@@ -151,10 +151,6 @@ class PairwiseConstraints(Constraints):
         n_items, noise, name
             As for the constructor.
 
-        Returns
-        -------
-        PairwiseConstraints
-
         Examples
         --------
         >>> PairwiseConstraints.from_lists([(0, 1)], [(0, 2), (1, 2)], n_items=3)
@@ -176,10 +172,6 @@ class PairwiseConstraints(Constraints):
             1 = same, 0 = different, NaN or not stored = not asked, on either side of the diagonal.
         noise, name
             As for the constructor.
-
-        Returns
-        -------
-        PairwiseConstraints
 
         Examples
         --------

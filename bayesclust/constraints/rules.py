@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -21,14 +21,7 @@ from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.typing import ArrayLike, IntArray
 
 Reader = Callable[[Any, str, int], Any]
-"""Of a value, what it is in, and the number of items: the value in plain integers and tuples."""
-
-
-class Part(NamedTuple):
-    """What a part of a row may be: `read` refuses the rest in a sentence."""
-
-    read: Reader
-    names_items: bool = True
+"""Of a value, what it is in and the number of items: the value, refused if it is of no use."""
 
 
 def _integer(word: str, least: int = 0) -> Reader:
@@ -83,15 +76,15 @@ def _moved(value: Any, position: IntArray) -> Any:
 LISTS = (Sequence, np.ndarray, set, frozenset)
 _item = _integer("an item")
 _cluster = _integer("a cluster")
-ITEMS = Part(_listed(_item, "item"))
-LINKS = Part(_listed(_link, "link"))
+_items = _listed(_item, "item")
+_links = _listed(_link, "link")
 
 
 class Rules(Constraints):
     """Constraints each of which holds in a partition or not.
 
-    A subclass names its `kind` and the `parts` of a row, and says in the language of `Statement`
-    what a row demands (`_statement_of`).
+    A subclass names its `kind` and how the `parts` of a row are read, of which the first `n_named`
+    name items, and says in the language of `Statement` what a row demands (`_statement_of`).
 
     Parameters
     ----------
@@ -108,7 +101,8 @@ class Rules(Constraints):
         For rows of another form, empty lists, and numbers out of range or named twice.
     """
 
-    parts: ClassVar[dict[str, Part]]
+    parts: ClassVar[dict[str, Reader]]
+    n_named: ClassVar[int] = 1
 
     def __init__(self, rows: Any, n_items: int, name: str | None = None) -> None:
         self.n_items = check.check_int(n_items, "n_items")
@@ -124,7 +118,7 @@ class Rules(Constraints):
         if not listed or len(row) != len(self.parts):
             raise TypeError(f"{what} must be ({', '.join(self.parts)}); got {row!r}.")
         parts = zip(self.parts.values(), row, strict=True)
-        return tuple(part.read(value, what, self.n_items) for part, value in parts)
+        return tuple(read(value, what, self.n_items) for read, value in parts)
 
     @classmethod
     def default_noise(cls) -> NoiseModel:
@@ -147,17 +141,13 @@ class Rules(Constraints):
 
     def restrict(self, items: ArrayLike) -> Self:
         kept, position = self._positions(items)
-        names = [part.names_items for part in self.parts.values()]
-        rows = [
-            tuple(
-                _moved(value, position) if moves else value
-                for moves, value in zip(names, row, strict=True)
-            )
-            for row in self._rows
+        last = self.n_named
+        moved = [
+            (*(_moved(part, position) for part in row[:last]), *row[last:]) for row in self._rows
         ]
         other = copy.copy(self)
         other.n_items = len(kept)
-        other._rows = tuple(row for row in rows if None not in row)
+        other._rows = tuple(row for row in moved if None not in row)
         return other
 
     def __len__(self) -> int:
@@ -194,7 +184,7 @@ class LabelConstraints(Rules):
     """
 
     kind: ClassVar[str] = "label"
-    parts: ClassVar[dict[str, Part]] = {"item": Part(_item), "cluster": Part(_cluster, False)}
+    parts: ClassVar[dict[str, Reader]] = {"item": _item, "cluster": _cluster}
 
     def __init__(
         self, rows: Any, n_items: int, name: str | None = None, noise: NoiseModel | None = None
@@ -240,9 +230,9 @@ class SpanConstraints(Rules):
     """
 
     kind: ClassVar[str] = "span"
-    parts: ClassVar[dict[str, Part]] = {
-        "list of items": ITEMS,
-        "list of clusters": Part(_listed(_cluster, "cluster"), False),
+    parts: ClassVar[dict[str, Reader]] = {
+        "list of items": _items,
+        "list of clusters": _listed(_cluster, "cluster"),
     }
 
     def _statement_of(self, items: tuple[int, ...], clusters: tuple[int, ...]) -> say.Statement:
@@ -270,9 +260,9 @@ class SpreadConstraints(Rules):
     """
 
     kind: ClassVar[str] = "spread"
-    parts: ClassVar[dict[str, Part]] = {
-        "list of items": ITEMS,
-        "largest number of clusters": Part(_integer("the number of clusters", 1), False),
+    parts: ClassVar[dict[str, Reader]] = {
+        "list of items": _items,
+        "largest number of clusters": _integer("the number of clusters", least=1),
     }
 
     def _statement_of(self, items: tuple[int, ...], most: int) -> say.Statement:
@@ -301,10 +291,11 @@ class ImplicationConstraints(Rules):
     """
 
     kind: ClassVar[str] = "implication"
-    parts: ClassVar[dict[str, Part]] = {
-        "links of the premise": LINKS,
-        "links of the conclusion": LINKS,
+    parts: ClassVar[dict[str, Reader]] = {
+        "links of the premise": _links,
+        "links of the conclusion": _links,
     }
+    n_named: ClassVar[int] = 2
 
     def _statement_of(self, premise: Any, conclusion: Any) -> say.Statement:
         violated = (say.Apart(i, j) if same else say.Together(i, j) for i, j, same in premise)

@@ -41,10 +41,7 @@ def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[
         if isinstance(one, StoredConstraints):
             own = one.parameters
         else:
-            own = {
-                name: name if name not in taken else f"{name}_{one.name}"
-                for name in one.noise.parameters
-            }
+            own = {n: f"{n}_{one.name}" if n in taken else n for n in one.noise.parameters}
         taken.update(own.values())
         names.append(own)
     return names

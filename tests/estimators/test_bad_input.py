@@ -56,7 +56,7 @@ fit(None)
     TypeError: X must hold numbers, but X is None: every argument must be neither a string nor
     another object but a number below 1e+150.
 fit(WORDS)
-    TypeError: X must hold numbers, but column b does not: drop it, encode it as numbers,
+    TypeError: X must hold numbers, unlike column b: drop such columns, encode them as numbers,
     or take family='mixed' of TVClust.
 fit(GOOD, [(0, 1)])
     TypeError: constraints[0] must be PairwiseConstraints or RelativeConstraints, or a list of
