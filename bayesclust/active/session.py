@@ -15,6 +15,7 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.base import clone
 
+from bayesclust import checks as check
 from bayesclust._io import UNREADABLE, check_path, replaced
 from bayesclust.active.neighbourhoods import NPU, ExploreConsolidate
 from bayesclust.active.posterior_queries import PosteriorQueries
@@ -29,14 +30,6 @@ from bayesclust.active.protocol import (
     QueryStrategy,
     RandomQueries,
     check_queries,
-)
-from bayesclust.checks import (
-    check_choice,
-    check_int,
-    check_items,
-    check_random_state,
-    kind_of,
-    true_labels,
 )
 from bayesclust.constraints.base import KINDS, Constraints, check_constraints
 from bayesclust.estimators import DPMeans, MinimalModification
@@ -131,8 +124,8 @@ class InteractiveSession:
         query_strategy: str | QueryStrategy = "random",
         random_state: int | Generator | None = None,
     ) -> None:
-        self.X: FloatArray = check_items(X)
-        self.y = None if y is None else true_labels(y, least=1, name="y")
+        self.X: FloatArray = check.check_items(X)
+        self.y = None if y is None else check.true_labels(y, least=1, name="y")
         if self.y is not None and len(self.y) != len(self.X):
             raise ValueError(
                 f"y has {len(self.y)} entries, but X has {len(self.X)} items: "
@@ -147,7 +140,9 @@ class InteractiveSession:
         self.query_strategy = check_query_strategy(query_strategy)
         self._strategies = deepcopy(QUERY_STRATEGIES)  # strategies may keep state
         # a generator of the session, whose state can be saved
-        self._rng = np.random.default_rng(int(check_random_state(random_state).integers(2**63)))
+        self._rng = np.random.default_rng(
+            int(check.check_random_state(random_state).integers(2**63))
+        )
         start = start_partition(DPMeans() if partition is None else partition, self.X)
         self._steps = [Step(start, 0, 0.0, ())]
         # rows that were added together, or None for a modification
@@ -200,10 +195,10 @@ class InteractiveSession:
         """Return at most `size` next queries; none if none is left."""
         chosen = check_query_strategy(self.query_strategy)
         strategy = self._strategies[chosen] if isinstance(chosen, str) else chosen
-        found = strategy(self.state, check_int(size, "size"), self._rng)
+        found = strategy(self.state, check.check_int(size, "size"), self._rng)
         if not isinstance(found, (list, tuple)):
             raise TypeError(
-                f"the query strategy must return a list of queries; got {kind_of(found)}."
+                f"the query strategy must return a list of queries; got {check.kind_of(found)}."
             )
         return check_queries(found, len(self.X))
 
@@ -214,7 +209,7 @@ class InteractiveSession:
         "dnk".
         """
         [(kind, items)] = check_queries([query], len(self.X))
-        check_choice(answer, "answer", VOCABULARY[kind])
+        check.check_choice(answer, "answer", VOCABULARY[kind])
         row = (*(int(i) for i in items), answer)
         self._events.append([(ASKED[kind].kind, row)])
 
@@ -268,7 +263,7 @@ class InteractiveSession:
     def area_under_budget_curve(self, score: str = "quality") -> float:
         """Return the mean of "quality" or "similarity" over answers used, linear between steps."""
         table = self.history
-        if check_choice(score, "score", ("quality", "similarity")) not in table:
+        if check.check_choice(score, "score", ("quality", "similarity")) not in table:
             raise ValueError("the quality is not known: pass the true classes y to the session.")
         answers = table["answers"].to_numpy(float)
         values = table[score].to_numpy(float)
@@ -314,7 +309,7 @@ class InteractiveSession:
                 "the query strategy of this session had no name and could not be saved: "
                 "pass it as query_strategy."
             )
-        points = check_items(X)
+        points = check.check_items(X)
         if _fingerprint(points) != about["data"]:
             raise ValueError(
                 f"the session in {str(path)!r} is on other data: pass the X that it was made for."
@@ -335,7 +330,7 @@ class InteractiveSession:
 def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:
     """Return a name in `QUERY_STRATEGIES` or a callable; refuse anything else."""
     if isinstance(query_strategy, str):
-        return check_choice(query_strategy, "query_strategy", QUERY_STRATEGIES)
+        return check.check_choice(query_strategy, "query_strategy", QUERY_STRATEGIES)
     if not callable(query_strategy):
         raise TypeError(
             f"query_strategy must be a name or a callable; got {type(query_strategy).__name__}."
