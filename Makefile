@@ -1,6 +1,6 @@
 # Each target makes .venv and installs into it first, when that is needed.
 PYTHON_IN_VENV = .venv/bin/python
-# xdist workers; each holds its own compiled kernels, so more than a few cost more than they bring
+# xdist workers; only one compiles at a time, so more than a few bring little
 WORKERS = -n auto --maxprocesses 4 --dist worksteal
 # with which `make package` fits in each empty environment, nothing compiled yet: "blocked" takes half the time
 SAMPLER = collapsed

@@ -24,8 +24,7 @@ os.environ["MPLBACKEND"] = "Agg"
 
 from tools import kernel_cache  # noqa: E402
 
-# numba's cache is not safe for processes that compile the same kernel at the same time
-kernel_cache.use(os.environ.get("PYTEST_XDIST_WORKER", ""))
+kernel_cache.use()
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402

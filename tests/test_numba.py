@@ -1,14 +1,17 @@
 """Compiled kernels: versions by type, and code that the cache must not keep."""
 
+import fcntl
 import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pytest
 from numba.core.errors import TypingError
+from numba.extending import overload
 
 from bayesclust._numba import device, generic, implements, kernel
 
@@ -178,3 +181,18 @@ print(*bc.RDPMeans(penalty=9.0, random_state=0).fit(X, constraints=links).labels
     own = os.environ.get("NUMBA_CACHE_DIR", "")
     compiled = python(fit, tmp_path, NUMBA_CACHE_DIR=own)
     assert python(fit, tmp_path, NUMBA_DISABLE_JIT="1") == compiled
+
+
+def test_one_process_compiles_at_a_time():
+    """The lock of `tools/kernel_cache.py` is held while this process compiles."""
+    path = Path(os.environ["NUMBA_CACHE_DIR"]) / "lock"
+
+    def seen(x): ...
+
+    @overload(seen)
+    def _seen(x):
+        with path.open("w") as file, pytest.raises(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return lambda x: x + 1
+
+    assert kernel(lambda x: seen(x), cache=False)(1) == 2

@@ -2,14 +2,20 @@
 
 numba compiles a kernel again when its own file changes, but not when a function that it calls, from
 another file, does. With a folder for each state of the sources nothing stale is ever found.
+
+Processes that save a kernel at the same time can mix up numba's index of its versions. So one of
+them compiles at a time, and the others then load what it saved.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import shutil
 from pathlib import Path
+from threading import RLock
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = 4
@@ -26,8 +32,8 @@ def folder() -> Path:
     return ROOT / ".numba_cache" / digest.hexdigest()[:16]
 
 
-def use(part: str = "") -> None:
-    """Have numba keep its code there; processes that compile at once need a part each."""
+def use() -> None:
+    """Have numba keep its code there, unless NUMBA_CACHE_DIR says where; before numba is loaded."""
     if "NUMBA_CACHE_DIR" not in os.environ:
         chosen = folder()
         chosen.mkdir(parents=True, exist_ok=True)
@@ -35,4 +41,32 @@ def use(part: str = "") -> None:
         others = sorted(chosen.parent.iterdir(), key=lambda path: -path.stat().st_mtime)
         for old in others[KEPT:]:
             shutil.rmtree(old, ignore_errors=True)
-        os.environ["NUMBA_CACHE_DIR"] = str(chosen / part)
+        os.environ["NUMBA_CACHE_DIR"] = str(chosen)
+    _compile_alone(Path(os.environ["NUMBA_CACHE_DIR"]) / "lock")
+
+
+def _compile_alone(path: Path) -> None:
+    """Hold the lock file whenever this process holds numba's own lock, to load, compile or save."""
+    from numba.core import event
+
+    class Alone(event.Listener):
+        def __init__(self) -> None:
+            self.threads = RLock()
+            self.held: list[TextIO | None] = []
+
+        def on_start(self, event: object) -> None:
+            self.threads.acquire()
+            file = None
+            if not self.held:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = path.open("w")
+                fcntl.flock(file, fcntl.LOCK_EX)
+            self.held.append(file)
+
+        def on_end(self, event: object) -> None:
+            file = self.held.pop()
+            if file is not None:
+                file.close()
+            self.threads.release()
+
+    event.register("numba:compiler_lock", Alone())

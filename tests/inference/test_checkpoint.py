@@ -313,6 +313,8 @@ def test_snapshots_refuse_what_they_cannot_keep():
 
 CHILD = """
 import os, signal, sys
+from tools import kernel_cache
+kernel_cache.use()
 import numpy as np
 import bayesclust as bc
 from bayesclust.inference import checkpoint

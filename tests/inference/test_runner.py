@@ -358,6 +358,8 @@ def test_a_failure_of_the_runtime_is_a_lost_process(two):
 
 PROGRAM = """
 import runpy, sys
+from tools import kernel_cache
+kernel_cache.use()
 import bayesclust.inference.checkpoint as checkpoint
 checkpoint.SECONDS = 0.2  # a real run saves every five seconds
 if sys.argv[5] == "gibbs":  # which would be over by then: it saves after every sweep

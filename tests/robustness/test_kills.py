@@ -15,6 +15,8 @@ from tests.robustness.world import ROOT
 KILLS = 20
 FIT = """
 import hashlib, sys
+from tools import kernel_cache
+kernel_cache.use()
 import numpy as np
 import bayesclust as bc
 from bayesclust.inference import checkpoint
