@@ -53,7 +53,7 @@ bc.plots.agreement(report.distances, "Distance between draws of two chains", uni
 # The eye sees the same in the traces: that chain keeps to a level of its own.
 
 # %%
-bc.plots.traces(hasty.posterior_, var_names=["log_joint", "n_clusters"]);
+bc.plots.traces(hasty.posterior_, ["log_joint", "n_clusters"]);
 
 # %% [markdown]
 # ## One chain would have hidden it
@@ -84,10 +84,10 @@ bc.plots.agreement(better.distances, "Distance between draws of two chains", uni
 
 # %% [markdown]
 # Ranks show what R-hat has in one number. All draws of a quantity are ranked; of chains that sample
-# the same posterior, each has its share of low and of high ranks, so that its line is level.
+# the same posterior, each has its share of low and of high ranks, so that its line stays near 0.
 
 # %%
-bc.plots.ranks(est.posterior_, names=["log_joint", "entropy"]);
+bc.plots.ranks(est.posterior_, ["log_joint", "entropy"]);
 
 # %% [markdown]
 # ## If chains stay apart all the same

@@ -19,71 +19,41 @@ GREY = "#555555"
 PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
-NOISE = {
-    "p": 'p: a pair from one cluster is answered "same"',
-    "q": 'q: a pair from two clusters is answered "different"',
-    "noise": "an answer is wrong",
-    "confusion": '"{}" in truth is answered "{}"',
-}
-"""Noise parameters in words, those of a confusion matrix by truth and answer."""
 FEW = 500
 """Number of dots that are large enough for an edge."""
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
     """Return the axes given, or those of a new figure of this size in inches."""
-    if ax is not None:
-        return _check_axes(ax, "ax")
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
-
-
-def _check_axes(ax: Any, what: str) -> Axes:
-    from matplotlib.axes import Axes
-
-    if not isinstance(ax, Axes):
-        raise TypeError(f"{what} must be Matplotlib axes or None; got {type(ax).__name__}.")
-    return ax
+    axes: Axes = panels_or_new(None if ax is None else [ax], 1, "ax", 1, (width, height))[0]
+    return axes
 
 
 def panels_or_new(
     axes: Any, number: int, what: str, columns: int, size: tuple[float, float], **settings: Any
 ) -> NDArray[np.object_]:
     """Return `number` axes given, flat, or those of a new grid; refuse another number."""
+    import matplotlib.pyplot as plt
+    from matplotlib.axes import Axes
+
     if axes is not None:
         given: NDArray[np.object_] = np.asarray(axes, dtype=object).ravel()
         if len(given) != number:
             raise ValueError(
                 f"axes are {len(given)}, but {what} take {number}: pass {number} axes, or None."
             )
-        for at, ax in enumerate(given):
-            _check_axes(ax, f"axes[{at}]")
+        for ax in given:
+            if not isinstance(ax, Axes):
+                name = "ax" if what == "ax" else "each of axes"
+                raise TypeError(f"{name} must be Matplotlib axes; got {type(ax).__name__}.")
         return given
-    import matplotlib.pyplot as plt
-
     rows = -(-number // columns)
-    figure, grid = plt.subplots(
-        rows, columns, figsize=size, layout="constrained", squeeze=False, **settings
-    )
+    plain: dict[str, Any] = {"figsize": size, "layout": "constrained", "squeeze": False}
+    figure, grid = plt.subplots(rows, columns, **plain, **settings)
     panels: NDArray[np.object_] = grid.ravel()
     for ax in panels[number:]:
         figure.delaxes(ax)
     return panels[:number]
-
-
-def check_names(names: Any, what: str, known: Sequence[str], noun: str) -> list[str]:
-    """Return names as a list, also one alone; refuse what is no word or not known."""
-    found = [names] if isinstance(names, str) or not isinstance(names, Sequence) else list(names)
-    if isinstance(names, bytes) or not all(isinstance(name, str) for name in found):
-        raise TypeError(f"{what} must be a word or a list of words; got {type(names).__name__}.")
-    unknown = [name for name in found if name not in known]
-    if unknown or not found:
-        reason = f": {unknown[0]!r} is no {noun}" if unknown else " is empty"
-        # of pairs of items there are many
-        listed = [name for name in known if not name.startswith("together[")]
-        raise ValueError(f"{what}{reason}: choose from {', '.join(listed)}.")
-    return found
 
 
 def counted(number: int, noun: str) -> str:
@@ -108,16 +78,6 @@ def shortened(words: Sequence[str], most: int) -> list[str]:
         word if len(word) <= most else f"{word[: most - 1 - half]}…{word[len(word) - half :]}"
         for word in words
     ]
-
-
-def in_words(source: str) -> str:
-    """Call a source that has only a number "source 3"."""
-    return f"source {source}" if source.isdecimal() else source
-
-
-def noise_in_words(parameter: str, answers: Sequence[str] = ()) -> str:
-    """A noise parameter in words; of a confusion matrix the cell of a truth and an answer."""
-    return NOISE.get(parameter, parameter).format(*answers)
 
 
 def colour_bar(ax: Axes, mappable: Any, label: str, left: float = 1.03) -> None:

@@ -20,21 +20,23 @@ from bayesclust.plots._style import (
     colour_bar,
     counted,
     dot_size,
-    in_words,
     legend_above,
-    noise_in_words,
     note_right,
     panels_or_new,
     shortened,
 )
-from bayesclust.posterior.credibility import constraint_credibility, source_reliability
-from bayesclust.posterior.tree import item_names, source_names, stacked_partitions
+from bayesclust.posterior.credibility import (
+    answers_in_words,
+    constraint_credibility,
+    source_reliability,
+    sources_in_words,
+)
+from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray, NDArray
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
 
 __all__ = ["constraint_graph", "credibility", "credibility_ranking", "reliability"]
 
@@ -45,7 +47,8 @@ ANSWERS = ("same", "different", "yes", "no", "dnk")
 RIGHT = "posterior probability that the answer is right"
 TWO_SIDED = 1.96
 """Standard errors on each side of an interval of 95%."""
-CROSS: dict[str, Any] = {"color": VERMILION, "marker": "x", "label": "wrong in truth"}
+SHADES = (VERMILION, "#F0B48C", "#C9C9C9", "#8DBBDB", BLUE)
+"""Colours of credibility, from 0 to 1."""
 SOLID: Any = "-"
 DASHED: Any = (0, (4, 2))
 DOTTED: Any = (0, (1, 1.2))
@@ -58,6 +61,13 @@ LINES: dict[str, tuple[tuple[str, Any], ...]] = {
 }
 """The lines of an answer between its items: solid for together, dashed for apart."""
 STYLES = {SOLID: "answered: together", DASHED: "answered: apart", DOTTED: '"do not know"'}
+NOISE = {
+    "p": 'p: a pair from one cluster is answered "same"',
+    "q": 'q: a pair from two clusters is answered "different"',
+    "noise": "an answer is wrong",
+    "confusion": '"{}" in truth is answered "{}"',
+}
+"""Noise parameters in words, those of a confusion matrix by truth and answer."""
 NAMED = 40
 """Sources that have room for their names."""
 
@@ -99,15 +109,16 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['"same"', '"different"']
     """
-    table, wrong = _table(posterior, flipped)
+    table = _answered(posterior)
+    wrong = None if flipped is None else _flags(flipped, len(table))
     rows = _rows(posterior, table)
     ax = axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
     ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
-    size = float(np.clip(4000 / max(mask.sum() for mask in rows.values()), 6, 18))
+    size = float(np.clip(4000 / max(map(len, rows.values())), 6, 18))
     value = table["credibility"].to_numpy()
-    for y, mask in enumerate(rows.values()):
-        _draw_row(ax, y, value[mask], None if wrong is None else wrong[mask], size)
-    _probability_axis(ax, list(rows), RIGHT)
+    for y, own in enumerate(rows.values()):
+        _draw_row(ax, y, value[own], None if wrong is None else wrong[own], size)
+    _probability_axis(ax, list(rows))
     bare(ax, "top", "right", "left")
     ax.set_title(_counts(value), loc="left", pad=6 if wrong is None else 22)
     if wrong is not None:
@@ -115,49 +126,49 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     return ax
 
 
-def _table(posterior: Any, flipped: ArrayLike | None) -> tuple[pd.DataFrame, BoolArray | None]:
-    """The credibility of all answers, and which of them are wrong in truth."""
+def _answered(posterior: Any) -> pd.DataFrame:
+    """The credibility of all answers, at least one."""
     table = constraint_credibility(posterior)
     if table.empty:
         raise ValueError(
             "the constraints of the posterior hold no answers: there is nothing to show."
         )
-    if flipped is None:
-        return table, None
+    return table
+
+
+def _flags(flipped: ArrayLike, number: int) -> BoolArray:
+    """Which answers are wrong in truth, or a refusal."""
     wrong = np.asarray(flipped)
-    if wrong.shape != (len(table),):
+    if wrong.shape != (number,):
         raise ValueError(
-            f"flipped has shape {wrong.shape}, but the posterior has "
-            f"{counted(len(table), 'answer')}: pass one truth value for each, those of several "
-            "constraints one after another."
+            f"flipped has shape {wrong.shape}, but the posterior has {counted(number, 'answer')}: "
+            "pass one truth value for each, those of several constraints one after another."
         )
     if wrong.dtype != np.bool_ and not np.isin(wrong, (0, 1)).all():
         raise TypeError(
             f"flipped must hold truth values; got dtype {wrong.dtype}: "
             "pass True where an answer is wrong."
         )
-    return table, wrong.astype(np.bool_)
+    return wrong.astype(np.bool_)
 
 
 def _counts(value: FloatArray) -> str:
     return f"{counted(len(value), 'answer')}, {int((value < 0.5).sum()):,} probably wrong"
 
 
-def _rows(posterior: Any, table: pd.DataFrame) -> dict[str, BoolArray]:
-    """The answers of each row, by the row's name."""
-    several = table["view"].nunique() > 1
-    words = (*ANSWERS, *sorted(set(table["answer"]) - set(ANSWERS)))
+def _rows(posterior: Any, table: pd.DataFrame) -> dict[str, IntArray]:
+    """The answers of each row, by the row's name: constraints, source and word, where they vary."""
+    words = [*ANSWERS, *sorted(set(table["answer"]) - set(ANSWERS))]
+    own = answers_in_words(posterior, table).reset_index(drop=True)
+    own["number"], own["word"] = table["source"].to_numpy(), own["answer"].map(words.index)
+    several = own["view"].nunique() > 1
+    sources = own.groupby("view")["number"].nunique()
     rows = {}
-    for view in table["view"].unique():
-        own = table["view"] == view
-        sources = sorted(table["source"][own].unique())
-        names = shortened(source_names(posterior, str(view), max(sources) + 1), 20)
-        for source in sources:
-            by = own & (table["source"] == source)
-            for word in sorted(table["answer"][by].unique(), key=words.index):
-                parts = [str(view)] if several else []
-                parts += [in_words(names[source])] if len(sources) > 1 else []
-                rows[", ".join([*parts, f'"{word}"'])] = (by & (table["answer"] == word)).to_numpy()
+    for view, group in own.groupby("view", sort=False):
+        for _, by in group.groupby(["number", "word"]):
+            parts = [str(view)] if several else []
+            parts += shortened([by["source"].iloc[0]], 20) if sources[view] > 1 else []
+            rows[", ".join([*parts, f'"{by["answer"].iloc[0]}"'])] = by.index.to_numpy()
     return rows
 
 
@@ -176,29 +187,24 @@ def _draw_row(
     ax.scatter(credibility[right], height[right], clip_on=False, label="right in truth", **dot)
     note = f"{int((credibility < 0.5).sum()):,} of {number:,} probably wrong"
     if wrong is not None:
-        cross = CROSS | {"s": size + 12, "linewidths": 1.3}
+        cross: dict[str, Any] = {"color": VERMILION, "marker": "x", "label": "wrong in truth"}
+        cross |= {"s": size + 12, "linewidths": 1.3}
         ax.scatter(credibility[wrong], height[wrong], clip_on=False, **cross)
         found = int((wrong & (credibility < 0.5)).sum())
         note += f",\n{found:,} of the {int(wrong.sum()):,} wrong"
     note_right(ax, y, note)
 
 
-def _probability_axis(ax: Axes, names: Sequence[str], title: str) -> None:
+def _probability_axis(ax: Axes, names: Sequence[str]) -> None:
     """Rows by name from top to bottom over probabilities, with the lower half shaded."""
     ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(left=False)
-    ax.set_xlabel(f"{title} (shaded: probably wrong)")
+    ax.set_xlabel(f"{RIGHT} (shaded: probably wrong)")
 
 
-def credibility_ranking(
-    posterior: Any,
-    flipped: ArrayLike | None = None,
-    *,
-    max_listed: int = 40,
-    ax: Axes | None = None,
-) -> Axes:
+def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None = None) -> Axes:
     """List the answers by the posterior probability that they are right, the least credible first.
 
     Whiskers are two Monte Carlo standard errors; where the noise was kept, a hollow diamond is the
@@ -208,8 +214,6 @@ def credibility_ranking(
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints.
-    flipped : (m,) array of bool, optional
-        Which answers are wrong in truth, as for `credibility`.
     max_listed : int, default 40
         How many answers are listed, at most.
     ax : matplotlib.axes.Axes, optional
@@ -223,7 +227,7 @@ def credibility_ranking(
     Raises
     ------
     ValueError, TypeError
-        As `credibility` does, and if max_listed is no count.
+        If there are no draws or no constraints, or max_listed is no count.
 
     Examples
     --------
@@ -235,55 +239,36 @@ def credibility_ranking(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['0, 2: "different"', '0, 1: "same"']
     """
-    table, wrong = _table(posterior, flipped)
+    table = _answered(posterior)
     most = check_int(max_listed, "max_listed")
-    value = table["credibility"].to_numpy()
-    order = np.argsort(value, kind="stable")[:most]
-    rows = table.iloc[order]
+    rows = table.sort_values("credibility", kind="stable").head(most)
     ax = axes_or_new(ax, 7.6, 1.5 + 0.2 * len(rows))
     y = np.arange(len(rows))
-    error = TWO_SIDED * rows["mcse"].to_numpy()
-    ax.errorbar(value[order], y, xerr=error, fmt="none", ecolor=BLUE, elinewidth=1.1)
     dots: dict[str, Any] = {"markersize": 5, "label": "given all answers", "clip_on": False}
-    ax.plot(value[order], y, "o", color=BLUE, **dots)
+    dots |= {"xerr": TWO_SIDED * rows["mcse"].to_numpy(), "elinewidth": 1.1}
+    ax.errorbar(rows["credibility"].to_numpy(), y, fmt="o", color=BLUE, **dots)
     if "credibility_loo" in rows:
         hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": GREY}
         hollow |= {"markersize": 4.5, "zorder": 1.9, "clip_on": False}
         ax.plot(rows["credibility_loo"], y, "D", label="leave-one-out", **hollow)
-    _probability_axis(ax, _answer_names(posterior, rows), RIGHT)
+    named = answers_in_words(posterior, rows)
+    named["items"] = [", ".join(shortened(items, 14)) for items in named["items"]]
+    several = named["view"].map(table.groupby("view")["source"].nunique()) > 1
+    by = [f" ({source})" for source in shortened(list(named["source"]), 14)]
+    names: pd.Series[str] = (
+        named["items"] + ': "' + named["answer"] + '"' + np.where(several, by, "")
+    )
+    _probability_axis(ax, list(names))
     ax.tick_params("y", labelsize="small")
     ax.grid(axis="y", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
     bare(ax)
-    text = _counts(value)
+    text = _counts(table["credibility"].to_numpy())
     if len(rows) < len(table):
         text = f"The {len(rows):,} least credible of {text}"
-    if wrong is not None:
-        at = wrong[order]
-        cross = CROSS | {"linestyle": "", "markersize": 8, "markeredgewidth": 1.6}
-        ax.plot(value[order][at], y[at], clip_on=False, **cross)
-        found = int(((value < 0.5) & wrong).sum())
-        text += f",\n{found:,} of the {int(wrong.sum()):,} wrong ones among these"
     legend_above(ax, 3)
     ax.set_title(text, loc="left", pad=24)
     return ax
-
-
-def _answer_names(posterior: Any, table: pd.DataFrame) -> list[str]:
-    """Items and answer of each row and, where there are several, its source."""
-    names = shortened(item_names(posterior), 14)
-    sources = {
-        str(view): shortened(source_names(posterior, str(view), int(own["source"].max()) + 1), 14)
-        for view, own in table.groupby("view", sort=False)
-    }
-    found = []
-    for row in table.to_dict("records"):
-        given = (row[which] for which in "ijk" if which in row)
-        items = [names[int(i)] for i in given if i is not None and i == i and str(i) != "<NA>"]
-        own = sources[row["view"]]
-        by = f" ({own[row['source']]})" if len(own) > 1 else ""
-        found.append(f'{", ".join(items)}: "{row["answer"]}"{by}')
-    return found
 
 
 def constraint_graph(
@@ -332,6 +317,7 @@ def constraint_graph(
     """
     from matplotlib.cm import ScalarMappable
     from matplotlib.collections import LineCollection
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.lines import Line2D
 
     number_between(below, "below", "(0, 1]")
@@ -340,39 +326,27 @@ def constraint_graph(
     field = plane(posterior, X, n_items)
     shown = table[table["credibility"] <= below]
     ax = axes_or_new(ax, 7.6, 5.8)
-    drawn = set()
+    colours = LinearSegmentedColormap.from_list("credibility", SHADES)
+    drawn = {}
     for half in (shown[shown["credibility"] >= 0.5], shown[shown["credibility"] < 0.5]):
-        for style in STYLES:
+        scale = max(len(half), 1) ** -0.5
+        look: dict[str, Any] = {"cmap": colours, "clim": (0, 1), "zorder": 1}
+        look["linewidths"] = float(np.clip(17 * scale, 0.45, 1.7))
+        look["alpha"] = float(np.clip(9 * scale, 0.16, 0.9))
+        for style, text in STYLES.items():
             ends, value = _ends(half, style)
             if len(ends):
-                scale = len(half) ** -0.5
-                look: dict[str, Any] = {"linestyles": [style], "cmap": _colours(), "clim": (0, 1)}
-                look["linewidths"] = float(np.clip(17 * scale, 0.45, 1.7))
-                look["alpha"] = float(np.clip(9 * scale, 0.16, 0.9))
-                ax.add_collection(
-                    LineCollection(list(field.at[ends]), array=value, zorder=1, **look)
-                )
-                drawn.add(style)
+                segments = list(field.at[ends])
+                ax.add_collection(LineCollection(segments, array=value, linestyles=[style], **look))
+                drawn[text] = Line2D([], [], color="0.3", linestyle=style, label=text)
     dots: dict[str, Any] = {"s": 0.4 * dot_size(n_items), "color": "0.25", "zorder": 1.5}
     ax.scatter(field.at[:, 0], field.at[:, 1], linewidths=0, **dots)
     field.name_axes(ax)
-    handles = [
-        Line2D([], [], color="0.3", linestyle=style, linewidth=1.4, label=text)
-        for style, text in STYLES.items()
-        if style in drawn
-    ]
-    legend_above(ax, 3, handles)
-    colour_bar(ax, ScalarMappable(cmap=_colours()), RIGHT)
+    legend_above(ax, 3, list(drawn.values()))
+    colour_bar(ax, ScalarMappable(cmap=colours), RIGHT)
     among = "" if len(shown) == len(table) else f"; shown: {len(shown):,} of at most {below:.2g}"
     ax.set_title(_counts(table["credibility"].to_numpy()) + among, loc="left", pad=24)
     return ax
-
-
-def _colours() -> Colormap:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    shades = [VERMILION, "#F0B48C", "#C9C9C9", "#8DBBDB", BLUE]
-    return LinearSegmentedColormap.from_list("credibility", shades)
 
 
 def _ends(table: pd.DataFrame, style: Any) -> tuple[IntArray, FloatArray]:
@@ -431,29 +405,28 @@ def reliability(
         raise ValueError(
             "the constraints of the posterior have no noise parameters: there is nothing to show."
         )
-    views = list(table["view"].unique())
-    numbers = [table.loc[table["view"] == view, "source"].nunique() for view in views]
-    heights = [1.5 + 0.32 * min(number, NAMED) for number in numbers]
+    table["source_name"] = sources_in_words(posterior, table)
+    groups = list(table.groupby("view", sort=False))
+    heights = [1.5 + 0.32 * min(own["source"].nunique(), NAMED) for _, own in groups]
     size = (8.2, sum(heights))
-    panels = panels_or_new(axes, len(views), "the constraints", 1, size, height_ratios=heights)
-    for ax, view in zip(panels, views, strict=True):
-        rows = table[table["view"] == view]
-        names = source_names(posterior, str(view), int(rows["source"].max()) + 1)
-        _draw_sources(ax, rows, names)
+    panels = panels_or_new(axes, len(groups), "the constraints", 1, size, height_ratios=heights)
+    for ax, (view, rows) in zip(panels, groups, strict=True):
+        number = _draw_sources(ax, rows)
         pad = 8 + 13 * len(ax.get_legend().get_texts())
-        ax.set_title(f"{view}: noise of {counted(len(names), 'source')}", loc="left", pad=pad)
+        ax.set_title(f"{view}: noise of {counted(number, 'source')}", loc="left", pad=pad)
     return panels
 
 
-def _draw_sources(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
-    """Mean and interval of each parameter of each source."""
+def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
+    """Mean and interval of each parameter of each source; returns how many sources there are."""
     shown = {}
     for parameter, own in rows.groupby("parameter", sort=False):
         kind, _, cell = str(parameter).removesuffix("]").partition("[")
         answers = cell.split(", ")
         if len(set(answers)) == 1:  # of a confusion matrix the diagonal
-            shown[noise_in_words(kind, answers)] = own
-    number = len(names)
+            shown[NOISE.get(kind, kind).format(*answers)] = own
+    sources = rows.drop_duplicates("source")
+    number = len(sources)
     are_few = number <= NAMED
     for k, (label, own) in enumerate(shown.items()):
         y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(shown) - 0.5)
@@ -463,8 +436,8 @@ def _draw_sources(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
         ax.plot(own["mean"].to_numpy(), y, color=PALETTE[k], label=label, **look)
     ax.set(xlim=(-0.02, 1.02), ylim=(number - 0.45, -0.55), xticks=np.linspace(0, 1, 6))
     if are_few:
-        ax.set_yticks(range(number), shortened([in_words(name) for name in names], 26))
-        for row in rows.drop_duplicates("source").to_dict("records"):
+        ax.set_yticks(range(number), shortened(list(sources["source_name"]), 26))
+        for row in sources.to_dict("records"):
             note_right(ax, row["source"], f"{row['answers']:,} answers, {row['wrong']:,.1f} wrong")
     else:
         ax.set_ylabel("source")
@@ -474,3 +447,4 @@ def _draw_sources(ax: Axes, rows: pd.DataFrame, names: list[str]) -> None:
     ax.tick_params(left=False)
     ax.set_xlabel("probability (mean and 90% interval)")
     legend_above(ax, 1)
+    return number

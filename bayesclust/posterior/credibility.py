@@ -17,7 +17,9 @@ from bayesclust.posterior.tree import (
     as_labels,
     chain_partitions,
     group,
+    item_names,
     process_draws,
+    source_names,
     stored_constraints,
     tree_of,
 )
@@ -275,6 +277,28 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
                 spread = {"mean": drawn.mean(), "sd": drawn.std(), "lower": lower, "upper": upper}
                 rows.append(about | spread | {"answers": given[source], "wrong": wrong[source]})
     return pd.DataFrame(rows)
+
+
+def sources_in_words(posterior: Any, table: pd.DataFrame) -> list[str]:
+    """The name of the source of each row of a table, or "source 3"; nothing where none is given."""
+    import pandas as pd
+
+    known = stored_constraints(posterior)
+    names = {own.name: source_names(posterior, own.name, own.n_sources) for own in known}
+    given = zip(table["view"], table["source"], strict=True)
+    words = ["" if pd.isna(source) else names[view][int(source)] for view, source in given]
+    return [f"source {word}" if word.isdecimal() else word for word in words]
+
+
+def answers_in_words(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
+    """A table of answers with a list of the names of their items, and with their sources' names."""
+    names = item_names(posterior)
+    members = table[[member for member in "ijk" if member in table]].astype("Float64")
+    rows = members.to_numpy(dtype=np.float64, na_value=np.nan)
+    items = [[names[int(i)] for i in row if not np.isnan(i)] for row in rows]
+    named = table.assign(source=sources_in_words(posterior, table))
+    named["items"] = items
+    return named
 
 
 def view_conflict(posterior: Any) -> pd.DataFrame:

@@ -349,7 +349,10 @@ def source_names(posterior: Any, view: str, number: int) -> list[str]:
     """Return the names of the `number` sources of some constraints, or their numbers."""
     draws = group(posterior, "posterior")
     dim = f"{view}_source"
-    return _names(draws, dim) if dim in draws.dims else [str(source) for source in range(number)]
+    if dim in draws.dims:
+        return _names(draws, dim)
+    noted = json.loads(tree_of(posterior).attrs.get("sources", "{}"))  # of fits that kept no noise
+    return noted.get(view) or [str(source) for source in range(number)]
 
 
 def _names(data: xr.Dataset, dim: str) -> list[str]:

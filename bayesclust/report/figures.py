@@ -8,12 +8,9 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from bayesclust import plots
-from bayesclust.posterior.tree import group, tree_of
+from bayesclust.posterior.tree import group, log_joints, tree_of
 from bayesclust.report.findings import CHAINS, PARTITION, Findings
-from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,8 +26,7 @@ STYLE: dict[Any, Any] = {
 }
 LARGEST = 20_000
 """Items whose similarities, n^2 of them, are computed in reasonable time."""
-TRACES = ("log_joint", "n_clusters", "concentration")
-RANKS = ("log_joint", "n_clusters", "entropy", "largest_cluster")
+FOLLOWED = ["n_clusters", "entropy", "largest_cluster"]
 BOUNDS = (
     "Of the partitions in the ball, one with the fewest clusters.",
     "The partition in the ball that is farthest from the point estimate.",
@@ -189,35 +185,27 @@ def _sources(posterior: Any, found: Findings) -> Iterator[Picture]:
 
 def _chains(posterior: Any, found: Findings) -> Iterator[Picture]:
     """Traces and ranks."""
-    draws = group(posterior, "posterior").sizes["draw"]
-    if found.kind != CHAINS or draws < 2:
+    z = group(posterior, "posterior")["z"]
+    if found.kind != CHAINS or z.sizes["draw"] < 2:
         return
-    tree = tree_of(posterior)
-    there = set(tree["posterior"].data_vars)
-    if "sample_stats" in tree.children:
-        there |= set(tree["sample_stats"].data_vars)
-    followed = [name for name in TRACES if name in there]
-    figure = _figure(0.5 + 1.25 * len(followed))
-    ratios = {"width_ratios": [2.4, 1]}
-    grid: NDArray[np.object_] = figure.subplots(
-        len(followed), 2, sharey="row", squeeze=False, gridspec_kw=ratios
-    )
-    plots.traces(posterior, followed, grid)
-    for right in grid[:, 1]:
-        right.set_title("", loc="right")
-    grid[-1, 1].set_xlabel("share")
-    text = "Draws in order, and their distribution. Chains that agree overlap."
-    alt = f"Traces of {', '.join(followed)} by chain."
-    yield _taken(figure, CHAINS, text, alt, "Traces")
-    names = [name for name in RANKS if name in there or name in RANKS[1:]]
-    figure = _figure(4.2)
-    panels = figure.subplots(2, 2).ravel()[: len(names)]
-    for ax in plots.ranks(posterior, names, panels):
-        ax.set(xlabel="", ylabel="")
-        ax.set_title(ax.get_title(loc="left"), loc="left", fontsize="x-small")
-    small: dict[str, Any] = {"ncols": 4, "frameon": False, "fontsize": "x-small"}
-    handles, words = panels[0].get_legend_handles_labels()
-    figure.legend(handles, words, loc="outside lower center", handlelength=1.4, **small)
-    text = "How the draws of each chain rank among all draws; flat lines inside the band are good."
-    alt = f"Histograms of ranks of {', '.join(names)} by chain."
-    yield _taken(figure, CHAINS, text, alt, "Ranks of the draws")
+    names = [*FOLLOWED, "log_joint"] if log_joints(posterior) is not None else FOLLOWED
+    axes = plots.traces(posterior, names, figure_kwargs={"figsize": (WIDTH, 5)})
+    alt = f"Traces of {', '.join(names)} by chain."
+    yield _closed(axes[0].figure, "Draws in order. Chains that agree overlap.", alt, "Traces")
+    if z.sizes["chain"] == 1:
+        return
+    figure = {"figsize": (WIDTH, 4.2)}
+    axes = plots.ranks(posterior, names, col_wrap=2, figure_kwargs=figure)
+    text = "How the draws of each chain rank among all draws; black where chains differ."
+    alt = f"Distributions of ranks of {', '.join(names)} by chain."
+    yield _closed(axes[0].figure, text, alt, "Ranks of the draws")
+
+
+def _closed(figure: Any, text: str, alt: str, title: str) -> Picture:
+    """Render a figure that ArviZ opened, and close it."""
+    import matplotlib.pyplot as plt
+
+    try:
+        return _taken(figure, CHAINS, text, alt, title)
+    finally:
+        plt.close(figure)

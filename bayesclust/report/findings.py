@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +10,10 @@ import numpy as np
 
 from bayesclust.checks import check_int
 from bayesclust.posterior.credibility import (
+    answers_in_words,
     constraint_credibility,
     source_reliability,
+    sources_in_words,
     view_conflict,
 )
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
@@ -22,10 +23,10 @@ from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.posterior_predictive import constraint_ppc
 from bayesclust.posterior.similarity import cluster_confidence
 from bayesclust.posterior.tree import (
+    constraints_if_any,
     group,
     item_names,
     settings_of,
-    source_names,
     stacked_partitions,
     stored_constraints,
     tree_of,
@@ -86,6 +87,8 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
     >>> found.labels, found.numbers
     (array([0, 0, 1]), {2: 1.0})
     """
+    import pandas as pd
+
     check_int(max_listed, "max_listed", least=0)
     draws = stacked_partitions(posterior)
     shares = n_clusters_posterior(posterior)["probability"]
@@ -101,10 +104,13 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
         verdict = diagnosis.verdict
         surprises += [diagnosis.conflict] if diagnosis.conflict else []
     clusters, least_sure = _clusters(labels, cluster_confidence(draws, labels), names)
-    table = _answers(posterior, names)
+    table = pd.DataFrame()
+    sources = pd.DataFrame()
+    if constraints_if_any(posterior):
+        table = answers_in_words(posterior, constraint_credibility(posterior))
+        sources = _sources(posterior)
     wrong = table[table["credibility"] < 0.5] if len(table) else table
     by = [name for name in ("credibility", "credibility_loo") if name in wrong]
-    sources = _sources(posterior)
     if not sources.empty:
         surprises += _surprises(posterior)
     return Findings(
@@ -136,15 +142,6 @@ def _kind(posterior: Any) -> str:
     return MEAN_FIELD if methods & {"variational", "variational_em"} else CHAINS
 
 
-def _model(settings: dict[str, Any]) -> str:
-    """The model by name."""
-    if "sampler" in settings:
-        return f"TVClust, {settings['sampler']}, {settings.get('family', '')}".removesuffix(", ")
-    if "inference" in settings:
-        return f"DCRC, {settings['inference']}, n_clusters = {settings.get('n_clusters')}"
-    return f"RDP-means, {settings.get('divergence')}" if "xi_rate" in settings else ""
-
-
 def _facts(posterior: Any, answers: int) -> dict[str, str]:
     """Facts about the data and the fit, by name."""
     tree = tree_of(posterior)
@@ -152,7 +149,16 @@ def _facts(posterior: Any, answers: int) -> dict[str, str]:
     facts = {"data": str(tree.attrs.get("data", "")), "items": f"{sizes['item']:,}"}
     if "observed_data" in tree.children and "feature" in tree["observed_data"].sizes:
         facts["features"] = f"{tree['observed_data'].sizes['feature']:,}"
-    facts |= {"answers": f"{answers:,}", "model": _model(settings_of(posterior))}
+    facts["answers"] = f"{answers:,}"
+    settings = settings_of(posterior)
+    if "sampler" in settings:
+        words = ("TVClust", settings["sampler"], settings.get("family", ""))
+        facts["model"] = ", ".join(filter(None, words))
+    elif "inference" in settings:
+        number = settings.get("n_clusters")
+        facts["model"] = f"DCRC, {settings['inference']}, n_clusters = {number}"
+    elif "xi_rate" in settings:
+        facts["model"] = f"RDP-means, {settings.get('divergence')}"
     if sizes["chain"] * sizes["draw"] > 1:
         facts["draws"] = f"{sizes['chain']} × {sizes['draw']:,}"
     if int(tree.attrs.get("interrupted", 0)):
@@ -186,70 +192,32 @@ def _clusters(
     return clusters, pd.DataFrame(unsure)
 
 
-def _answers(posterior: Any, names: list[str]) -> pd.DataFrame:
-    """Every answer with its credibility, its items and its source by name."""
-    import pandas as pd
-
-    if "constant_data" not in tree_of(posterior).children:
-        return pd.DataFrame()
-    table = constraint_credibility(posterior)
-    members = [name for name in "ijk" if name in table]
-    asked = table[members].astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
-    table["items"] = [[names[int(i)] for i in row if not np.isnan(i)] for row in asked]
-    table["source"] = _source_names(posterior, table)
-    return table
-
-
-def _source_names(posterior: Any, table: pd.DataFrame) -> list[str]:
-    """The names of the sources of a table's rows; a fit that kept no noise noted them."""
-    noted = json.loads(tree_of(posterior).attrs.get("sources", "{}"))
-    own = {
-        str(view): noted.get(str(view))
-        or source_names(posterior, str(view), int(rows["source"].max()) + 1)
-        for view, rows in table.groupby("view", sort=False)
-    }
-    words = [own[view][source] for view, source in zip(table["view"], table["source"], strict=True)]
-    return [f"source {word}" if word.isdecimal() else word for word in words]
-
-
 def _sources(posterior: Any) -> pd.DataFrame:
     """The reliability of the sources by name; empty if no noise was kept."""
     import pandas as pd
 
-    if "constant_data" not in tree_of(posterior).children:
-        return pd.DataFrame()
     try:
         table = source_reliability(posterior)
     except ValueError:  # fits without noise parameters, such as limits
         return pd.DataFrame()
-    table["source"] = _source_names(posterior, table)
-    return table
+    return table.assign(source=sources_in_words(posterior, table))
 
 
-def _surprises(posterior: Any) -> list[str]:
+def _surprises(posterior: Any) -> Iterator[str]:
     """Sentences on the findings of `constraint_ppc` and `view_conflict` that are unexpected."""
-    names = {
-        own.name: source_names(posterior, own.name, own.n_sources)
-        for own in stored_constraints(posterior)
-    }
-    checks = constraint_ppc(posterior)
-    conflict = view_conflict(posterior)
-    return [
-        f"{_source(row, names)}: {row['check']}: {row['observed']:.3g}, "
-        f"where {row['expected']:.3g} is expected."
-        for row in checks[checks["finding"] != "as expected"].to_dict("records")
-    ] + [
-        f"{_source(row, names)} {row['finding']}: {row['elpd_loo']:.2f} nats an answer, "
-        f"where {row['expected']:.2f} is expected."
-        for row in conflict[conflict["finding"] != "agrees"].to_dict("records")
-    ]
+    checks, conflict = constraint_ppc(posterior), view_conflict(posterior)
+    for where, row in _by_source(posterior, checks[checks["finding"] != "as expected"]):
+        numbers = f"{row['observed']:.3g}, where {row['expected']:.3g} is expected"
+        yield f"{where}: {row['check']}: {numbers}."
+    for where, row in _by_source(posterior, conflict[conflict["finding"] != "agrees"]):
+        numbers = f"{row['elpd_loo']:.2f} nats an answer, where {row['expected']:.2f} is expected"
+        yield f"{where} {row['finding']}: {numbers}."
 
 
-def _source(row: Mapping[Any, Any], names: Mapping[str, list[str]]) -> str:
-    """The constraints of a row and, where there are several, their source."""
-    own = names[row["view"]]
-    source = row["source"]
-    if len(own) == 1 or source is None or source != source or str(source) == "<NA>":
-        return str(row["view"])
-    name = own[int(source)]
-    return f"{row['view']}, source {name}" if name.isdecimal() else f"{row['view']}, {name}"
+def _by_source(posterior: Any, table: pd.DataFrame) -> Iterator[tuple[str, dict[Any, Any]]]:
+    """The rows of a table with their constraints and, where several gave answers, the source."""
+    single = {own.name for own in stored_constraints(posterior) if own.n_sources == 1}
+    rows = table.to_dict("records")
+    for row, source in zip(rows, sources_in_words(posterior, table), strict=True):
+        view = row["view"]
+        yield view if view in single or not source else f"{view}, {source}", row

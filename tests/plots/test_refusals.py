@@ -26,14 +26,11 @@ plots.credibility(silent)
 plots.credibility(posterior, flipped=np.full(110, 2))
     TypeError: flipped must hold truth values; got dtype int64: pass True where an answer is
     wrong.
-plots.traces(posterior, "z")
-    ValueError: var_names: 'z' is no variable with draws: choose from n_clusters, concentration,
-    p, q, noise, base_scale, log_joint, moved.
 plots.traces(posterior, [])
-    ValueError: var_names is empty: choose from n_clusters, concentration, p, q, noise,
-    base_scale, log_joint, moved.
-plots.traces(posterior, "moved", axes=[None])
-    ValueError: axes have shape (1,), but these are 1 row of 2: pass (1, 2) axes.
+    ValueError: names is empty: choose from n_clusters, entropy, largest_cluster,
+    rand_to_reference, log_joint, concentration, p[0], p[1], q[0], q[1], noise[0], base_scale.
+plots.traces(posterior, 3)
+    TypeError: names must be a word or a list of words; got int.
 plots.ranks(posterior, "speed")
     ValueError: names: 'speed' is no functional of these draws: choose from n_clusters, entropy,
     largest_cluster, rand_to_reference, log_joint, concentration, p[0], p[1], q[0], q[1],
@@ -44,7 +41,7 @@ plots.partitions([[0, 1]])
 plots.partitions(posterior, axes=[None])
     ValueError: axes are 1, but the panels of a credible ball take 4: pass 4 axes, or None.
 plots.partitions(posterior, axes=[None] * 4)
-    TypeError: axes[0] must be Matplotlib axes or None; got NoneType.
+    TypeError: each of axes must be Matplotlib axes; got NoneType.
 plots.similarity(many, many[0], order="dendrogram")
     ValueError: a dendrogram takes at most 5,000 items; got 5,001: leave order='clusters'.
 plots.agreement(named)

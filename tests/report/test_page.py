@@ -110,7 +110,7 @@ BARE = {"X": False, "constraints": False}
     ("made", "figures", "look", "head"),
     [
         ({}, 12, ["good"], "This run can be used."),
-        ({"shape": (1, 30), "X": False}, 6, ["bad"], "Do not rely on this run yet."),
+        ({"shape": (1, 30), "X": False}, 5, ["bad"], "Do not rely on this run yet."),
         ({"settings": {"sampler": "variational"}, **BARE}, 2, [], "Nothing to diagnose."),
         ({"shape": (1, 1), "constraints": False}, 1, [], "One partition, not a posterior."),
     ],
