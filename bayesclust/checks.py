@@ -38,6 +38,11 @@ def shown(value: Any, most: int = 80) -> str:
     return words if len(words) <= most else f"{words[: most - 4]} ..."
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number with its noun: 1 item, 1,200 items."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def rows_in_words(flags: BoolArray) -> str:
     """Say which rows have a flag, the first few."""
     rows = np.flatnonzero(flags.any(axis=1)).tolist()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust._io import replaced
-from bayesclust.cli.tables import add_reading, items_asked
+from bayesclust.cli.tables import add_reading, read_items
 
 if TYPE_CHECKING:
     from bayesclust.active import InteractiveSession
@@ -115,7 +115,7 @@ def _data(settings: argparse.Namespace) -> tuple[Any, Any]:
             return np.load(path, allow_pickle=False), None
         except (ValueError, EOFError):  # whose words advise to run what the file holds
             raise ValueError(f"{path} holds no array of numbers, or is damaged.") from None
-    return items_asked(settings).X, None
+    return read_items(settings).X, None
 
 
 def _answer(session: InteractiveSession, path: Path, most: int | None) -> None:

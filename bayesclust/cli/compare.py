@@ -13,7 +13,7 @@ import numpy as np
 
 from bayesclust._io import check_target, replaced
 from bayesclust.cli.summary import read_posterior
-from bayesclust.cli.tables import Sheet, hint, read_sheet
+from bayesclust.cli.tables import hint, id_column, read_sheet, wrong
 from bayesclust.typing import NDArray
 
 ABOUT = """Put fits side by side: how many clusters each has, how far it lies from the first
@@ -80,7 +80,7 @@ def run(settings: argparse.Namespace) -> int:
     return 0
 
 
-def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any], list[str] | None]:
+def _read(paths: Sequence[Path], id_name: str | None) -> tuple[dict[str, Any], list[str] | None]:
     """The fits by name and the names of the items; tables are put in the order of posteriors."""
     names = _short(paths)
     trees = {path: read_posterior(path) for path in paths if path.suffix == ".nc"}
@@ -103,9 +103,9 @@ def _read(paths: Sequence[Path], id_column: str | None) -> tuple[dict[str, Any],
             continue
         if items is None and not trees:
             sheet = read_sheet(path)
-            named = sheet.id_column(id_column)
-            items = None if named is None else sheet.cells(named)
-        methods[name] = _labels(path, id_column, items)
+            named = id_column(sheet, id_name)
+            items = None if named is None else sheet[named].tolist()
+        methods[name] = _labels(path, id_name, items)
     return methods, items
 
 
@@ -119,40 +119,30 @@ def _short(paths: Sequence[Path]) -> list[str]:
     return names
 
 
-def _labels(path: Path, id_column: str | None, items: list[str] | None) -> NDArray[np.str_]:
+def _labels(path: Path, id_name: str | None, items: list[str] | None) -> NDArray[np.str_]:
     """Labels of a table, in the order of the items."""
     sheet = read_sheet(path)
-    own = sheet.id_column(id_column)
-    others = [name for name in sheet.header if name != own]
+    own = id_column(sheet, id_name)
+    others = [name for name in sheet if name != own]
     called = [name for name in others if name.lower() in ("label", "cluster")]
-    column = called[0] if called else others[0] if len(others) == 1 else None
-    if column is None:
-        known = ", ".join(sheet.header)
-        raise sheet.wrong(1, f"the columns are {known}: call the one of labels label or cluster")
-    words = sheet.cells(column)
-    for (line, _), word in zip(sheet.rows, words, strict=True):
-        if not word:
-            raise sheet.wrong(line, f"{column} is empty: give every item a label")
+    if not called and len(others) != 1:
+        fault = f"the columns are {', '.join(sheet)}: call the one of labels label or cluster"
+        raise wrong(sheet, 1, fault)
+    column = (called or others)[0]
+    for line in sheet.index[sheet[column] == ""]:
+        raise wrong(sheet, line, f"{column} is empty: give every item a label")
     if own is None:
-        return np.array(words)
+        return sheet[column].to_numpy(dtype=np.str_)
     if items is None:
-        items = [str(row) for row in range(len(words))]
-    return np.array(_in_order(sheet, sheet.cells(own), words, items))
-
-
-def _in_order(sheet: Sheet, names: list[str], words: list[str], items: list[str]) -> list[str]:
-    """The labels of the named items in the order of `items`, or a refusal."""
-    known = set(items)
-    found: dict[str, str] = {}
-    for (line, _), name, word in zip(sheet.rows, names, words, strict=True):
-        if name not in known:
-            other = f"in the other fits{hint(name, items)}"
-            raise sheet.wrong(line, f"no item is called {name!r} {other}")
-        if name in found:
-            raise sheet.wrong(line, f"{name!r} has a label already: name each item once")
-        found[name] = word
-    missing = [name for name in items if name not in found]
+        items = [str(row) for row in range(len(sheet))]
+    for line, name in sheet[own][~sheet[own].isin(items)].items():
+        other = f"in the other fits{hint(str(name), items)}"
+        raise wrong(sheet, line, f"no item is called {name!r} {other}")
+    for line, name in sheet[own][sheet[own].duplicated()].items():
+        raise wrong(sheet, line, f"{name!r} has a label already: name each item once")
+    labels = dict(zip(sheet[own], sheet[column], strict=True))
+    missing = [name for name in items if name not in labels]
     if missing:
         number = f"{len(missing)} are missing in all"
-        raise ValueError(f"{sheet.path} has no label for {missing[0]!r}, and {number}: add them.")
-    return [found[name] for name in items]
+        raise ValueError(f"{path} has no label for {missing[0]!r}, and {number}: add them.")
+    return np.array([labels[name] for name in items])

@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from bayesclust._io import check_target, write_netcdf
-from bayesclust.cli.tables import Answers, Items, add_reading, items_asked, read_answers
+from bayesclust.checks import counted
+from bayesclust.cli.tables import Answers, Items, add_reading, read_answers, read_items
 
 INTERRUPTED = 130
 TVCLUST = "tvclust"
 DCRC = "dcrc"
 MEANS = "rdp-means"
+CLASSES = {TVCLUST: "TVClust", DCRC: "DCRC", MEANS: "RDPMeans"}
 SAMPLING = ("num_chains", "num_warmup", "num_samples")
 PARAMETERS = {
     TVCLUST: (
@@ -91,12 +93,6 @@ def add(command: Callable[..., argparse.ArgumentParser], with_models: bool = Tru
     parser.set_defaults(run=run)
 
 
-def _estimators() -> dict[str, type]:
-    from bayesclust import estimators
-
-    return {TVCLUST: estimators.TVClust, DCRC: estimators.DCRC, MEANS: estimators.RDPMeans}
-
-
 def option_of(parameter: str) -> str:
     """The option of a parameter: num_chains is --chains, n_clusters is --n-clusters."""
     return "--" + parameter.removeprefix("num_").replace("_", "-")
@@ -104,13 +100,14 @@ def option_of(parameter: str) -> str:
 
 def _add_models(parser: argparse.ArgumentParser) -> None:
     """Add the parameters of the estimators as options, in a group for each set of models."""
-    estimators = _estimators()
+    from bayesclust import estimators
+
     groups = {
         models: parser.add_argument_group(f"options of {' and '.join(models)}")
         for models in dict.fromkeys(map(tuple, OWNERS.values()))
     }
     for name, models in OWNERS.items():
-        texts = [_described(estimators[model], name) for model in models]
+        texts = [_described(getattr(estimators, CLASSES[model]), name) for model in models]
         if len(models) > 1:
             texts = [f"{model}: {text}" for model, text in zip(models, texts, strict=True)]
         group, text = groups[tuple(models)], "; ".join(texts).replace("%", "%%")
@@ -208,12 +205,14 @@ def given_parameters(settings: argparse.Namespace) -> dict[str, Any]:
 
 def _estimator(settings: argparse.Namespace) -> Any:
     """The estimator that the options ask for."""
+    from bayesclust import estimators
+
     parameters = given_parameters(settings) | {"random_state": settings.seed}
     if parameters.get("partition_prior") is not None:
         parameters["partition_prior"] = _prior(parameters["partition_prior"])
     if settings.model != MEANS:
         parameters["progress"] = not settings.no_progress
-    return _estimators()[settings.model](**parameters)
+    return getattr(estimators, CLASSES[settings.model])(**parameters)
 
 
 def run(settings: argparse.Namespace) -> int:
@@ -221,21 +220,19 @@ def run(settings: argparse.Namespace) -> int:
     estimator = _estimator(settings)
     check_target(settings.out)
     allows_missing = estimator.__sklearn_tags__().input_tags.allow_nan
-    items = items_asked(settings, missing=allows_missing)
+    items = read_items(settings, missing=allows_missing)
     answers = {
         name: read_answers(paths, size, items, settings.delimiter)
         for name, paths, size in (("links", settings.pairs, 2), ("triplets", settings.triplets, 3))
         if paths
     }
     about = f"{len(items.names)} items, {len(items.features)} features"
-    number = sum(len(own.answers) for own in answers.values())
-    _say(settings, f"{about}, {number} answers; fitting.")
+    views = [own.constraints for own in answers.values()]
+    if settings.triplet_noise == "confusion":
+        views = [view.with_noise(view.learned_noise(confusion=True)) for view in views]
+    _say(settings, f"{about}, {sum(map(len, views))} answers; fitting.")
     for note in (note for own in answers.values() for note in own.notes):
         _say(settings, note)
-    views = [
-        own.constraints(len(items.names), settings.triplet_noise == "confusion")
-        for own in answers.values()
-    ]
     keep = {} if settings.checkpoint is None else {"checkpoint": settings.checkpoint}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -249,7 +246,11 @@ def run(settings: argparse.Namespace) -> int:
         _say(settings, f"Predicts the answers best: {chosen}.")
     tree = _named(tree, items, answers)
     write_netcdf(tree, settings.out)
-    print(f"{settings.out}: {_shape(tree)}, {_counted(estimator.n_clusters_, 'cluster')}.")
+    sizes = tree["posterior"].sizes
+    made = f"{counted(sizes['chain'], 'chain')} of {counted(sizes['draw'], 'draw')}"
+    made = "one partition" if sizes["chain"] * sizes["draw"] == 1 else made
+    clusters = counted(estimator.n_clusters_, "cluster")
+    print(f"{settings.out}: {made} of {len(items.names)} items, {clusters}.")
     _say(settings, f"To read it: bayesclust summary {settings.out}")
     return INTERRUPTED if tree.attrs.get("interrupted") else 0
 
@@ -284,23 +285,7 @@ def _named(tree: Any, items: Items, answers: dict[str, Answers]) -> Any:
     from bayesclust.posterior.tree import with_names
 
     sources = {name: own.sources for name, own in answers.items() if own.sources is not None}
-    named = with_names(
-        tree,
-        items=None if items.named is None else items.names,
-        features=items.features,
-        sources=sources,
-    )
+    names = None if items.named is None else items.names
+    named = with_names(tree, items=names, features=items.features, sources=sources)
     named.attrs |= {"data": items.path.name, "sources": json.dumps(sources)}
     return named
-
-
-def _shape(tree: Any) -> str:
-    sizes = tree["posterior"].sizes
-    if sizes["chain"] * sizes["draw"] == 1:
-        return f"one partition of {sizes['item']} items"
-    draws = _counted(sizes["draw"], "draw")
-    return f"{_counted(sizes['chain'], 'chain')} of {draws} of {sizes['item']} items"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

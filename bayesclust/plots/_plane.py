@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_items
-from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, counted, dot_size, legend_beside
+from bayesclust.checks import check_items, counted
+from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, dot_size, legend_beside
 from bayesclust.posterior.tree import Labels, feature_names, group, tree_of
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 

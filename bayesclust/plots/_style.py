@@ -56,11 +56,6 @@ def panels_or_new(
     return panels[:number]
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a number with its noun: 1 item, 1,200 items."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def dot_size(number: int) -> float:
     """Area of a dot, in points squared, by which this many can be distinguished."""
     return float(np.clip(12_000 / number, 5, 42))

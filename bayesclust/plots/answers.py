@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_int, number_between
+from bayesclust.checks import check_int, counted, number_between
 from bayesclust.plots._plane import plane
 from bayesclust.plots._style import (
     BLUE,
@@ -18,7 +18,6 @@ from bayesclust.plots._style import (
     axes_or_new,
     bare,
     colour_bar,
-    counted,
     dot_size,
     legend_above,
     note_right,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesclust.checks import counted
 from bayesclust.plots._plane import draw_clusters, matched, plane
 from bayesclust.plots._style import (
     BLUE,
@@ -17,7 +18,6 @@ from bayesclust.plots._style import (
     axes_or_new,
     bare,
     colour_bar,
-    counted,
     dot_size,
     legend_beside,
     panels_or_new,

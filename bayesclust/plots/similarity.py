@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_choice, plain_array
+from bayesclust.checks import check_choice, counted, plain_array
 from bayesclust.plots._style import (
     BLUE,
     GREY,
@@ -15,7 +15,6 @@ from bayesclust.plots._style import (
     axes_or_new,
     bare,
     colour_bar,
-    counted,
     shortened,
 )
 from bayesclust.posterior.point_estimate import point_estimate
