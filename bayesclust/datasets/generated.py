@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.random import Generator
 
@@ -13,7 +11,7 @@ from bayesclust.checks import (
     check_random_state,
     number_between,
 )
-from bayesclust.datasets.record import Dataset
+from bayesclust.datasets.files import Dataset
 from bayesclust.typing import FloatArray, IntArray, Seed
 
 
@@ -110,56 +108,39 @@ def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: 
     kind, n = check_choice(kind, "kind", SHAPES), check_int(n, "n")
     noise = number_between(noise, "noise", "[0, inf)")
     rng = check_random_state(seed, "seed")
-    k, shape, dimensions = _SHAPES[kind]
+    k = 3 if kind in ("spirals", "stripes") else 2
     y = np.arange(n) % k
-    X = shape(*rng.uniform(size=(dimensions, n)), y) + noise * rng.standard_normal((n, 2))
+    s = rng.uniform(size=n)
+    t = rng.uniform(size=n) if kind == "checkers" else s
+    X = _shape(kind, s, t, y) + noise * rng.standard_normal((n, 2))
     return _generated(X, y, k, kind, f"{kind} with noise of standard deviation {noise:g}")
 
 
-def _moons(t: FloatArray, y: IntArray) -> FloatArray:
-    angle, sign = np.pi * t, 1 - 2 * y
-    return np.column_stack([y + sign * np.cos(angle), 0.5 * y + sign * np.sin(angle)])
-
-
-def _circles(t: FloatArray, y: IntArray) -> FloatArray:
-    radius, angle = 1 - 0.5 * y, 2 * np.pi * t
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-
-
-def _spirals(t: FloatArray, y: IntArray) -> FloatArray:
-    radius, angle = 0.2 + t, 2 * np.pi * (t + y / 3)
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
-
-
-def _stripes(t: FloatArray, y: IntArray) -> FloatArray:
-    return np.column_stack([2 * t - 1, 0.4 * (y - 1)])
-
-
-def _cross(t: FloatArray, y: IntArray) -> FloatArray:
-    along = (2 * t - 1) / np.sqrt(2)
-    return np.column_stack([along, (1 - 2 * y) * along])
-
-
-def _checkers(s: FloatArray, t: FloatArray, y: IntArray) -> FloatArray:
-    right, inside = s < 0.5, 0.1 + 0.8 * (2 * s % 1)
-    up = right ^ (y == 1)
-    return np.column_stack(
-        [np.where(right, inside, -inside), np.where(up, 1, -1) * (0.1 + 0.8 * t)]
-    )
-
-
-# kind -> number of classes, points of the classes y at parameters in [0, 1], number of these
-_SHAPES: dict[str, tuple[int, Callable[..., FloatArray], int]] = {
-    "moons": (2, _moons, 1),
-    "circles": (2, _circles, 1),
-    "spirals": (3, _spirals, 1),
-    "stripes": (3, _stripes, 1),
-    "cross": (2, _cross, 1),
-    "checkers": (2, _checkers, 2),
-}
-
-SHAPES = tuple(_SHAPES)
+SHAPES = ("moons", "circles", "spirals", "stripes", "cross", "checkers")
 """The kinds that `make_shape` draws."""
+
+
+def _shape(kind: str, s: FloatArray, t: FloatArray, y: IntArray) -> FloatArray:
+    """Points (n, 2) of the classes y at parameters in [0, 1]."""
+    match kind:
+        case "moons":
+            sign = 1 - 2 * y
+            x = [y + sign * np.cos(np.pi * t), 0.5 * y + sign * np.sin(np.pi * t)]
+        case "circles":
+            x = [(1 - 0.5 * y) * wave(2 * np.pi * t) for wave in (np.cos, np.sin)]
+        case "spirals":
+            x = [(0.2 + t) * wave(2 * np.pi * (t + y / 3)) for wave in (np.cos, np.sin)]
+        case "stripes":
+            x = [2 * t - 1, 0.4 * (y - 1)]
+        case "cross":
+            along = (2 * t - 1) / np.sqrt(2)
+            x = [along, (1 - 2 * y) * along]
+        case _:
+            right = s < 0.5
+            across = 0.1 + 0.8 * (2 * s % 1)
+            up = 0.1 + 0.8 * t
+            x = [np.where(right, across, -across), np.where(right ^ (y == 1), up, -up)]
+    return np.column_stack(x)
 
 
 def _covariance_root(d: int, elongation: float, rng: Generator) -> FloatArray:

@@ -41,7 +41,7 @@ def test_no_command_shows_the_help_and_fails(capsys):
     assert cli.main([]) == 2
     out, error = capsys.readouterr()
     assert out == ""
-    assert "reproduce" in error
+    assert "compare" in error
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["compare", "--nonsense"]])
@@ -80,17 +80,3 @@ def test_the_help_is_quick_to_come():
     code = "import sys; from bayesclust import cli; cli.main([]); print(*sys.modules)"
     loaded = shell("-c", code).stdout
     assert not {"jax", "arviz", "numba", "pandas", "matplotlib", "sklearn"} & set(loaded.split())
-
-
-@pytest.mark.parametrize(
-    ("command", "instead"),
-    [
-        ("reproduce tvclust --quick", "python -m experiments tvclust --quick"),
-        ("demo", "make demo"),
-    ],
-)
-def test_experiments_are_run_from_a_checkout(command, instead, capsys):
-    assert cli.main(command.split()) == 1
-    error = capsys.readouterr().err
-    assert len(error.splitlines()) == 1
-    assert f"is run from a checkout of the repository, by {instead}" in error
