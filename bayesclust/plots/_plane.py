@@ -40,6 +40,8 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
     standardized columns, missing cells at their column's mean; one column against an axis over
     which items are only spread.
     """
+    from sklearn.impute import SimpleImputer
+
     names: list[str] = []
     if X is None:
         tree = tree_of(posterior)
@@ -56,20 +58,17 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
             f"X has {len(data)} rows, but the posterior has {counted(n_items, 'item')}: "
             "pass one row an item."
         )
-    if np.isnan(data).any():
-        from sklearn.impute import SimpleImputer
-
-        data = SimpleImputer(keep_empty_features=True).fit_transform(data)
+    data = SimpleImputer(keep_empty_features=True).fit_transform(data)
     if data.shape[1] > 2:
         return _components(data)
+    names = names or list(map(str, range(data.shape[1])))
     titles = [f"feature {name}" if name.isdecimal() else name for name in names]
-    titles = titles or [f"feature {j}" for j in range(data.shape[1])]
-    if data.shape[1] == 2:
-        return Plane(data, (titles[0], titles[1]))
-    # multiples of the golden ratio modulo 1, by rank, so that the heights of neighbours differ
-    rank = 1 + data[:, 0].argsort(kind="stable").argsort()
-    heights = rank * (np.sqrt(5) - 1) / 2 % 1
-    return Plane(np.column_stack([data[:, 0], heights]), (titles[0], "(spread, no meaning)"))
+    if data.shape[1] == 1:
+        # multiples of the golden ratio modulo 1, by rank, so that the heights of neighbours differ
+        rank = 1 + data[:, 0].argsort(kind="stable").argsort()
+        data = np.column_stack([data[:, 0], rank * (np.sqrt(5) - 1) / 2 % 1])
+        titles.append("(spread, no meaning)")
+    return Plane(data, (titles[0], titles[1]))
 
 
 def _components(data: FloatArray) -> Plane:
@@ -108,30 +107,25 @@ def draw_clusters(
     """Draw items, one collection a cluster, the largest first; those not `faint` lie on top."""
     kinds, sizes = np.unique(numbers, return_counts=True)
     area = dot_size(len(numbers))
-    order = np.argsort(-sizes, kind="stable")
-    for k in order.tolist():
+    order = np.argsort(-sizes, kind="stable").tolist()
+    drawn: dict[int, Any] = {}
+    for k in order:
         # 49 clusters differ in colour or marker, and the first seven in both
         turn, colour = divmod(int(kinds[k]), len(PALETTE))
         style: dict[str, Any] = {"color": PALETTE[colour]}
         style["marker"] = MARKERS[(kinds[k] + turn) % len(MARKERS)]
         here = numbers == kinds[k]
         pale = at[here if faint is None else here & faint]
-        moved = at[:0] if faint is None else at[here & ~faint]
         alpha = 0.85 if faint is None else 0.28
         name = f"{kinds[k]} ({sizes[k]:,})"
-        ax.scatter(pale[:, 0], pale[:, 1], s=area, linewidths=0, alpha=alpha, label=name, **style)
-        if len(moved):
+        x, y = pale.T
+        drawn[k] = ax.scatter(x, y, s=area, linewidths=0, alpha=alpha, label=name, **style)
+        if faint is not None and (here & ~faint).any():
             edge: dict[str, Any] = {"edgecolors": "0.1", "linewidths": 0.6 if len(at) <= FEW else 0}
-            ax.scatter(moved[:, 0], moved[:, 1], s=1.3 * area, zorder=2, **style, **edge)
-    handles, names = ax.get_legend_handles_labels()
-    shown = np.argsort(kinds[order[:LEGEND]], kind="stable").tolist()
-    box = legend_beside(
-        ax,
-        [handles[k] for k in shown],
-        [names[k] for k in shown],
-        title="cluster (items)"
-        + (f",\nthe largest of {len(kinds)}" if len(kinds) > LEGEND else ""),
-        title_fontsize="small",
-    )
-    for handle in box.legend_handles:
+            x, y = at[here & ~faint].T
+            ax.scatter(x, y, s=1.3 * area, zorder=2, **style, **edge)
+    title = f",\nthe largest of {len(kinds)}" if len(kinds) > LEGEND else ""
+    shown = [drawn[k] for k in sorted(order[:LEGEND])]
+    head: dict[str, Any] = {"title": f"cluster (items){title}", "title_fontsize": "small"}
+    for handle in legend_beside(ax, handles=shown, **head).legend_handles:
         handle.set(sizes=[26], alpha=1)

@@ -84,38 +84,20 @@ def colour_bar(ax: Axes, mappable: Any, label: str, left: float = 1.03) -> None:
 
 def legend_above(ax: Axes, columns: int, handles: Sequence[Any] | None = None) -> None:
     """Put a legend in rows above the axes, at the left."""
-    ax.legend(
-        handles=ax.get_legend_handles_labels()[0] if handles is None else handles,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=columns,
-        frameon=False,
-        fontsize="small",
-        borderaxespad=0.1,
-        borderpad=0.2,
-        handletextpad=0.3,
-        columnspacing=1.2,
-    )
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.1}
+    room: dict[str, Any] = {"borderpad": 0.2, "handletextpad": 0.3, "columnspacing": 1.2}
+    shown = ax.get_legend_handles_labels()[0] if handles is None else handles
+    ax.legend(handles=shown, ncols=columns, frameon=False, fontsize="small", **place, **room)
 
 
-def legend_beside(ax: Axes, *entries: Any, **settings: Any) -> Any:
+def legend_beside(ax: Axes, **settings: Any) -> Any:
     """Put a legend at the right of the axes, from their top down."""
     place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1, 1), "borderaxespad": 0.2}
-    return ax.legend(
-        *entries, frameon=False, fontsize="small", handletextpad=0.3, **place, **settings
-    )
+    return ax.legend(frameon=False, fontsize="small", handletextpad=0.3, **place, **settings)
 
 
 def note_right(ax: Axes, y: float, text: str) -> None:
     """Write a note at the right of a row."""
-    ax.annotate(
-        text,
-        (1, y),
-        (9, 0),
-        xycoords=("axes fraction", "data"),
-        textcoords="offset points",
-        va="center",
-        fontsize="small",
-        color=GREY,
-        annotation_clip=False,
-    )
+    place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    look: dict[str, Any] = {"va": "center", "fontsize": "small", "color": GREY}
+    ax.annotate(text, (1, y), (9, 0), annotation_clip=False, **place, **look)

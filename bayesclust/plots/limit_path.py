@@ -116,9 +116,9 @@ def _check(path: Any) -> None:
     instead = "pass the data set that bayesclust.limit_path returns."
     if not isinstance(path, xr.Dataset):
         raise TypeError(f"path is a {type(path).__name__}: {instead}")
-    missing = [name for name in NEEDED if name not in path]
-    if missing:
-        raise ValueError(f"path has no variable {missing[0]!r}: {instead}")
+    for name in NEEDED:
+        if name not in path:
+            raise ValueError(f"path has no variable {name!r}: {instead}")
     if not path.sizes.get("gamma"):
         raise ValueError(f"path holds no gamma: {instead}")
 

@@ -222,17 +222,12 @@ def _draw_tree(ax: Axes, brackets: FloatArray, n: int) -> None:
 
 def _draw_partition(ax: Axes, labels: Labels) -> None:
     """A strip of the clusters at the right of the matrix."""
-    from matplotlib.colors import to_rgb
+    from matplotlib.colors import ListedColormap
 
     strip = ax.inset_axes((1 + GAP, 0, STRIP, 1))
-    colours = np.array([to_rgb(colour) for colour in PALETTE])
-    edges = (0, 1, len(labels) - 0.5, -0.5)
-    strip.imshow(
-        colours[labels % len(PALETTE)][:, None],
-        aspect="auto",
-        interpolation="nearest",
-        extent=edges,
-    )
+    look: dict[str, Any] = {"vmin": 0, "vmax": len(PALETTE) - 1, "cmap": ListedColormap(PALETTE)}
+    look |= {"aspect": "auto", "interpolation": "nearest"}
+    strip.imshow(labels[:, None] % len(PALETTE), extent=(0, 1, len(labels) - 0.5, -0.5), **look)
     strip.set(xticks=[], yticks=[], xlabel="clusters")
     strip.spines[:].set_visible(False)
 
@@ -279,8 +274,7 @@ def agreement(
     side = float(np.clip(2.2 + 0.55 * number, 3.6, 10))
     ax = axes_or_new(ax, side + 1.5, side)
     finite = values[np.isfinite(values)]
-    low = min(0.0, float(finite.min(initial=0.0)))
-    high = max(1.0, float(finite.max(initial=1.0)))
+    low, high = float(finite.min(initial=0.0)), float(finite.max(initial=1.0))
     image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="equal")
     names = shortened([str(name) for name in matrix.index], LONGEST)
     small = "small" if number <= 24 else "x-small"
@@ -292,9 +286,8 @@ def agreement(
         size = "small" if number <= 10 else "x-small"
         for (row, column), value in np.ndenumerate(values):
             if not np.isnan(value):
-                red, green, blue, _ = image.to_rgba(np.array([value]))[0]
-                dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-                look: dict[str, Any] = {"color": "white" if dark else "black", "fontsize": size}
+                colour = "white" if value < (low + high) / 2 else "black"
+                look: dict[str, Any] = {"color": colour, "fontsize": size}
                 ax.text(column, row, f"{value:.2f}", ha="center", va="center", **look)
     column = "agreement" if matrix.columns.name is None else str(matrix.columns.name)
     named, _, measured = column.partition(" (")
@@ -311,17 +304,14 @@ def _check_matrix(matrix: Any) -> FloatArray:
         raise TypeError(
             f"matrix is a {type(matrix).__name__}: pass a DataFrame of partitions by partitions."
         )
-    rows = [str(name) for name in matrix.index]
-    columns = [str(name) for name in matrix.columns]
-    if rows != columns or not rows:
+    if matrix.empty or list(map(str, matrix.index)) != list(map(str, matrix.columns)):
         raise ValueError(
-            f"matrix has rows {rows} and columns {columns}: "
+            f"matrix has rows {list(matrix.index)} and columns {list(matrix.columns)}: "
             "pass a table of partitions by the same partitions, at least one."
         )
     try:
-        values: FloatArray = matrix.to_numpy(dtype=np.float64)
+        return np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError):
         raise TypeError(
             "matrix has cells that are no numbers: pass a table of agreements or distances."
         ) from None
-    return values

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Iterator
-from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesclust import plots
 from bayesclust.posterior.tree import group, log_joints, tree_of
@@ -34,21 +33,15 @@ BOUNDS = (
 )
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A figure of the page: its section, caption, description, PNG bytes and size in pixels."""
+class Picture(NamedTuple):
+    """A figure of the page: its section, caption, description, PNG in base64, size in pixels."""
 
     section: str
     title: str
     text: str
     alt: str
-    png: bytes
+    base64: str
     size: tuple[int, int]
-
-    @property
-    def base64(self) -> str:
-        """The bytes as text."""
-        return b64encode(self.png).decode()
 
 
 def pictures(posterior: Any, found: Findings) -> list[Picture]:
@@ -77,7 +70,7 @@ def _taken(figure: Figure, section: str, text: str, alt: str, title: str | None 
     drawn = BytesIO()
     figure.savefig(drawn, format="png", dpi=DPI, metadata={"Software": None})
     width, height = (round(float(side) * DPI) for side in figure.get_size_inches())
-    return Picture(section, title, text, alt, drawn.getvalue(), (width, height))
+    return Picture(section, title, text, alt, b64encode(drawn.getvalue()).decode(), (width, height))
 
 
 def _has_data(posterior: Any) -> bool:

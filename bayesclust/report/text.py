@@ -55,10 +55,15 @@ def sections(found: Findings) -> Iterator[Section]:
     if found.answers:
         yield _answers(found)
     if not found.sources.empty:
-        yield _sources(found)
+        own = found.sources.copy()
+        own["source"] = own["view"] + ", " + own["source"]
+        own["interval"] = own["lower"].map("{:.2f}".format) + own["upper"].map(" to {:.2f}".format)
+        own["wrong"] = own["wrong"].map("{:.1f}".format) + own["answers"].map(" of {:,}".format)
+        columns = {"source": ("source", ""), "noise": ("parameter", ""), "mean": ("mean", ".2f")}
+        columns |= {"90% interval": ("interval", ">"), "wrong": ("wrong", ">")}
+        yield Section("sources", "Sources", note=NOISE, **_tabulated(own, columns))
     if found.surprises:
-        title = "Not as the noise model expects"
-        yield Section("surprises", title, points=found.surprises)
+        yield Section("surprises", "Not as the noise model expects", points=found.surprises)
 
 
 def _clusters(found: Findings) -> Section:
@@ -110,26 +115,12 @@ def _answers(found: Findings) -> Section:
     sentence += " right"
     if len(listed) < found.probably_wrong:
         sentence += f"; the {len(listed)} least credible are listed"
-    caution = "" if found.ok is not False else " Many may be right all the same: see the verdict."
-    return Section(
-        "answers",
-        "Answers that are probably wrong",
-        f"{sentence}.{caution}",
-        note=f"{note}." if texts else "",
-        **_tabulated(listed.assign(text=texts), columns),
-    )
-
-
-def _sources(found: Findings) -> Section:
-    rows = found.sources.to_dict("records")
-    table = found.sources.assign(
-        source=[f"{row['view']}, {row['source']}" for row in rows],
-        interval=[f"{row['lower']:.2f} to {row['upper']:.2f}" for row in rows],
-        wrong=[f"{row['wrong']:.1f} of {row['answers']:,}" for row in rows],
-    )
-    columns = {"source": ("source", ""), "noise": ("parameter", ""), "mean": ("mean", ".2f")}
-    columns |= {"90% interval": ("interval", ">"), "wrong": ("wrong", ">")}
-    return Section("sources", "Sources", note=NOISE, **_tabulated(table, columns))
+    sentence += "."
+    if found.ok is False:
+        sentence += " Many may be right all the same: see the verdict."
+    table = _tabulated(listed.assign(text=texts), columns)
+    title = "Answers that are probably wrong"
+    return Section("answers", title, sentence, note=f"{note}." if texts else "", **table)
 
 
 def as_text(found: Findings) -> str:
