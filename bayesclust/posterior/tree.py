@@ -351,8 +351,9 @@ def source_names(posterior: Any, view: str, number: int) -> list[str]:
     dim = f"{view}_source"
     if dim in draws.dims:
         return _names(draws, dim)
-    noted = json.loads(tree_of(posterior).attrs.get("sources", "{}"))  # of fits that kept no noise
-    return noted.get(view) or [str(source) for source in range(number)]
+    # fits that kept no noise noted the names
+    noted: list[str] = json.loads(tree_of(posterior).attrs.get("sources", "{}")).get(view, [])
+    return noted if len(noted) == number else [str(source) for source in range(number)]
 
 
 def _names(data: xr.Dataset, dim: str) -> list[str]:
