@@ -1,8 +1,8 @@
 """Agreement of one partition with another.
 
-Labels are names only, numbers or words. The first argument is the partition found, the second the
-truth; all but `pairwise_scores` are symmetric in the two. A ValueError says where partitions are
-empty, not one-dimensional or of different lengths, or where a label is missing (NaN).
+Labels are names only, numbers or words, and all measures are symmetric in the two partitions. A
+ValueError says where partitions are empty, not one-dimensional or of different lengths, or where a
+label is missing (NaN).
 """
 
 from __future__ import annotations
@@ -12,46 +12,14 @@ import numpy as np
 from bayesclust.checks import number_between, true_labels
 from bayesclust.typing import ArrayLike, IntArray
 
-__all__ = ["adjusted_rand", "nmi", "pairwise_f", "pairwise_scores", "variation_of_information"]
-
-
-def pairwise_scores(labels: ArrayLike, truth: ArrayLike) -> tuple[float, float, float]:
-    """Precision, recall and F of the pairs put together.
-
-    Precision is the share of the pairs together in `labels` that are together in `truth`, recall
-    the reverse, and F their harmonic mean (Bilenko, Basu and Mooney 2004, section 4.1, of held-out
-    items). Where neither partition has a pair together, all are 1; where only one has, all are 0.
-
-    Parameters
-    ----------
-    labels, truth : (n,) array of int or str
-
-    Returns
-    -------
-    precision, recall, f : float
-        Each between 0 and 1.
-
-    Examples
-    --------
-    >>> from bayesclust.metrics import pairwise_scores
-    >>> pairwise_scores([0, 0, 0, 1], [0, 0, 1, 1])  # 3 pairs and 2 pairs together, 1 in both
-    (0.333, 0.5, 0.4)
-    """
-    from sklearn.metrics.cluster import pair_confusion_matrix
-
-    found, true = _partitions(labels, truth)
-    (_, wrongly_together), (wrongly_apart, both) = pair_confusion_matrix(true, found).tolist()
-    together = both + wrongly_together
-    meant = both + wrongly_apart
-    if together == meant == 0:
-        return 1.0, 1.0, 1.0
-    precision = both / together if together else 0.0
-    recall = both / meant if meant else 0.0
-    return precision, recall, 2 * both / (together + meant)
+__all__ = ["adjusted_rand", "nmi", "pairwise_f", "variation_of_information"]
 
 
 def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
-    """F-measure of the pairs put together, the harmonic mean of precision and recall.
+    """F-measure of the pairs put together (Bilenko, Basu and Mooney 2004, section 4.1).
+
+    The harmonic mean of precision, the share of the pairs together in `labels` that are together in
+    `truth`, and of recall, the reverse.
 
     Parameters
     ----------
@@ -60,15 +28,20 @@ def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
     Returns
     -------
     float
-        Between 0 and 1; 1 only for equal partitions.
+        Between 0 and 1; 1 only for equal partitions, those without a pair together among them.
 
     Examples
     --------
     >>> from bayesclust.metrics import pairwise_f
-    >>> pairwise_f(["b", "b", "a"], [0, 0, 7])
-    1.0
+    >>> pairwise_f(["b", "b", "b", "a"], [0, 0, 7, 7])  # 3 pairs and 2 pairs together, 1 in both
+    0.4
     """
-    return pairwise_scores(labels, truth)[2]
+    from sklearn.metrics.cluster import pair_confusion_matrix
+
+    found, true = _partitions(labels, truth)
+    (_, wrongly_together), (wrongly_apart, both) = pair_confusion_matrix(true, found).tolist()
+    either = 2 * both + wrongly_together + wrongly_apart
+    return 2 * both / either if either else 1.0
 
 
 def adjusted_rand(labels: ArrayLike, truth: ArrayLike) -> float:

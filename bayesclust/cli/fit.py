@@ -157,9 +157,8 @@ def _priors() -> dict[str, type]:
     """The priors over partitions by name."""
     from bayesclust import partition_priors as known
 
-    found = {name: getattr(known, name) for name in known.__all__}
-    of_clusters = (known.PartitionPrior, known.Nested)
-    return {name: prior for name, prior in found.items() if prior not in of_clusters}
+    names = set(known.__all__) - {"PartitionPrior", "Nested"}
+    return {name: getattr(known, name) for name in sorted(names)}
 
 
 def _prior(word: Any) -> Any:
@@ -177,10 +176,12 @@ def _prior(word: Any) -> Any:
         raise ValueError(f"--partition-prior {word}: {error}") from None
 
 
-def given_parameters(settings: argparse.Namespace) -> dict[str, Any]:
-    """The parameters of the estimator that were set; options of another model are refused."""
+def _estimator(settings: argparse.Namespace) -> Any:
+    """The estimator that the options ask for; options of another model are refused."""
+    from bayesclust import estimators
+
     model = settings.model
-    chosen = {}
+    chosen: dict[str, Any] = {}
     for name in (*OWNERS, "triplet_noise", "checkpoint"):
         if (value := getattr(settings, name, None)) is None:
             continue
@@ -191,7 +192,7 @@ def given_parameters(settings: argparse.Namespace) -> dict[str, Any]:
                 "leave it out."
             )
         if name in OWNERS:
-            chosen[name] = value
+            chosen[name] = _prior(value) if name == "partition_prior" else value
     sampling = [name for name in SAMPLING if name in chosen]
     if model == DCRC and sampling and chosen.get("inference") != "gibbs":
         raise ValueError(
@@ -200,19 +201,9 @@ def given_parameters(settings: argparse.Namespace) -> dict[str, Any]:
         )
     if model == DCRC and "n_clusters" not in chosen:
         raise ValueError("dcrc needs the number of clusters: pass --n-clusters K.")
-    return chosen
-
-
-def _estimator(settings: argparse.Namespace) -> Any:
-    """The estimator that the options ask for."""
-    from bayesclust import estimators
-
-    parameters = given_parameters(settings) | {"random_state": settings.seed}
-    if parameters.get("partition_prior") is not None:
-        parameters["partition_prior"] = _prior(parameters["partition_prior"])
-    if settings.model != MEANS:
-        parameters["progress"] = not settings.no_progress
-    return getattr(estimators, CLASSES[settings.model])(**parameters)
+    if model != MEANS:
+        chosen["progress"] = not settings.no_progress
+    return getattr(estimators, CLASSES[model])(**chosen, random_state=settings.seed)
 
 
 def run(settings: argparse.Namespace) -> int:

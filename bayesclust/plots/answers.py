@@ -48,18 +48,12 @@ TWO_SIDED = 1.96
 """Standard errors on each side of an interval of 95%."""
 SHADES = (VERMILION, "#F0B48C", "#C9C9C9", "#8DBBDB", BLUE)
 """Colours of credibility, from 0 to 1."""
-SOLID: Any = "-"
-DASHED: Any = (0, (4, 2))
-DOTTED: Any = (0, (1, 1.2))
-LINES: dict[str, tuple[tuple[str, Any], ...]] = {
-    "same": (("ij", SOLID),),
-    "different": (("ij", DASHED),),
-    "yes": (("ij", SOLID), ("ik", DASHED)),
-    "no": (("ik", SOLID), ("ij", DASHED)),
-    "dnk": (("ij", DOTTED), ("ik", DOTTED)),
-}
-"""The lines of an answer between its items: solid for together, dashed for apart."""
-STYLES = {SOLID: "answered: together", DASHED: "answered: apart", DOTTED: '"do not know"'}
+STYLES: tuple[tuple[Any, str, tuple[tuple[str, str], ...]], ...] = (
+    ("-", "answered: together", (("same", "ij"), ("yes", "ij"), ("no", "ik"))),
+    ((0, (4, 2)), "answered: apart", (("different", "ij"), ("yes", "ik"), ("no", "ij"))),
+    ((0, (1, 1.2)), '"do not know"', (("dnk", "ij"), ("dnk", "ik"))),
+)
+"""Styles of lines, what they mean, and of which answers they join which items."""
 NOISE = {
     "p": 'p: a pair from one cluster is answered "same"',
     "q": 'q: a pair from two clusters is answered "different"',
@@ -285,12 +279,11 @@ def constraint_graph(
     posterior : DataTree or fitted estimator
         Of a fit with constraints.
     X : (n, d) array, optional
-        Data that place the items; by default those kept by the posterior. Two columns are drawn as
-        they are; of more, the first two principal components of the standardized columns.
+        Data that place the items, as for `partitions`.
     below : float in (0, 1], default 1
         Answers of at most this credibility are drawn: 0.5 leaves those that are probably wrong.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default a new figure.
+        By default a new figure.
 
     Returns
     -------
@@ -301,8 +294,7 @@ def constraint_graph(
     Raises
     ------
     ValueError, TypeError
-        If the posterior holds no draws or no constraints, or there are no data or those of other
-        items.
+        If there are no draws or no constraints, or no data or those of other items.
 
     Examples
     --------
@@ -332,8 +324,8 @@ def constraint_graph(
         look: dict[str, Any] = {"cmap": colours, "clim": (0, 1), "zorder": 1}
         look["linewidths"] = float(np.clip(17 * scale, 0.45, 1.7))
         look["alpha"] = float(np.clip(9 * scale, 0.16, 0.9))
-        for style, text in STYLES.items():
-            ends, value = _ends(half, style)
+        for style, text, lines in STYLES:
+            ends, value = _ends(half, lines)
             if len(ends):
                 segments = list(field.at[ends])
                 ax.add_collection(LineCollection(segments, array=value, linestyles=[style], **look))
@@ -348,19 +340,17 @@ def constraint_graph(
     return ax
 
 
-def _ends(table: pd.DataFrame, style: Any) -> tuple[IntArray, FloatArray]:
-    """Ends of the lines of a style and their credibility, the most credible first."""
-    ends = [np.empty((0, 2), np.int64)]
-    credibility = [np.empty(0)]
-    for word, lines in LINES.items():
-        rows = table[table["answer"] == word]
-        for members, own in lines:
-            if own == style and len(rows):
-                ends.append(rows[list(members)].to_numpy(np.int64))
-                credibility.append(rows["credibility"].to_numpy())
-    value = np.concatenate(credibility)
-    order = np.argsort(-value, kind="stable")
-    return np.concatenate(ends)[order], value[order]
+def _ends(table: pd.DataFrame, lines: Sequence[tuple[str, str]]) -> tuple[IntArray, FloatArray]:
+    """Ends of some lines and their credibility, the most credible first."""
+    import pandas as pd
+
+    columns = ["i", "j", "credibility"]
+    found = pd.concat(
+        table.loc[table["answer"] == word, [*ends, "credibility"]].set_axis(columns, axis=1)
+        for word, ends in lines
+        if set(ends) <= set(table)
+    ).sort_values("credibility", ascending=False, kind="stable")
+    return found[["i", "j"]].to_numpy(dtype=np.int64), found["credibility"].to_numpy()
 
 
 def reliability(
