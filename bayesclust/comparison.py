@@ -6,9 +6,10 @@ Partitions of any origin are compared by one posterior, one density and one obje
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from scipy.special import gammaln
 from sklearn.base import clone
 
@@ -21,9 +22,6 @@ from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["agreement", "compare", "leave_view_out"]
 
@@ -95,8 +93,6 @@ def compare(
     draws                 2    True  1.0
     one cluster           1   False  0.0
     """
-    import pandas as pd
-
     metric = as_loss(loss)
     fits = _read_methods(methods, metric)
     classes = None if y is None else true_labels(y, 1, "y")
@@ -167,8 +163,6 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     b  1.0  0.0  1.0
     c  0.0  1.0  0.0
     """
-    import pandas as pd
-
     check_choice(measure, "measure", MEASURES)
     fits = _read_methods(methods, as_loss(loss))
     agree, title = MEASURES[measure]
@@ -307,8 +301,6 @@ def leave_view_out(
     >>> bc.leave_view_out(est, X, [along, across])["finding"].dropna().to_dict()
     {'along': 'agrees with the rest', 'across': 'conflicts with the rest'}
     """
-    import pandas as pd
-
     if not hasattr(estimator, "posterior_"):
         raise TypeError(
             f"the estimator must have draws, and a {type(estimator).__name__} has none: fit a "

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
 from numbers import Real
 from time import process_time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -32,9 +33,6 @@ from bayesclust.inference.limits.tuning import CLASSES, leave_out, until_no_bett
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 CLASSIFIER, CHOICE = "classifier", "choice"
 HELD_OUT = 0.2
@@ -259,8 +257,6 @@ def choose(
     round those that are hopeless are dropped (successive halving: Jamieson and Talwalkar 2016).
     Classifiers are tried from few classes to many, until more are no better.
     """
-    import pandas as pd
-
     kept, held = split(constraints, rng)
     seed = int(rng.integers(2**63))
     pilots: list[Pilot] = []
@@ -308,8 +304,6 @@ def chosen_once(
     compare: Callable[[], tuple[Choice, pd.DataFrame]], store: Checkpoint | None
 ) -> tuple[Choice, pd.DataFrame]:
     """The outcome of a comparison, which a checkpoint keeps for the run that goes on."""
-    import pandas as pd
-
     kept = store.kept(CHOICE) if store is not None else None
     if kept is not None:
         return Choice(*kept["choice"]), pd.DataFrame(kept["scores"])

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
+import xarray as xr
 from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
@@ -161,6 +162,7 @@ class DCRC(base.ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
+    import xarray as xr
     >>> import bayesclust as bc
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(60, 2)), np.repeat([0, 1], 30)
@@ -376,8 +378,6 @@ class DCRC(base.ConstrainedClusterer):
         rng: Generator,
     ) -> None:
         """Set what follows from the draws of chains."""
-        import xarray as xr
-
         number = len(fit.W)
         z = draws.posterior["z"].reshape(-1, len(items))
         if problem.prior is None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import warnings
 from inspect import isabstract
 from itertools import product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayesclust.constraints.noise import NoiseModel
+from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.n_clusters import batches, error_of_means
 from bayesclust.posterior.tree import (
@@ -24,12 +27,6 @@ from bayesclust.posterior.tree import (
     tree_of,
 )
 from bayesclust.typing import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
-    from bayesclust.constraints.stored import StoredConstraints
 
 INCREDIBLE = 0.05
 """Credibility below which an answer is taken for wrong, which draws must be good for."""
@@ -90,8 +87,6 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     0  0  1   same         1.00       same
     1  0  2   same         0.25  different
     """
-    import pandas as pd
-
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
     process = process_draws(posterior)
@@ -120,8 +115,6 @@ def _table(
     draws: xr.Dataset,
     process: tuple[FloatArray, FloatArray] | None,
 ) -> pd.DataFrame:
-    import pandas as pd
-
     kept = all(name in draws for name in view.parameters.values())
     tally = _tally(view, z, confusions(view, draws) if kept else None)
     words = np.array(view.vocabulary)
@@ -215,8 +208,6 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     >>> bc.constraint_log_likelihood(tree)["log_likelihood"]["links"].values[0, 0].round(3)
     array([-0.105, -1.204])
     """
-    import xarray as xr
-
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
     variables = {}
@@ -258,8 +249,6 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     0  links       0         p  0.85        2    0.5
     1  links       0         q  0.65        2    0.5
     """
-    import pandas as pd
-
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
     rows: list[dict[str, Any]] = []
@@ -346,8 +335,6 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     0  links                   agrees
     1   coin  conflicts with the rest
     """
-    import pandas as pd
-
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
     rows: list[dict[str, Any]] = []

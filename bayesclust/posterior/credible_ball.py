@@ -51,18 +51,11 @@ class CredibleBall:
 
     def distance(self, labels: ArrayLike) -> float:
         """Return how far a partition (n,) is from the centre, in units of the loss."""
-        partition = as_labels(labels, "labels")
-        if len(partition) != len(self.labels):
-            raise ValueError(
-                f"labels has {len(partition)} entries, but the ball is about {len(self.labels)} "
-                "items: pass one for each."
-            )
-        return self.loss.loss(self.labels, partition)
+        return self.loss.loss(self.labels, as_labels(labels, "labels", len(self.labels)))
 
     def __repr__(self) -> str:
-        clusters, upper, lower = (
-            int(labels.max()) + 1 for labels in (self.labels, self.upper[0], self.lower[0])
-        )
+        bounds = (self.labels, self.upper[0], self.lower[0])
+        clusters, upper, lower = (int(labels.max()) + 1 for labels in bounds)
         return (
             f"<CredibleBall of {self.level:.0%}: radius {self.radius:.4g} around {clusters} "
             f"clusters; clusters of the bounds: upper {upper}, lower {lower}>"

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from importlib import import_module
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+import xarray as xr
 
 from bayesclust.checks import check_int, check_random_state, some_of
+from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.losses import VI, Binder, expected_losses, size_entropy
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
@@ -28,12 +31,6 @@ from bayesclust.posterior.tree import (
     tree_of,
 )
 from bayesclust.typing import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
-    import xarray as xr
-
-    from bayesclust.constraints.stored import StoredConstraints
 
 MAX_RHAT, MIN_ESS = 1.05, 100.0
 """Enough for posterior means."""
@@ -143,8 +140,6 @@ def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
     >>> print(bc.diagnose(z))
     Do not trust this run: ...
     """
-    import pandas as pd
-
     check_int(n_pairs, "n_pairs", least=0)
     z = chain_partitions(posterior)
     functionals = label_free(posterior, z, n_pairs, seed)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy.optimize import linear_sum_assignment
 
@@ -13,8 +12,7 @@ from bayesclust.posterior.tree import evenly_spread, stacked_partitions
 from bayesclust.typing import FloatArray
 
 
-@dataclass(frozen=True)
-class PosteriorDistance:
+class PosteriorDistance(NamedTuple):
     """How far two posteriors are apart, in units of the loss (bits for VI).
 
     Parameters
@@ -27,22 +25,12 @@ class PosteriorDistance:
         Mean loss between a draw of the first and a draw of the second.
     within : (float, float)
         Mean loss between two different draws of the first, and of the second.
-    loss : Loss
     """
 
     wasserstein: float
     self_distance: float
     between: float
     within: tuple[float, float]
-    loss: Loss
-
-    def __repr__(self) -> str:
-        return (
-            f"<PosteriorDistance: {self.wasserstein:.3g} apart, {self.self_distance:.3g} of it "
-            "expected of equal ones; "
-            f"between {self.between:.3g}, within {self.within[0]:.3g} and {self.within[1]:.3g} "
-            f"({self.loss!r})>"
-        )
 
 
 def posterior_distance(
@@ -73,8 +61,7 @@ def posterior_distance(
     >>> sure = [[0, 0, 1, 1]] * 8
     >>> torn = [[0, 0, 1, 1], [0, 0, 0, 0]] * 4
     >>> bc.posterior.posterior_distance(sure, torn)
-    <PosteriorDistance: 0.5 apart, 0 of it expected of equal ones; between 0.5, within 0 and 0.667
-    (VI(a=1.0))>
+    PosteriorDistance(wasserstein=0.5, self_distance=0.0, between=0.5, within=(0.0, 0.667))
     """
     metric = check_metric(loss, "a distance of posteriors")
     most = check_int(num_draws, "num_draws", least=2)
@@ -103,7 +90,7 @@ def posterior_distance(
         float(pairwise_losses(metric, z, z).sum() / (m * (m - 1))) for z in (some, others)
     )
     within = (first_within, second_within)
-    return PosteriorDistance(_matched(across), max(own), float(across.mean()), within, metric)
+    return PosteriorDistance(_matched(across), max(own), float(across.mean()), within)
 
 
 def _matched(losses: FloatArray) -> float:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from bayesclust.checks import check_int
 from bayesclust.posterior.tree import chain_partitions, partition_sizes
 from bayesclust.typing import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 BATCHES = 20
 
@@ -48,8 +46,6 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     2                  0.50
     3                  0.25
     """
-    import pandas as pd
-
     least = check_int(min_size, "min_size")
     sizes = map(partition_sizes, chain_partitions(posterior))
     numbers = np.stack([(one >= least).sum(axis=-1) for one in sizes])

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.sparse import coo_array
 
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
+from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.tree import (
     Labels,
@@ -19,11 +21,6 @@ from bayesclust.posterior.tree import (
     stored_constraints,
 )
 from bayesclust.typing import BoolArray, CodeArray, FloatArray, IntArray, Seed
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from bayesclust.constraints.stored import StoredConstraints
 
 EXTREME = 0.025
 PAIR = 2
@@ -85,8 +82,6 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     finding     more than the noise model expects
     Name: contradictions, dtype: object
     """
-    import pandas as pd
-
     number = check_int(num_draws, "num_draws")
     rng = check_random_state(seed)
     z = chain_partitions(posterior)

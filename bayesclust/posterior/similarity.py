@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import entr
 
 from bayesclust._numba import kernel
 from bayesclust.checks import check_int, check_memory, n_threads
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, NDArray
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 TILE = 32
 """Items compared with each other while their labels stay in the processor's cache."""
@@ -86,8 +85,6 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
            [0. , 0. , 0. , 1. ],
            [0. , 0. , 1. , 0. ]])
     """
-    from scipy.sparse import csr_array
-
     check_int(n_neighbors, "n_neighbors")
     draws = stacked_partitions(posterior)
     kept = min(n_neighbors, draws.shape[1] - 1)
@@ -124,8 +121,6 @@ def item_entropy(posterior: Any) -> FloatArray:
     >>> item_entropy([[0, 0, 1], [0, 1, 1]])
     array([0.5, 1. , 0.5])
     """
-    from scipy.special import entr
-
     draws = stacked_partitions(posterior)
     share = np.arange(len(draws) + 1) / len(draws)
     bits = (entr(share) + entr(1 - share)) / np.log(2)

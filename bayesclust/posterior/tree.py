@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from bayesclust._numba import kernel
 from bayesclust.checks import check_items, each_is, plain_array
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Labels = np.ndarray[Any, np.dtype[Any]]
 ONE_EACH = "pass one label per item"
@@ -132,8 +130,6 @@ def to_datatree(
     >>> dict(to_datatree({"z": np.zeros((2, 3, 4), int)})["posterior"].sizes)
     {'chain': 2, 'draw': 3, 'item': 4}
     """
-    import xarray as xr
-
     z = plain_array(posterior.get("z", ()), "z", "pass z (chain, draw, item)")
     if z.ndim != 3 or z.size == 0:
         raise ValueError(
@@ -173,8 +169,6 @@ def to_datatree(
 def _dataset(
     variables: Mapping[str, ArrayLike], dims: Mapping[str, tuple[str, ...]], shape: tuple[int, ...]
 ) -> xr.Dataset:
-    import xarray as xr
-
     data = {}
     for name, values in variables.items():
         array = np.asarray(values)
@@ -205,8 +199,6 @@ def tree_of(posterior: Any) -> Any:
 
 def group(posterior: Any, name: str) -> xr.Dataset:
     """Return one group, such as "sample_stats", of a tree or a fitted estimator."""
-    import xarray as xr
-
     tree = tree_of(posterior)
     if not isinstance(tree, xr.DataTree):
         raise TypeError(
@@ -313,8 +305,6 @@ def with_names(
     sources: Mapping[str, Sequence[str]] | None = None,
 ) -> xr.DataTree:
     """Return a copy with coordinates item, feature and, by names of constraints, <name>_source."""
-    import xarray as xr
-
     given = {"item": items, "feature": features}
     names = {dim: own for dim, own in given.items() if own is not None}
     names |= {f"{view}_source": own for view, own in (sources or {}).items()}

@@ -17,7 +17,6 @@ def test_distance_by_hand():
     assert found.self_distance == 0
     assert found.between == pytest.approx((0 + 1 + 1 + 2) / 4)
     assert found.within == pytest.approx((0.5 * 4 / 3, 0.5 * 4 / 3))
-    assert repr(found).startswith("<PosteriorDistance: 1 apart, 0 of it expected of equal ones;")
 
 
 def test_wasserstein_is_the_best_matching(rng):
