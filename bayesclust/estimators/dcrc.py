@@ -16,17 +16,7 @@ import xarray as xr
 from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.checks import (
-    check_choice,
-    check_int,
-    check_items,
-    check_n_clusters,
-    check_positive,
-    check_random_state,
-    n_threads,
-    number_between,
-    shown,
-)
+from bayesclust import checks
 from bayesclust.constraints import Constraints
 from bayesclust.estimators import base
 from bayesclust.inference.dcrc import em, gibbs
@@ -221,15 +211,15 @@ class DCRC(base.ConstrainedClusterer):
         self
         """
         clock = perf_counter()
-        number = check_int(self.n_clusters, "n_clusters")
+        number = checks.check_int(self.n_clusters, "n_clusters")
         schedule = self._check_settings(checkpoint)
         params = self.get_params(deep=False)
         seed = base.run_seed(self.random_state, checkpoint)
         items, given = base.read_input(self, X, y, constraints)
-        check_n_clusters(number, len(items))
+        checks.check_n_clusters(number, len(items))
         constraints = with_noise(given, self.noise)
         store = base.open_checkpoint(checkpoint, params, items, constraints, seed)
-        rng = check_random_state(seed)
+        rng = checks.check_random_state(seed)
 
         self._features = fit_features(items, self.kernel, rng)
         points = self._features(items)
@@ -260,7 +250,7 @@ class DCRC(base.ConstrainedClusterer):
                 [partial(gibbs.DCRCChain, problem, own) for own in rng.spawn(self.num_chains)],
                 schedule,
                 progress=self.progress,
-                n_jobs=n_threads(self.n_jobs, cells=points.size),
+                n_jobs=checks.n_threads(self.n_jobs, cells=points.size),
                 checkpoint=store,
                 spread=True,
             )
@@ -296,7 +286,7 @@ class DCRC(base.ConstrainedClusterer):
             Clusters as in `proba_`. Averaged over the draws of W where there are several.
         """
         check_is_fitted(self)
-        items = check_items(X, least=1)
+        items = checks.check_items(X, least=1)
         base.describe_columns_of_new(self, X)
         points = self._features(items)
         total = np.zeros((len(items), self._classifiers.shape[1]))
@@ -319,12 +309,12 @@ class DCRC(base.ConstrainedClusterer):
 
     def _check_settings(self, checkpoint: Any) -> Schedule | None:
         """Refuse settings that do not exist or do not go together; None if nothing is sampled."""
-        check_choice(self.inference, "inference", ("variational_em", GIBBS))
-        check_choice(self.weights, "weights", (MODE, SAMPLE))
+        checks.check_choice(self.inference, "inference", ("variational_em", GIBBS))
+        checks.check_choice(self.weights, "weights", (MODE, SAMPLE))
         check_kernel(self.kernel)
         with_noise([], self.noise)
         candidates(self.get_params(deep=False), 1, 1)
-        check_int(self.num_chains, "num_chains")
+        checks.check_int(self.num_chains, "num_chains")
         schedule = base.check_schedule(self.num_warmup, self.num_samples)
         if self.inference != GIBBS:
             if checkpoint is not None:
@@ -423,7 +413,7 @@ def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constrain
     if noise is None:
         return list(constraints)
     if isinstance(noise, str):
-        check_choice(noise, "noise", (LEARN, "confusion", LITERAL))
+        checks.check_choice(noise, "noise", (LEARN, "confusion", LITERAL))
         noise = 0.0 if noise == LITERAL else noise
     if isinstance(noise, str):
         confusion = noise != LEARN
@@ -431,9 +421,9 @@ def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constrain
     if isinstance(noise, bool) or not isinstance(noise, Real):
         raise TypeError(
             'noise must be a number in [0, 1), "learn", "confusion", "literal" or None; '
-            f"got {shown(noise)}."
+            f"got {checks.shown(noise)}."
         )
-    eps = number_between(noise, "noise", "[0, 1)")
+    eps = checks.number_between(noise, "noise", "[0, 1)")
     return [one.with_noise(one.known_noise(eps)) for one in constraints]
 
 
@@ -449,28 +439,28 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[em.
         starts = int(np.clip(CELLS / max(n_cells, 1), FEWEST_STARTS, MOST_STARTS))
     balance = params["balance"]
     if isinstance(balance, str):
-        check_choice(balance, "balance", (LEARN,))
+        checks.check_choice(balance, "balance", (LEARN,))
     elif not isinstance(balance, (bool, np.bool_)):
         raise TypeError(f'balance must be True, False or "learn"; got {balance!r}.')
     common = em.EMSettings(
         balance=bool(balance),
         proportions=isinstance(balance, str),
-        temperature=number_between(params["temperature"], "temperature", "[0, inf)"),
+        temperature=checks.number_between(params["temperature"], "temperature", "[0, inf)"),
         literal=params["noise"] == LITERAL,
         binding=params["noise"] == LITERAL or params["noise"] == 0,
-        starts=check_int(starts, "n_init"),
-        max_iter=check_int(params["max_iter"], "max_iter"),
-        tolerance=check_positive(params["tol"], "tol"),
-        n_jobs=min(n_threads(params["n_jobs"]), MOST_STARTS),
+        starts=checks.check_int(starts, "n_init"),
+        max_iter=checks.check_int(params["max_iter"], "max_iter"),
+        tolerance=checks.check_positive(params["tol"], "tol"),
+        n_jobs=min(checks.n_threads(params["n_jobs"]), MOST_STARTS),
     )
     return [replace(common, tau=tau, penalty=penalty) for tau, penalty in product(taus, penalties)]
 
 
 def _grid(value: Any, name: str, grid: tuple[float, ...], default: float) -> tuple[float, ...]:
     if isinstance(value, str):
-        check_choice(value, name, (CV,))
+        checks.check_choice(value, name, (CV,))
         return (default, *(other for other in grid if other != default))
-    return (number_between(value, name, "[0, inf)"),)
+    return (checks.number_between(value, name, "[0, inf)"),)
 
 
 # --- draws

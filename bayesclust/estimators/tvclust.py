@@ -14,15 +14,7 @@ from numpy.random import Generator
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.checks import (
-    check_choice,
-    check_int,
-    check_items,
-    check_memory,
-    check_random_state,
-    kind_of,
-    n_threads,
-)
+from bayesclust import checks
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators import base, cluster_models, gamma_path
 from bayesclust.estimators.base import AUTO, BLOCKED, COLLAPSED, SINGLE
@@ -251,7 +243,7 @@ class TVClust(base.ConstrainedClusterer):
         start = base.start_labels(init, len(items))
         store = base.open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
         problem = self._pose(items, given, seed, store=store)
-        rng = check_random_state(seed)
+        rng = checks.check_random_state(seed)
         if self._is_variational:
             draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
             kind = "mean field"
@@ -260,7 +252,7 @@ class TVClust(base.ConstrainedClusterer):
             sampler: Any = self.sampler
             rngs = rng.spawn(self.num_chains)
             chains = base.chain_starts(sampler, problem, start, self.moves, rngs)
-            threads = n_threads(self.n_jobs, cells=items.size)
+            threads = checks.n_threads(self.n_jobs, cells=items.size)
             how: dict[str, Any] = {"progress": self.progress, "n_jobs": threads}
             if sampler in list(SAMPLERS) and not isinstance(problem, ClassifierProblem):
                 begun = store is not None and store.has_begun(len(chains))
@@ -417,11 +409,11 @@ class TVClust(base.ConstrainedClusterer):
             self._check_gamma()
         else:
             cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler)
-        check_int(self.num_chains, "num_chains")
-        n_threads(self.n_jobs)
+        checks.check_int(self.num_chains, "num_chains")
+        checks.n_threads(self.n_jobs)
         number = MOST_DRAWS if self.num_samples is None else self.num_samples
         schedule = base.check_schedule(self.num_warmup, number)
-        return replace(schedule, thinning=check_int(self.thinning, "thinning"))
+        return replace(schedule, thinning=checks.check_int(self.thinning, "thinning"))
 
     def _check_gamma(self) -> None:
         """Refuse settings that the model at gamma does not have, or that follow from its limit."""
@@ -452,7 +444,7 @@ class TVClust(base.ConstrainedClusterer):
             missing = family.takes_missing
             if isinstance(family, Mixed):
                 X, self._words = read_words(X)
-        read = partial(check_items, missing=missing)
+        read = partial(checks.check_items, missing=missing)
         items, given = base.read_input(self, X, y, constraints, read=read)
         if isinstance(model, AtGamma):
             self.limit_ = gamma_path.fitted_limit(limit, X, given, items)
@@ -482,7 +474,7 @@ class TVClust(base.ConstrainedClusterer):
         power = 1.0 if self.power is None else float(self.power)
         rng = None
         if model == AUTO and self.sampler == COLLAPSED and enough(constraints):
-            scoring, rng = check_random_state(seed).spawn(2)
+            scoring, rng = checks.check_random_state(seed).spawn(2)
             tried = candidates.to_try(power, densities=densities)
             given = candidates, constraints, tried, self.moves, self._settings(), scoring
             compare = partial(cluster_models.choose, *given)
@@ -514,7 +506,7 @@ class TVClust(base.ConstrainedClusterer):
         given = self.sampler
         settings = given if isinstance(given, VariationalSettings) else VariationalSettings()
         n_components = min(settings.truncation, problem.n_items)
-        check_memory(
+        checks.check_memory(
             16 * problem.n_items * n_components * settings.n_init,
             f"{settings.n_init} starts of {n_components} components for {problem.n_items:,} items",
             "lower n_init or truncation of VariationalSettings",
@@ -535,13 +527,14 @@ class TVClust(base.ConstrainedClusterer):
     ) -> tuple[Prediction | ClassifierPrediction, FloatArray]:
         """The draws to average over, and the new items in the family's coordinates."""
         check_is_fitted(self)
-        number = check_int(max_draws, "max_draws")
+        number = checks.check_int(max_draws, "max_draws")
         problem = self._problem
         classifier = isinstance(problem, ClassifierProblem)
         reduction = getattr(self, "reduction_", None)  # the model at a gamma has none
         if self._words:
             X, _ = read_words(X, self._words)
-        items = check_items(X, least=1, missing=not classifier and problem.family.takes_missing)
+        missing = not classifier and problem.family.takes_missing
+        items = checks.check_items(X, least=1, missing=missing)
         base.describe_columns_of_new(self, X)
         if reduction is not None:
             items = reduction.transform(items)
@@ -582,10 +575,10 @@ def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
     name = VARIATIONAL if isinstance(sampler, VariationalSettings) else sampler
     if not isinstance(name, str):
         raise TypeError(
-            f"sampler is {kind_of(sampler)}: pass a name, or a function of (problem, z, rng, "
-            "moves) that makes a bayesclust.inference.chain.Chain."
+            f"sampler is {checks.kind_of(sampler)}: pass a name, or a function of (problem, z, "
+            "rng, moves) that makes a bayesclust.inference.chain.Chain."
         )
-    check_choice(name, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
+    checks.check_choice(name, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
     if name in SAMPLERS:
         return
     if moves is not None:
