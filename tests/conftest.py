@@ -21,6 +21,7 @@ os.environ["XLA_FLAGS"] = (
     f"{os.environ.get('XLA_FLAGS', '')} --xla_cpu_multi_thread_eigen=false".strip()
 )
 os.environ["MPLBACKEND"] = "Agg"
+os.environ.setdefault("FAULT_SEED", "0")
 
 from tools import kernel_cache  # noqa: E402
 
@@ -32,6 +33,11 @@ from hypothesis import settings  # noqa: E402
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
+
+
+def pytest_report_header():
+    """What tests/robustness damages, tampers with and kills at random; other seeds may be set."""
+    return f"random faults: FAULT_SEED={os.environ['FAULT_SEED']}"
 
 
 @pytest.fixture

@@ -86,7 +86,7 @@ class ByPattern:
 
     def in_range(self: Any, width: int) -> bool:
         """Whether rows name `width` items, an answer and a source that there are."""
-        number = len(self.items)
+        number = len(np.atleast_1d(self.items))
         arrays = (
             (self.items, (number, width), self.n_items),
             (self.answers, (number,), len(self.vocabulary)),
@@ -499,6 +499,7 @@ def check_constraints(
                     f"constraints[{at}] is a {type(one).__name__}, but this method uses "
                     f"constraints about {usable} alone: leave it out or choose another method."
                 )
+        if len(found.truth):
             found.check_range()
         taken = {other.name for other in checked}
         if found.name in taken:

@@ -17,8 +17,17 @@ from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.runner import Schedule, run_chains
 from tests.inference.test_checkpoint import Walk
 from tests.robustness import world
+from tests.robustness.world import FAULT_SEED
 
-FEW, MANY = 20, 200
+NUMBERS = [20, pytest.param(400, marks=pytest.mark.slow)]
+often = pytest.mark.parametrize("number", NUMBERS)
+
+
+def flipped(content, rng):
+    """A file with another bit."""
+    data = bytearray(content)
+    data[rng.integers(len(data))] ^= 1 << int(rng.integers(8))
+    return bytes(data)
 
 
 def damaged(content, rng):
@@ -50,20 +59,22 @@ def refused(call):
     return None
 
 
-def test_damaged_sessions_are_refused_or_whole(tmp_path):
-    path, rng = tmp_path / "session.npz", np.random.default_rng(0)
+@often
+@pytest.mark.parametrize("damage", [flipped, damaged])
+def test_damaged_sessions_are_refused_or_whole(tmp_path, damage, number):
+    path, rng = tmp_path / "session.npz", np.random.default_rng(FAULT_SEED)
     world.session().save(path)
     whole, expected = path.read_bytes(), bc.InteractiveSession.load(path, world.X)
     taken = 0
-    for _ in range(MANY):
-        path.write_bytes(damaged(whole, rng))
+    for _ in range(number):
+        path.write_bytes(damage(whole, rng))
         found = refused(lambda: bc.InteractiveSession.load(path, world.X))
         # what was changed may not be read: times, flags and names in the archive's margins
         if found is not None:
             taken += 1
             assert repr(found) == repr(expected)
             assert found.labels.tolist() == expected.labels.tolist()
-    assert taken < MANY / 4
+    assert taken < number
 
 
 def run(path):
@@ -72,47 +83,59 @@ def run(path):
     return run_chains(starts, Schedule(6, 20, 2), progress=False, n_jobs=1, checkpoint=store)
 
 
-@pytest.mark.parametrize("number", [FEW, pytest.param(MANY, marks=pytest.mark.slow)])
-def test_damaged_checkpoints_are_refused_or_resumed(tmp_path, number):
+def exchanged(path, rng):
+    """Put the content of another file of the same checkpoint in place of a file's."""
+    others = sorted(one for one in path.parents[1].rglob(path.name) if one.is_file())
+    path.write_bytes(others[int(rng.integers(len(others)))].read_bytes())
+
+
+FAULTS = {
+    "deleted": lambda path, rng: path.unlink(),
+    "exchanged": exchanged,
+    "flipped": lambda path, rng: path.write_bytes(flipped(path.read_bytes(), rng)),
+    "damaged": lambda path, rng: path.write_bytes(damaged(path.read_bytes(), rng)),
+}
+
+
+@often
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faulty_checkpoints_are_refused_or_resumed(tmp_path, monkeypatch, fault, number):
     """A run resumes to the draws of an undisturbed one, or refuses the checkpoint."""
-    rng, whole, expected = np.random.default_rng(0), tmp_path / "whole", run(None)
+    monkeypatch.setattr(checkpoint, "CHUNK_DRAWS", 4)
+    rng, whole, expected = np.random.default_rng(FAULT_SEED), tmp_path / "whole", run(None)
     run(whole)
     files = sorted(path.relative_to(whole) for path in whole.rglob("*") if path.is_file())
-    taken = 0
     for at in range(number):
         copy = tmp_path / f"{at}.zarr"
         shutil.copytree(whole, copy)
-        victim = copy / files[at % len(files)]
-        victim.write_bytes(damaged(victim.read_bytes(), rng))
+        victim = copy / files[int(rng.integers(len(files)))]
+        FAULTS[fault](victim, rng)
         found = refused(lambda copy=copy: run(copy))
         shutil.rmtree(copy)
         if found is not None:
-            taken += 1
             for name, values in expected.posterior.items():
                 np.testing.assert_array_equal(found.posterior[name], values, err_msg=str(victim))
-    assert taken < number / 2
 
 
 # h5netcdf's destructor fails of files that it could not open
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_flipped_bit_of_a_posterior_is_noticed(tmp_path):
+@often
+def test_a_flipped_bit_of_a_posterior_is_noticed(tmp_path, number):
     """Where it changes anything that is read; HDF5 has no checksums of its own."""
-    rng, path = np.random.default_rng(0), tmp_path / "run.nc"
+    rng, path = np.random.default_rng(FAULT_SEED), tmp_path / "run.nc"
     links = bc.PairwiseConstraints([(0, 1)], [True], n_items=12)
     settings = {"cluster_model": "single", "num_chains": 2, "num_warmup": 5, "num_samples": 9}
     est = bc.TVClust(**settings, progress=False, random_state=0)
     write_netcdf(est.fit(rng.normal(size=(12, 2)), constraints=links).posterior_, path)
     whole, expected, taken = path.read_bytes(), read_posterior(path), 0
     assert expected.identical(est.posterior_)
-    for _ in range(MANY):
-        flipped = bytearray(whole)
-        flipped[rng.integers(len(whole))] ^= 1 << int(rng.integers(8))
-        path.write_bytes(flipped)
+    for _ in range(number):
+        path.write_bytes(flipped(whole, rng))
         found = refused(lambda: read_posterior(path))
         if found is not None:
             taken += 1
             assert found.identical(expected)
-    assert 0 < taken < MANY
+    assert taken < number
 
 
 READERS = {

@@ -14,6 +14,7 @@ from bayesclust.families import get_family
 from bayesclust.posterior.tree import to_datatree
 
 ROOT = Path(__file__).resolve().parents[2]
+FAULT_SEED = int(os.environ["FAULT_SEED"])
 N = 12
 TRUTH = np.repeat([0, 1, 2], 4)
 X = np.random.default_rng(0).integers(0, 8, (N, 2)) + 30.0 * TRUTH[:, None]
