@@ -392,16 +392,25 @@ def answer_codes(
     return np.array([code[value] for value in array.tolist()], dtype=np.int8)
 
 
-def source_numbers(source: ArrayLike | None, m: int, items: str) -> tuple[IntArray, int]:
-    """Return (m,) source numbers and how many sources there are; None is one source."""
+def source_numbers(
+    source: ArrayLike | None, m: int, items: str
+) -> tuple[IntArray, int, tuple[str, ...] | None]:
+    """Return (m,) source numbers, how many sources there are, and names that were given instead.
+
+    Names are numbered in their order; None is one source.
+    """
     if source is None:
-        return np.zeros(m, dtype=np.int64), 1
-    hint = f"number the sources of all rows of {items} 0, 1, 2, ... without gaps"
-    array = check_array(source, "source", (m,), "iu", hint).astype(np.int64)
+        return np.zeros(m, dtype=np.int64), 1, None
+    hint = f"name the sources of all rows of {items}, or number them 0, 1, 2, ... without gaps"
+    given = plain_array(source, "source", hint)
+    if given.shape == (m,) and all(isinstance(name, str) for name in given.tolist()) and m:
+        names, numbers = np.unique(given.astype(str), return_inverse=True)
+        return numbers.astype(np.int64), len(names), tuple(names.tolist())
+    array = check_array(given, "source", (m,), "iu", hint).astype(np.int64)
     present = np.unique(array)
     if not np.array_equal(present, np.arange(len(present))):
         raise ValueError(f"source has the numbers {some_of(present.tolist())}: {hint}.")
-    return array, max(len(present), 1)
+    return array, max(len(present), 1), None
 
 
 def rates_per_source(value: ArrayLike, n_sources: int, name: str) -> FloatArray:

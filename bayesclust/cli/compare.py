@@ -82,14 +82,16 @@ def run(settings: argparse.Namespace) -> int:
 
 def _read(paths: Sequence[Path], id_name: str | None) -> tuple[dict[str, Any], list[str] | None]:
     """The fits by name and the names of the items; tables are put in the order of posteriors."""
+    from bayesclust.posterior.tree import item_names
+
     names = _short(paths)
     trees = {path: read_posterior(path) for path in paths if path.suffix == ".nc"}
     items: list[str] | None = None
     first: Path | None = None
     for path, tree in trees.items():
-        if "item" not in tree["posterior"].coords:
+        if "item" not in tree["posterior"].coords or tree["posterior"]["item"].dtype.kind in "iu":
             continue
-        own = [str(name) for name in tree["posterior"].coords["item"].values]
+        own = item_names(tree)
         if items is not None and own != items:
             raise ValueError(
                 f"{path} has other items than {first}, or in another order: compare fits of the "

@@ -123,8 +123,8 @@ class Constraints(ByPattern, ABC):
         Words or codes of the vocabulary (bool is a code where there are two).
     n_items : int
         Number of items, which are numbered from 0.
-    source : (m,) array of int, optional
-        Who gave each answer, numbered from 0 without gaps; one source by default.
+    source : (m,) array of int or str, optional
+        Who gave each answer: numbers from 0 without gaps, or names; one source by default.
     noise : NoiseModel, optional
         How answers go wrong; by default that of the kind.
     name : str, optional
@@ -133,7 +133,9 @@ class Constraints(ByPattern, ABC):
     Attributes
     ----------
     items, answers, source, n_items, n_sources, noise, name
-        As given; answers are codes, and arrays are read-only.
+        As given; answers are codes, sources numbers, and arrays are read-only.
+    source_names : tuple of str, or None
+        Names of the sources by their numbers, where they were given by name.
     flipped : (m,) array of bool, or None
         Which answers are unlike the truth; known only where answers were simulated.
     kind, vocabulary, members : str, tuple of str, tuple of str
@@ -159,6 +161,7 @@ class Constraints(ByPattern, ABC):
 
     n_items: int
     n_sources: int
+    source_names: tuple[str, ...] | None
     name: str
     items: IntArray
     answers: CodeArray
@@ -187,7 +190,9 @@ class Constraints(ByPattern, ABC):
     ) -> None:
         self.n_items = check.check_int(n_items, "n_items")
         tuples = check.item_tuples(items, len(self.members), self.n_items, self._items_word)
-        numbers, self.n_sources = check.source_numbers(source, len(tuples), self._items_word)
+        numbers, self.n_sources, self.source_names = check.source_numbers(
+            source, len(tuples), self._items_word
+        )
         self.items = check.frozen(_arranged(tuples))
         self.source = check.frozen(numbers)
         self.answers = self._encode(answers)
@@ -288,7 +293,9 @@ class Constraints(ByPattern, ABC):
             items = np.array([[place[one] for one in names] for names in items.tolist()])
         source = None
         if "source" in frame.columns:
-            source = check.true_labels(frame["source"].to_numpy(), least=0, name="source")
+            source = frame["source"].to_numpy()
+            if not all(isinstance(name, str) for name in source.tolist()):
+                source = check.true_labels(source, least=0, name="source")
         return cls(items, frame["answer"].to_numpy(), number, source, name=name)
 
     @property
@@ -395,7 +402,10 @@ class Constraints(ByPattern, ABC):
 
         table = pd.DataFrame(self.items, columns=list(self.members))
         words = np.array(self.vocabulary, dtype=object)[self.answers]
-        return table.assign(answer=words, source=self.source)
+        source = self.source
+        if self.source_names is not None:
+            source = np.array(self.source_names, dtype=object)[source]
+        return table.assign(answer=words, source=source)
 
     # ---- what methods other than sampling need
 

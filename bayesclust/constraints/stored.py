@@ -31,6 +31,7 @@ class StoredConstraints(ByPattern):
     truth: CodeArray
     parameters: dict[str, str]  # what the posterior calls each parameter of the noise
     prior: dict[str, Any]  # mean of each parameter, of one source; empty where it was not kept
+    source_names: tuple[str, ...] | None = None
 
 
 def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[dict[str, str]]:
@@ -82,6 +83,7 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
             "n_sources": one.n_sources,
             "parameters": json.dumps(parameters),
             "prior": json.dumps(_prior_means(one)),
+            "source_names": json.dumps(one.source_names),
         }
         variables[f"{v}_items"] = ((rows, f"{v}_member"), one.items, about)
         variables[f"{v}_answer"] = ((rows,), one.answers)
@@ -122,6 +124,7 @@ def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
         truth=np.array(json.loads(about["truth"]), dtype=np.int8),
         parameters=json.loads(about["parameters"]),
         prior=json.loads(about.get("prior", "{}")),
+        source_names=tuple(json.loads(about.get("source_names", "null")) or ()) or None,
     )
     if not stored.in_range(stored.items.shape[-1]):
         raise ValueError

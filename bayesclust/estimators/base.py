@@ -32,7 +32,7 @@ from bayesclust.inference.runner import Chain, Draws, Schedule
 from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import as_labels, to_datatree
+from bayesclust.posterior.tree import Names, as_labels, names_in, to_datatree, with_names
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
@@ -53,6 +53,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     fit_seconds_: float
     _tree: Any
     """Draws as a tree, None where they are made when first asked for."""
+    _names: Names
+    """Names of items and features that came with the data."""
 
     def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:
         """Fit and return the labels.
@@ -86,7 +88,7 @@ def read_input(
     read: Callable[[Any], FloatArray] = check_items,
     needs: Needs = "table",
 ) -> tuple[FloatArray, list[Constraints]]:
-    """Validate data, by `read`, and constraints; remember the columns' names."""
+    """Validate data, by `read`, and constraints; remember the names of items and columns."""
     for given in y if isinstance(y, (list, tuple)) else (y,):
         if isinstance(given, Constraints):
             raise TypeError(
@@ -95,6 +97,7 @@ def read_input(
             )
     items = read(X)
     validate_data(estimator, _with_unique_names(X), skip_check_array=True)
+    estimator._names = names_in(X)
     return items, check_constraints(constraints, len(items), needs=needs)
 
 
@@ -278,6 +281,7 @@ def draws_tree(
     items: FloatArray,
     settings: Mapping[str, Any],
     approximation: str | None = None,
+    names: Names = (None, None),
 ) -> Any:
     """Draws, data, constraints and settings as an `xarray.DataTree` in ArviZ's groups."""
     attrs = {
@@ -289,7 +293,7 @@ def draws_tree(
     }
     if approximation is not None:
         attrs["approximation"] = approximation
-    return to_datatree(
+    tree = to_datatree(
         draws.posterior,
         draws.sample_stats,
         X=items,
@@ -297,6 +301,7 @@ def draws_tree(
         dims=draw_dims(constraints),
         attrs=attrs,
     )
+    return with_names(tree, items=names[0], features=names[1])
 
 
 # --- checkpoints: what makes a run the one it is, so that only the same call resumes it

@@ -26,7 +26,7 @@ from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import WeightPrior
 from bayesclust.posterior.credibility import confusions
-from bayesclust.posterior.tree import constraints_if_any
+from bayesclust.posterior.tree import constraints_if_any, with_names
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
 
 CV = "cv"
@@ -269,7 +269,9 @@ class DCRC(base.ConstrainedClusterer):
         """Draws of the chains, or from the mean field, an `xarray.DataTree`."""
         check_is_fitted(self)
         if self._tree is None:
-            self._tree = draw_mean_field(self.proba_, *self._given)
+            items, features = self._names
+            drawn = draw_mean_field(self.proba_, *self._given)
+            self._tree = with_names(drawn, items=items, features=features)
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
         return self._tree
 
@@ -383,7 +385,8 @@ class DCRC(base.ConstrainedClusterer):
         self.proba_ = proba[:, order]
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
         W = draws.posterior.pop("W", None)
-        self._tree = base.draws_tree(draws, problem.constraints, items, self.get_params(deep=False))
+        settings = self.get_params(deep=False)
+        self._tree = base.draws_tree(draws, problem.constraints, items, settings, names=self._names)
         if W is None:
             self._classifiers = fit.W[None, order]
         else:

@@ -247,7 +247,9 @@ class TVClust(base.ConstrainedClusterer):
         if self._is_variational:
             draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
             kind = "mean field"
-            self.posterior_ = base.draws_tree(draws, problem.constraints, items, settings, kind)
+            self.posterior_ = base.draws_tree(
+                draws, problem.constraints, items, settings, kind, self._names
+            )
         else:
             sampler: Any = self.sampler
             rngs = rng.spawn(self.num_chains)
@@ -260,7 +262,9 @@ class TVClust(base.ConstrainedClusterer):
             draws = run_chains(chains, schedule, checkpoint=store, spread=True, **how)
             if isinstance(problem, ClassifierProblem):
                 self._class_shares = problem.class_shares(draws.posterior["z"])
-            self.posterior_ = base.draws_tree(draws, problem.constraints, items, settings)
+            self.posterior_ = base.draws_tree(
+                draws, problem.constraints, items, settings, names=self._names
+            )
             self.labels_: IntArray = point_estimate(
                 self.posterior_, loss=loss, seed=int(rng.integers(2**31))
             )

@@ -110,8 +110,8 @@ def to_datatree(
         With "z" (chain, draw, n), which is made canonical; "n_clusters" is counted where missing.
     sample_stats : mapping of arrays of shape (chain, draw), optional
         Such as log_joint.
-    X : array of shape (n, d), optional
-        For the group observed_data.
+    X : array or DataFrame of shape (n, d), optional
+        For the group observed_data; the index and columns of a DataFrame name items and features.
     constraints : iterable of Constraints
         For the group constant_data.
     dims : mapping, optional
@@ -163,13 +163,15 @@ def to_datatree(
         groups["constant_data"] = answers
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update({name: _plain(value) for name, value in (attrs or {}).items()})
-    return tree
+    sources = {one.name: one.source_names for one in constraints if one.source_names}
+    items, features = names_in(X)
+    return with_names(tree, items=items, features=features, sources=sources)
 
 
 def _dataset(
     variables: Mapping[str, ArrayLike], dims: Mapping[str, tuple[str, ...]], shape: tuple[int, ...]
 ) -> xr.Dataset:
-    data = {}
+    data: dict[str, Any] = {}
     for name, values in variables.items():
         array = np.asarray(values)
         if array.shape[:2] != shape[:2]:
@@ -181,7 +183,9 @@ def _dataset(
             array = array.astype(np.int8)
         own = dims.get(name, [f"{name}_dim_{j}" for j in range(array.ndim - 2)])
         data[name] = (("chain", "draw", *own), array)
-    return xr.Dataset(data, coords={"chain": np.arange(shape[0]), "draw": np.arange(shape[1])})
+    made = xr.Dataset(data)
+    # several of ArviZ's plots take dimensions with coordinates only
+    return made.assign_coords({dim: np.arange(size) for dim, size in made.sizes.items()})
 
 
 def _plain(value: Any) -> Any:
@@ -295,6 +299,22 @@ def process_draws(posterior: Any) -> tuple[FloatArray, FloatArray] | None:
     concentration = draws["concentration"].values.ravel()
     discount = draws["discount"].values.ravel() if "discount" in draws else 0 * concentration
     return discount, concentration
+
+
+Names = tuple[Sequence[str] | None, Sequence[str] | None]
+"""Those of items and features."""
+
+
+def names_in(X: Any) -> Names:
+    """Return the index and the columns of a data frame, each where it holds names, none twice."""
+
+    def names(own: Any) -> list[str] | None:
+        found = [str(name) for name in ([] if own is None else own)]
+        distinct = len(set(found)) == len(found) > 0
+        return found if distinct and found != [str(at) for at in range(len(found))] else None
+
+    columns = getattr(X, "columns", None)
+    return (None if columns is None else names(getattr(X, "index", None))), names(columns)
 
 
 def with_names(

@@ -68,14 +68,14 @@ pairs([(0, 1)], [0.5])
 pairs([(0, 1)], n_items=0)
     ValueError: n_items must be an integer of at least 1; got 0.
 pairs([(0, 1)], source=[0, 1])
-    ValueError: source must have shape (1,); got (2,): number the sources of all rows of pairs
-    0, 1, 2, ... without gaps.
+    ValueError: source must have shape (1,); got (2,): name the sources of all rows of
+    pairs, or number them 0, 1, 2, ... without gaps.
 pairs([(0, 1)], source=[-1])
-    ValueError: source has the numbers -1: number the sources of all rows of pairs 0, 1, 2, ...
-    without gaps.
+    ValueError: source has the numbers -1: name the sources of all rows of pairs, or number
+    them 0, 1, 2, ... without gaps.
 pairs([(0, 1), (1, 2)], [1, 1], source=[0, 2])
-    ValueError: source has the numbers 0 and 2: number the sources of all rows of pairs 0, 1, 2, ...
-    without gaps.
+    ValueError: source has the numbers 0 and 2: name the sources of all rows of pairs, or
+    number them 0, 1, 2, ... without gaps.
 pairs([(0, 1)], noise=UniformNoise())
     TypeError: noise must be a noise model of pairwise constraints; got UniformNoise: pass for
     instance LinkNoise().
