@@ -30,32 +30,11 @@ from bayesclust.estimators.base import (
     start_labels,
     warn_unless,
 )
-from bayesclust.estimators.confidence import (
-    check_costs,
-    check_same_items,
-    confidence_by_source,
-    cost_rows,
-    stand_of,
-)
-from bayesclust.inference.limits.mpck.descend import (
-    Metrics,
-    Problem,
-    Settings,
-    Solution,
-    average_penalties,
-    distances,
-    place_once,
-    search,
-)
+from bayesclust.estimators.confidence import check_costs, cost_rows
+from bayesclust.inference.limits import tuning
+from bayesclust.inference.limits.mpck import descend
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
-from bayesclust.inference.limits.tuning import (
-    CLASSES,
-    enough,
-    folds,
-    log_prob_given,
-    until_no_better,
-)
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 EUCLIDEAN = "euclidean"
@@ -111,9 +90,6 @@ class MPCKMeans(ConstrainedClusterer):
     metric_step : {"exact", "paper"}, default "exact"
         "exact" takes the metric at which J is least given labels and centres. "paper" is Eq. 7 and
         8 with its remedies for singular matrices and negative weights, and J may rise.
-    conditioning : float, default 1e-3
-        Of the "paper" step: what is added to a diagonal, over the trace; least weight, over the
-        largest.
     prior_items : float, default 1
         Items' worth of the prior that each metric is C^(-1); positive for the exact step.
     growth : int, default 5
@@ -141,10 +117,8 @@ class MPCKMeans(ConstrainedClusterer):
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
         A: weights or a matrix, one or one per cluster; not set by ``metric="euclidean"``.
     objective_, objective_path_ : float, (n_iter_,) array
-        J, and J after each round of the last stage.
+        J, and J after each round of the last of the stages.
     n_iter_ : int
-    n_conditioned_ : int
-        Metrics of that stage that the "paper" step had to mend.
     n_violated_ : int
         How many of the given constraints `labels_` violates.
     contradictions_, n_contradictions_ : (b, 2) array of int, int
@@ -179,93 +153,12 @@ class MPCKMeans(ConstrainedClusterer):
     cost: Any = DATA
     closure: bool | None = None
     metric_step: str = "exact"
-    conditioning: float = 1e-3
     prior_items: float = 1.0
     growth: int = 5
     init: Any = "neighbourhoods"
     n_init: int = 1
     max_iter: int = 300
     random_state: int | Generator | None = None
-
-    @classmethod
-    def from_posterior(
-        cls,
-        posterior: Any,
-        X: ArrayLike,
-        *,
-        metric: str = "diagonal",
-        loss: Any = "vi",
-        **settings: Any,
-    ) -> Self:
-        """Return an estimator whose costs follow from how often a posterior has constraints right.
-
-        J / 2 is minus the log density of Gaussians with covariances A^(-1). With p and q the
-        posterior means of a source, violating a constraint costs it ln(p / (1 - q)) or ln(q / (1 -
-        p)) nats; so
-
-            w = 2 ln(p / (1 - q)) / mean f_M,    w-bar = 2 ln(q / (1 - p)) / mean f_C,
-
-        f_M = |x_i - x_j|_A^2 over pairs of items that the point estimate puts apart, and f_C =
-        diam^2 - |x_i - x_j|_A^2 over those it puts together, under the one metric A that fits its
-        clusters. Under ``metric="euclidean"`` both f are 1 and 2 becomes 2 s^2, s^2 being the
-        variance within the clusters per feature. Entailed constraints are left out (closure=False),
-        and a source with p + q <= 1, with a warning.
-
-        Parameters
-        ----------
-        posterior : fitted estimator or its posterior_
-            Of a fit to X.
-        X : array-like of shape (n, d)
-            The same data.
-        metric : {"diagonal", "full", "euclidean"}, default "diagonal"
-        loss : str or loss, default "vi"
-            Of the point estimate; not used where an estimator has `labels_`.
-        **settings
-            Other parameters of the estimator, or in place of those derived.
-
-        Returns
-        -------
-        MPCKMeans
-            To be fitted with the same constraints; it starts from the point estimate.
-
-        Raises
-        ------
-        ValueError, TypeError
-            If X does not fit to the draws, constraints are not pairwise, or there is no scatter.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import bayesclust as bc
-        >>> y = np.repeat([0, 1], 20)
-        >>> X = np.random.default_rng(0).normal(size=(40, 2)) + 4.0 * y[:, None]
-        >>> links = bc.PairwiseConstraints.sample(y, size=60, error_rate=0.1, seed=0)
-        >>> chains = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0)
-        >>> chains = chains.fit(X, constraints=links)
-        >>> est = bc.MPCKMeans.from_posterior(chains, X, random_state=0).fit(X, constraints=links)
-        >>> est.n_clusters_, est.n_violated_ == int(links.flipped.sum())
-        (2, True)
-        """
-        check_choice(metric, "metric", METRICS)
-        stand = stand_of(posterior, loss)
-        items = check_items(X)
-        labels = stand.labels
-        check_same_items(len(items), stand)
-        k = int(labels.max()) + 1
-        must, cannot = _costs_of_a_nat(items, labels, metric)
-        cost: dict[str, Any] = {}
-        for stored in stand.constraints:
-            if stored.kind != "pairwise":
-                raise TypeError(
-                    f"the posterior is of {stored.kind} constraints {stored.name!r} too: only "
-                    "pairwise ones can be used."
-                )
-            nats = confidence_by_source(stand.draws, stored, 1.0)
-            cost[stored.name] = {
-                s: (must * same, cannot * diff) for s, (same, diff) in nats.items()
-            }
-        derived = {"n_clusters": k, "cost": cost or 1.0, "init": labels, "metric": metric}
-        return cls(**{**derived, "closure": False, "growth": 1, **settings})
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
         """Cluster items under constraints on pairs.
@@ -287,13 +180,13 @@ class MPCKMeans(ConstrainedClusterer):
         number, self.cost_ = self._choose(points, given, rng)
         links, n_given = self._links(given, len(points))
         k, init, start = self._check_start(number, len(points))
-        prior = float(self.prior_items)
-        problem = Problem.of(points, links, k, self.metric, bool(self.per_cluster), prior)
+        model = self.metric, bool(self.per_cluster), float(self.prior_items)
+        problem = descend.Problem.of(points, links, k, *model)
         settings = settings._replace(init=init)
         if settings.max_iter == 0:
-            solution = place_once(problem, settings, rng)
+            solution = descend.place_once(problem, settings, rng)
         else:
-            solution = search(problem, settings, self.n_init, rng, start)
+            solution = descend.search(problem, settings, self.n_init, rng, start)
         warn_unless(solution.converged, "items still move", self.max_iter, "rounds")
         self._keep(problem, solution)
         self.n_violated_ = int(links.violated(self.labels_)[:n_given].sum())
@@ -306,7 +199,7 @@ class MPCKMeans(ConstrainedClusterer):
         """The number of clusters and the cost, chosen where they are to be."""
         number, cost = self.n_clusters, self.cost
         told, priced = not isinstance(number, str), not isinstance(cost, str)
-        if not (self.max_iter and enough(given)):
+        if not (self.max_iter and tuning.enough(given)):
             if not told:
                 raise ValueError(
                     f'n_clusters="data" needs 10 constraints and max_iter=1 at least; got '
@@ -317,7 +210,7 @@ class MPCKMeans(ConstrainedClusterer):
             return number, cost
         unit = float(items.var(axis=0).sum()) if self.metric == EUCLIDEAN else 1.0
         costs = [cost] if priced else [unit * one for one in COSTS]
-        numbers = [number] if told else [k for k in CLASSES if k <= len(items)]
+        numbers = [number] if told else [k for k in tuning.CLASSES if k <= len(items)]
         seed = int(rng.integers(2**31))
         tables: dict[Any, FloatArray] = {}
 
@@ -325,7 +218,7 @@ class MPCKMeans(ConstrainedClusterer):
             tables[k] = self._scores(items, given, k, costs, seed)
             return float(tables[k].max())
 
-        number = numbers[int(np.argmax(until_no_better(numbers, best)))]
+        number = numbers[int(np.argmax(tuning.until_no_better(numbers, best)))]
         return number, costs[int(tables[number].argmax())]
 
     def _scores(
@@ -340,17 +233,17 @@ class MPCKMeans(ConstrainedClusterer):
         check_n_clusters(k, len(items))
         scores = np.zeros(len(costs))
         own = clone(self).set_params(n_clusters=k, random_state=seed, n_init=1, growth=1)
-        for kept, held in folds(given, np.random.default_rng(seed)):
+        for kept, held in tuning.folds(given, np.random.default_rng(seed)):
             own.set_params(init=self.init)
             for step, cost in enumerate(costs):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")  # of a rough fit
                     own.set_params(cost=cost).fit(items, constraints=kept)
                 own.set_params(init=own.labels_)
-                scores[step] += log_prob_given(own.labels_, held)
+                scores[step] += tuning.log_prob_given(own.labels_, held)
         return scores
 
-    def _check_settings(self) -> Settings:
+    def _check_settings(self) -> descend.Settings:
         """Refuse settings out of range; returns those of the descent."""
         check_choice(self.metric, "metric", METRICS)
         check_choice(self.metric_step, "metric_step", STEPS)
@@ -364,9 +257,8 @@ class MPCKMeans(ConstrainedClusterer):
             check_costs(self.cost, "cost", COST_FORMS)
         interval = "(0, inf)" if self.metric_step == "exact" else "[0, inf)"
         number_between(self.prior_items, "prior_items", interval)
-        return Settings(
+        return descend.Settings(
             step=self.metric_step,
-            eps=number_between(self.conditioning, "conditioning", "(0, 1)"),
             max_iter=check_int(self.max_iter, "max_iter", least=0),
             stages=check_int(self.growth, "growth"),
         )
@@ -411,7 +303,7 @@ class MPCKMeans(ConstrainedClusterer):
             )
         return k, INITS[0], start
 
-    def _keep(self, problem: Problem, solution: Solution) -> None:
+    def _keep(self, problem: descend.Problem, solution: descend.Solution) -> None:
         """Set labels without gaps, with centres and metrics."""
         kept = np.unique(solution.z)
         self._middle: FloatArray = problem.X.mean(axis=0)
@@ -424,10 +316,9 @@ class MPCKMeans(ConstrainedClusterer):
         self.objective_: float = solution.objective
         self.objective_path_: FloatArray = solution.path
         self.n_iter_ = len(solution.path)
-        self.n_conditioned_: int = solution.conditioned
         metrics = solution.metrics
         if problem.per_cluster:
-            metrics = Metrics(*(values[kept] for values in metrics))
+            metrics = descend.Metrics(*(values[kept] for values in metrics))
         if problem.learned:
             units = [problem.form.in_units(A, problem.T) for A in metrics.A]
             self.metric_: FloatArray = np.stack(units) if problem.per_cluster else units[0]
@@ -458,25 +349,7 @@ class MPCKMeans(ConstrainedClusterer):
         describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
         problem = self._model._replace(points=points)
-        return distances(problem, self._centers, self._metrics).argmin(axis=1)
-
-
-def _costs_of_a_nat(items: FloatArray, labels: IntArray, metric: str) -> tuple[float, float]:
-    """Return w of a must-link and of a cannot-link whose violation costs a source one nat."""
-    k = int(labels.max()) + 1
-    problem = Problem.of(items, WeightedLinks.none(len(items)), k, metric, False, 1.0)
-    apart, together = average_penalties(problem, labels)
-    unit = 2.0
-    if metric == "euclidean":
-        centers = means(items, labels)[1]
-        within = float(np.square(items - centers[labels]).sum()) / max(len(items) - k, 1)
-        unit = 2.0 * within / items.shape[1]
-    if not (unit > 0 and apart > 0 and together > 0):
-        raise ValueError(
-            f"the point estimate has {k} clusters without scatter within or between them: set cost "
-            "yourself."
-        )
-    return unit / apart, unit / together
+        return descend.distances(problem, self._centers, self._metrics).argmin(axis=1)
 
 
 def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:

@@ -154,33 +154,6 @@ def test_every_start_ends(stripes):
     assert bc.MPCKMeans(init="paper", random_state=0).fit(X).n_clusters_ == 3
 
 
-def test_costs_from_a_posterior(stripes):
-    X, y = stripes
-    links = bc.PairwiseConstraints.sample(y, size=300, error_rate=0.1, seed=0)
-    chains = bc.TVClust(
-        num_chains=2, num_warmup=150, num_samples=150, random_state=0, progress=False
-    )
-    chains.fit(X, constraints=links)
-    pck = bc.MPCKMeans.from_posterior(chains, X, metric="euclidean")
-    rdp = bc.RDPMeans.from_posterior(chains, X, divergence="euclidean")
-    np.testing.assert_allclose(pck.cost["links"][0], rdp.xi["links"][0])
-    est = bc.MPCKMeans.from_posterior(chains, X, random_state=0)
-    p, q = (float(chains.posterior_["posterior"][name].mean()) for name in "pq")
-    labels, k = chains.labels_, chains.n_clusters_
-    inside = X - np.stack([X[labels == c].mean(axis=0) for c in range(k)])[labels]
-    A = np.diag((len(X) + 1) / (np.square(inside).sum(axis=0) + X.var(axis=0)))
-    first, second = np.triu_indices(len(X), 1)
-    gaps = np.array([plain.length(X[i] - X[j], A) for i, j in zip(first, second, strict=True)])
-    together = labels[first] == labels[second]
-    assert est.cost["links"][0][0] == pytest.approx(
-        2 * np.log(p / (1 - q)) / gaps[~together].mean()
-    )
-    assert est.cost["links"][0][1] == pytest.approx(
-        2 * np.log(q / (1 - p)) / (gaps.max() - gaps[together].mean())
-    )
-    assert bc.metrics.pairwise_f(est.fit(X, constraints=links).labels_, y) > 0.9
-
-
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_four_hundred_constraints_are_enough(name):
     """On raw features as in the paper, all items counted: F of at least .95 on average."""

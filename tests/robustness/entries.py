@@ -63,7 +63,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("optional noise", noise=None),
     **sort("indices", items=[0, 1, 2, 5]),
     **sort("(0, 1]", fraction=0.2, below=1.0),
-    **sort("[0, 1]", error_rate=0.1, conditioning=0.001, anchors=0.5, super_instances=1.0),
+    **sort("[0, 1]", error_rate=0.1, anchors=0.5, super_instances=1.0),
     **sort("[0, 1]", min_satisfied=1.0),
     **sort("prior", p=(4.0, 1.0), q=(4.0, 1.0), eps=(1.0, 9.0)),
     **sort("optional flags", flipped=FLAGS),

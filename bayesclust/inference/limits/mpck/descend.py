@@ -106,7 +106,6 @@ class Settings(NamedTuple):
 
     step: str = "exact"  # or "paper"
     init: str = "neighbourhoods"  # or "paper", "k-means++"
-    eps: float = 1e-3
     max_iter: int = 300
     stages: int = 5
 
@@ -119,7 +118,6 @@ class Solution(NamedTuple):
     metrics: Metrics
     objective: float  # in the units of X
     path: FloatArray  # the objective after each round
-    conditioned: int  # metrics that had to be conditioned, over all rounds
     converged: bool
 
 
@@ -285,15 +283,15 @@ def refit(
     metrics: Metrics,
     far: FarPairs,
     settings: Settings,
-) -> tuple[Metrics, int]:
-    """The metrics that fit labels and centres, and how many had to be conditioned.
+) -> Metrics:
+    """The metrics that fit labels and centres.
 
     By the "exact" step none costs more than before; a metric without items, as there are under no
     prior, stays.
     """
     if not problem.learned:
-        return metrics, 0
-    form, conditioned = problem.form, 0
+        return metrics
+    form = problem.form
     A, diameter, pair = (values.copy() for values in metrics)
     for h, terms in enumerate(metric_terms(problem, z, centers)):
         if terms.n == 0:
@@ -304,10 +302,9 @@ def refit(
             if not terms.value(form, found.metric, found.diameter) < before:
                 continue
         else:
-            found = paper_step(form, terms, pair[h], far, settings.eps)
-        A[h], diameter[h], pair[h] = found.metric, found.diameter, found.pair
-        conditioned += found.conditioned
-    return Metrics(A, diameter, pair), conditioned
+            found = paper_step(form, terms, pair[h], far)
+        A[h], diameter[h], pair[h] = found
+    return Metrics(A, diameter, pair)
 
 
 def descend(
@@ -321,11 +318,10 @@ def descend(
     far = FarPairs(problem.points)
     metrics = first_metrics(problem, far)
     path: list[float] = []
-    all_conditioned = 0
     if start.ndim == 1:
         z = start.astype(np.int64)
         centers = means(problem, z, np.zeros((problem.n_clusters, problem.points.shape[1])))
-        metrics, all_conditioned = refit(problem, z, centers, metrics, far, settings)
+        metrics = refit(problem, z, centers, metrics, far, settings)
     else:
         z = np.full(len(problem.points), UNPLACED, dtype=np.int64)
         centers = start.astype(np.float64)
@@ -333,14 +329,12 @@ def descend(
     while True:
         moved = _assign(problem, distance, cost, z, metrics.A, rng)
         centers = means(problem, z, centers)
-        metrics, conditioned = refit(problem, z, centers, metrics, far, settings)
-        all_conditioned += conditioned
+        metrics = refit(problem, z, centers, metrics, far, settings)
         distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
         path.append(objective(problem, z, distance, cost, metrics) + problem.shift)
         still = len(path) > 1 and abs(path[-2] - path[-1]) <= SETTLED * (1.0 + abs(path[-1]))
         if (moved == 0 and (still or not problem.learned)) or len(path) == settings.max_iter:
-            values = np.array(path)
-            return Solution(z, centers, metrics, path[-1], values, all_conditioned, moved == 0)
+            return Solution(z, centers, metrics, path[-1], np.array(path), moved == 0)
 
 
 def _assign(
@@ -416,28 +410,4 @@ def place_once(problem: Problem, settings: Settings, rng: Generator) -> Solution
     distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
     z: IntArray = distance.argmin(axis=1)
     value = objective(problem, z, distance, cost, metrics) + problem.shift
-    return Solution(z, centers, metrics, value, np.array([value]), 0, True)
-
-
-def average_penalties(problem: Problem, z: IntArray) -> tuple[float, float]:
-    """Mean f_M over pairs apart and mean f_C over pairs together, under the labels' metric.
-
-    The problem has one metric or none, and no links; 1 and 1 without a metric. Where there are no
-    such pairs, as under one cluster, the mean over all pairs takes their place.
-    """
-    if not problem.learned:
-        return 1.0, 1.0
-    far = FarPairs(problem.points)
-    centers = means(problem, z, np.zeros((problem.n_clusters, problem.points.shape[1])))
-    metrics, _ = refit(problem, z, centers, first_metrics(problem, far), far, Settings())
-    rows, n = problem.form.stretched(problem.points, metrics.A[0]), len(z)
-    sizes = np.bincount(z, minlength=problem.n_clusters).astype(np.float64)
-    # the squared gaps of all pairs of a set are its size times its squared distances from its mean
-    middles = problem.form.stretched(centers, metrics.A[0])
-    inside = float(sizes[z] @ np.square(rows - middles[z]).sum(axis=1))
-    everything = float(n * np.square(rows - rows.mean(axis=0)).sum())
-    pairs, pairs_inside = n * (n - 1) / 2, float((sizes * (sizes - 1) / 2).sum())
-    mean = everything / pairs
-    apart = (everything - inside) / (pairs - pairs_inside) if pairs > pairs_inside else mean
-    near = inside / pairs_inside if pairs_inside else mean
-    return apart, float(metrics.diameter[0]) - near
+    return Solution(z, centers, metrics, value, np.array([value]), True)

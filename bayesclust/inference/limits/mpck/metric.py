@@ -38,6 +38,8 @@ MOST_EXCHANGES = 200
 """Rounding adds up in an inverse that follows more exchanges than this."""
 GAP = 1e-6
 """How far from the minimum the exact step may end, for each member."""
+EPS = 1e-3
+"""What the paper's step mends a metric by."""
 NO_SPREAD = 1e-10
 """Directions in which data spread less than this share of the widest are left out."""
 
@@ -184,9 +186,9 @@ class Diagonal:
         """Move shares, in place, between the rows in B to where log det B is largest."""
         exchange_diagonal(B.copy(), np.square(rows), shares, c, tolerance, MOST_EXCHANGES)
 
-    def conditioned(self, B: FloatArray, eps: float) -> tuple[FloatArray, bool]:
-        """The inverse of B made positive definite, and whether that was needed."""
-        return _clipped(B, eps)
+    def mended(self, B: FloatArray) -> FloatArray:
+        """The inverse of B made positive definite."""
+        return _clipped(B)
 
 
 class Full(Diagonal):
@@ -237,21 +239,19 @@ class Full(Diagonal):
     ) -> None:
         exchange_full(self.inverse(B), rows, shares, c, tolerance, MOST_EXCHANGES)
 
-    def conditioned(self, B: FloatArray, eps: float) -> tuple[FloatArray, bool]:
+    def mended(self, B: FloatArray) -> FloatArray:
         values, axes = np.linalg.eigh(B)
-        weights, changed = _clipped(values, eps)
-        return np.asarray((axes * weights) @ axes.T), changed
+        return np.asarray((axes * _clipped(values)) @ axes.T)
 
 
-def _clipped(values: FloatArray, eps: float) -> tuple[FloatArray, bool]:
-    """1 / values: if singular, eps x their sum is added; negative ones become eps x the largest."""
+def _clipped(values: FloatArray) -> FloatArray:
+    """1 / values: if singular, EPS x their sum is added; negative ones become EPS x the largest."""
     largest = float(np.abs(values).max())
-    singular = bool((np.abs(values) <= 1e-12 * largest).any()) or largest == 0
-    if singular:
-        values = values + eps * max(abs(float(values.sum())), np.finfo(float).tiny)
+    if (np.abs(values) <= 1e-12 * largest).any() or largest == 0:
+        values = values + EPS * max(abs(float(values.sum())), np.finfo(float).tiny)
     weights: Any = np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
-    floor = eps * (float(weights.max()) if weights.any() else 1.0)
-    return np.where(values > 0, weights, floor), singular or bool((values <= 0).any())
+    floor = EPS * (float(weights.max()) if weights.any() else 1.0)
+    return np.where(values > 0, weights, floor)
 
 
 FORMS: dict[str, Diagonal] = {"diagonal": Diagonal(), "full": Full()}
@@ -339,15 +339,13 @@ class Found(NamedTuple):
     metric: FloatArray
     diameter: float  # squared
     pair: FloatArray  # (r,) difference of the farthest pair
-    support: FloatArray | None  # B, or None where the metric is not n B^(-1) for an optimal B
-    conditioned: bool
 
 
-def paper_step(form: Diagonal, terms: Terms, pair: FloatArray, far: FarPairs, eps: float) -> Found:
+def paper_step(form: Diagonal, terms: Terms, pair: FloatArray, far: FarPairs) -> Found:
     """Eq. 7 and 8 as they stand, with the farthest pair of before.
 
-    A singular B gets eps x trace added to its diagonal; negative eigenvalues of A, or negative
-    weights, become eps x the largest one (at 0, as in the paper, log det A would be minus
+    A singular B gets `EPS` x trace added to its diagonal; negative eigenvalues of A, or negative
+    weights, become `EPS` x the largest one (at 0, as in the paper, log det A would be minus
     infinity).
     """
     B = (
@@ -355,9 +353,8 @@ def paper_step(form: Diagonal, terms: Terms, pair: FloatArray, far: FarPairs, ep
         + form.scatter(pair[None], terms.weights.sum(keepdims=True))
         - form.scatter(terms.gaps, terms.weights)
     )
-    inverse, conditioned = form.conditioned(B, eps)
-    A = terms.n * inverse
-    return Found(A, *far.search(form, A), support=None, conditioned=conditioned)
+    A = terms.n * form.mended(B)
+    return Found(A, *far.search(form, A))
 
 
 def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) -> Found:
@@ -366,7 +363,7 @@ def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) ->
     B = terms.scatter
     A = terms.n * form.inverse(B)
     if c == 0:
-        return Found(A, *far.search(form, A), support=B, conditioned=False)
+        return Found(A, *far.search(form, A))
     violated = form.scatter(terms.gaps, terms.weights) / c
     far.forget()
     # u on each violated pair while these are few, else on all of them together
@@ -397,7 +394,7 @@ def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) ->
         A = terms.n * form.inverse(B)
     else:
         squared, pair = far.search(form, A)
-    return Found(A, squared, pair, support=B, conditioned=False)
+    return Found(A, squared, pair)
 
 
 def longest(values: FloatArray, most: float) -> float:
