@@ -11,39 +11,16 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.base import clone
 
-from bayesclust.checks import (
-    check_choice,
-    check_int,
-    check_items,
-    check_positive,
-    check_random_state,
-    n_threads,
-    number_between,
-    real_array,
-    shown,
-)
+from bayesclust import checks
 from bayesclust.constraints.base import Constraints, check_constraints
-from bayesclust.estimators.base import (
-    MIXTURE,
-    check_draws_fit_in_memory,
-    check_moves,
-    check_schedule,
-)
+from bayesclust.estimators import base
 from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
 from bayesclust.families import as_divergence
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves
+from bayesclust.inference.limits import path_model
 from bayesclust.inference.limits.answers import Xi
-from bayesclust.inference.limits.path_model import (
-    EQUAL,
-    PathModel,
-    first_gamma,
-    path_divergence,
-    pose_answers,
-    value,
-)
 from bayesclust.inference.limits.rdp_means import Problem
-from bayesclust.inference.limits.search import improve
 from bayesclust.inference.runner import run_chains
 from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.posterior.diagnosis import partition_distances
@@ -69,13 +46,13 @@ class AtGamma:
     ----------
     gamma : float
     limit : RDPMeans, DPMeans or None, default None
-        Gives lambda, xi, the divergence, and whether a cluster is a mixture; it is fitted first if
-        it is not yet. None is `RDPMeans` with its defaults and the same `random_state`.
+        Gives lambda, xi and the divergence, of single clusters; it is fitted first if it is not
+        yet. None is `RDPMeans` with its defaults and the same `random_state`.
 
     Raises
     ------
     ValueError, TypeError
-        If gamma is not positive, or the limit is no `RDPMeans`.
+        If gamma is not positive, or the limit is no such `RDPMeans`.
 
     Examples
     --------
@@ -91,18 +68,23 @@ class AtGamma:
     limit: MeansClusterer | None = None
 
     def __post_init__(self) -> None:
-        check_positive(self.gamma, "gamma")
+        checks.check_positive(self.gamma, "gamma")
         or_default(self.limit, None)
 
 
 def or_default(limit: MeansClusterer | None, seed: int | Generator | None) -> MeansClusterer:
-    """The limit as given, by default RDP-means; refuses anything else."""
+    """The limit as given, by default RDP-means; refuses all but one of single clusters."""
     if limit is None:
         return RDPMeans(random_state=seed)
     if not isinstance(limit, MeansClusterer):
         raise TypeError(
             f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its "
             "defaults."
+        )
+    if limit.cluster_model == base.MIXTURE:
+        raise ValueError(
+            'limit has cluster_model="mixture", and the model at a gamma is known for single '
+            "clusters: pass another limit."
         )
     return limit
 
@@ -116,7 +98,7 @@ def fitted_limit(
     limit: MeansClusterer, X: ArrayLike, constraints: list[Constraints], items: FloatArray
 ) -> MeansClusterer:
     """The limit if it is fitted, else a copy fitted to X; `items` is X, checked."""
-    path_divergence(as_divergence(limit.divergence).bind(items))
+    path_model.path_divergence(as_divergence(limit.divergence).bind(items))
     if not hasattr(limit, "labels_"):
         return clone(limit).fit(X, constraints=constraints or None)
     seen = len(limit.labels_), limit.n_features_in_
@@ -132,37 +114,25 @@ def limit_problem(
     limit: MeansClusterer, items: FloatArray, constraints: list[Constraints]
 ) -> tuple[Problem, Xi]:
     """What J depends on, and xi as the problem's graph reads it."""
-    graph, xi = pose_answers(limit.xi_, constraints, len(items))
+    graph, xi = path_model.pose_answers(limit.xi_, constraints, len(items))
     points = limit._problem.divergence.points(items)
     return Problem.of(points, limit._problem.divergence, graph, limit.penalty_), xi
 
 
-def is_mixture(limit: MeansClusterer) -> bool:
-    """Whether the clusters of a limit have several centres."""
-    return limit.cluster_model == MIXTURE
-
-
 def model_at(
     gamma: float, limit: MeansClusterer, problem: Problem, constraints: list[Constraints]
-) -> PathModel:
+) -> path_model.PathModel:
     """The model at gamma whose limit a fitted RDPMeans is."""
-    within = getattr(limit, "within_penalty_", None) if is_mixture(limit) else None
-    return PathModel.at(
-        gamma, problem.points, problem.divergence, problem.penalty, limit.xi_, constraints, within
-    )
+    data = problem.points, problem.divergence, problem.penalty
+    return path_model.PathModel.at(gamma, *data, limit.xi_, constraints)
 
 
 def limit_in_words(limit: MeansClusterer) -> dict[str, Any]:
     """What a fitted limit has come to, for the settings recorded with the draws."""
-    by_name = isinstance(limit.xi_, dict)
-    words: dict[str, Any] = {
-        "divergence": repr(limit.divergence),
-        "penalty": limit.penalty_,
-        "xi": {name: xi.tolist() for name, xi in limit.xi_.items()} if by_name else limit.xi_,
-    }
-    if is_mixture(limit):
-        words["within_penalty"] = getattr(limit, "within_penalty_", None)
-    return words
+    xi = limit.xi_
+    if isinstance(xi, dict):
+        xi = {name: rows.tolist() for name, rows in xi.items()}
+    return {"divergence": repr(limit.divergence), "penalty": limit.penalty_, "xi": xi}
 
 
 def limit_path(
@@ -194,7 +164,7 @@ def limit_path(
         In units of 1 / D. None takes 13, in equal ratios, from where one cluster has the spread of
         all items to where differences of J by lambda / (100 n) decide.
     limit : RDPMeans, DPMeans or None, default None
-        Gives lambda, xi and D, as for `bayesclust.estimators.AtGamma`; single clusters alone.
+        Gives lambda, xi and D, as for `bayesclust.estimators.AtGamma`.
     sampler : {"collapsed", "gibbs"}, default "collapsed"
     num_chains, num_warmup, num_samples : int, default 4, 200, 250
         Chains, and at each gamma the sweeps of each before its first draw, and draws of each.
@@ -208,15 +178,13 @@ def limit_path(
     -------
     xarray.Dataset
         Over gamma and statistic ("mean", "lower", "upper"): vi and ari (variation of information,
-        in bits, and adjusted Rand index to the limit's partition), vi_best and ari_best (the same
-        to the partition of least J that is known: the limit's, or where descent from the best draw
-        leads), n_clusters, entropy (of the cluster sizes, bits), objective (J of the draws) and
-        energy (minus the log joint over gamma, less the constants that make it tend to J). Over
-        gamma: vi_within and vi_between, the mean variation of information between two draws of one
-        chain and of different chains, and share_below, the share of draws whose J is below the
-        limit's. Over gamma and chain: chain_objective, the mean J. Over item: limit_labels and
-        best_labels. Attributes: J, number of clusters and entropy of these two, penalty,
-        divergence, level and sampler.
+        in bits, and adjusted Rand index to the limit's partition), n_clusters, entropy (of the
+        cluster sizes, bits), objective (J of the draws) and energy (minus the log joint over gamma,
+        less the constants that make it tend to J). Over gamma: vi_within and vi_between, the mean
+        variation of information between two draws of one chain and of different chains, and
+        share_below, the share of draws whose J is below the limit's. Over gamma and chain:
+        chain_objective, the mean J. Over item: limit_labels. Attributes: limit_objective,
+        limit_n_clusters, limit_entropy, penalty, divergence, level and sampler.
 
     Notes
     -----
@@ -242,30 +210,25 @@ def limit_path(
     >>> bool(end["vi"] < 1e-9), int(end["n_clusters"])
     (True, 2)
     """
-    schedule = check_schedule(num_warmup, num_samples)
-    check_choice(sampler, "sampler", SAMPLERS)
-    check_int(num_chains, "num_chains")
-    n_threads(n_jobs)
-    check_moves(moves)
-    level = number_between(level, "level", "(0, 1)")
+    schedule = base.check_schedule(num_warmup, num_samples)
+    checks.check_choice(sampler, "sampler", SAMPLERS)
+    checks.check_int(num_chains, "num_chains")
+    checks.n_threads(n_jobs)
+    base.check_moves(moves)
+    level = checks.number_between(level, "level", "(0, 1)")
     given = None if gammas is None else _check_gammas(gammas)
     unfitted = or_default(limit, random_state)
-    if is_mixture(unfitted):
-        raise ValueError(
-            'limit has cluster_model="mixture", and the path is of single clusters: fit '
-            "TVClust(cluster_model=AtGamma(gamma, limit)) at each gamma, or pass another limit."
-        )
-    items = check_items(X, missing=takes_missing(unfitted))
-    n_jobs = n_threads(n_jobs, cells=items.size)
+    items = checks.check_items(X, missing=takes_missing(unfitted))
+    n_jobs = checks.n_threads(n_jobs, cells=items.size)
     constraints = check_constraints(constraints, len(items))
-    check_draws_fit_in_memory(len(items), num_chains, num_samples)
+    base.check_draws_fit_in_memory(len(items), num_chains, num_samples)
     found = fitted_limit(unfitted, X, constraints, items)
     problem, xi = limit_problem(found, items, constraints)
     wanted = default_gammas(problem) if given is None else given
 
     make = SAMPLERS[sampler]
     chosen = default_moves(make, len(items)) if moves is None else moves
-    rngs = check_random_state(random_state).spawn(num_chains)
+    rngs = checks.check_random_state(random_state).spawn(num_chains)
     last: list[IntArray] | None = None
     drawn: list[Any] = []
     energies: list[FloatArray] = []
@@ -294,29 +257,22 @@ def limit_path(
 
 def default_gammas(problem: Problem) -> FloatArray:
     """Gammas in equal ratios, from one cluster as wide as the data to far beyond agreement."""
-    first = first_gamma(problem)
+    first = path_model.first_gamma(problem)
     last = 100.0 * len(problem.points) * max(first, 1.0 / problem.penalty)
     return np.geomspace(first, last, GAMMAS)
 
 
 def _check_gammas(gammas: ArrayLike) -> FloatArray:
-    values = real_array(gammas, "gammas")
+    values = checks.real_array(gammas, "gammas")
     if values.ndim != 1 or not len(values) or not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(
-            f"gammas must be a list of positive numbers; got {shown(gammas)}: "
+            f"gammas must be a list of positive numbers; got {checks.shown(gammas)}: "
             "pass at least one, or None."
         )
     return np.unique(values)
 
 
 # --- the summary of a path
-
-
-def objectives(problem: Problem, z: IntArray, xi: Xi) -> FloatArray:
-    """J of each partition, centres at their best, (m,)."""
-    distinct, which = np.unique(z, axis=0, return_inverse=True)
-    values = np.array([value(problem, labels.astype(np.int64), xi) for labels in distinct])
-    return np.asarray(values[which.reshape(-1)])
 
 
 def summarise(
@@ -331,60 +287,51 @@ def summarise(
     """Sum up the draws of every gamma: partitions (chain, draw, n) and energies (chain, draw)."""
     import xarray as xr
 
-    n = len(problem.points)
-    stacked = [z.reshape(-1, n) for z in drawn]
-    J = [objectives(problem, z.reshape(-1, n), xi).reshape(z.shape[:2]) for z in drawn]
-    final = value(problem, limit, xi)
-    best = _best(problem, xi, stacked, J, limit)
+    stacked = [z.reshape(-1, len(problem.points)) for z in drawn]
+    J = [_objectives(problem, z, xi).reshape(energies[0].shape) for z in stacked]
+    final = path_model.value(problem, limit, xi)
     distances = [partition_distances(z) for z in drawn]
     apart = ~np.eye(len(drawn[0]), dtype=np.bool_)
     tails = (1 - level) / 2, (1 + level) / 2
     over_draws: dict[str, Sequence[FloatArray]] = {
+        "vi": [expected_losses(VI(), z, limit[None]) for z in stacked],
+        "ari": [adjusted_rands(limit, z) for z in stacked],
         "n_clusters": [z.max(axis=1).astype(np.float64) + 1 for z in stacked],
         "entropy": [size_entropy(partition_sizes(z)) for z in stacked],
         "objective": J,
         "energy": energies,
     }
-    for which, labels in (("", limit), ("_best", best)):
-        over_draws[f"vi{which}"] = [expected_losses(VI(), z, labels[None]) for z in stacked]
-        over_draws[f"ari{which}"] = [adjusted_rands(labels, z) for z in stacked]
     variables: dict[str, Any] = {
         name: (("gamma", "statistic"), [[v.mean(), *np.quantile(v, tails)] for v in values])
         for name, values in over_draws.items()
     }
+    below = final - path_model.EQUAL * abs(final)
     variables |= {
         "vi_within": ("gamma", [_mean(np.diag(each)) for each in distances]),
         "vi_between": ("gamma", [_mean(each[apart]) for each in distances]),
         "chain_objective": (("gamma", "chain"), [each.mean(axis=1) for each in J]),
-        "share_below": ("gamma", [(each < final - EQUAL * abs(final)).mean() for each in J]),
+        "share_below": ("gamma", [(each < below).mean() for each in J]),
         "limit_labels": ("item", limit),
-        "best_labels": ("item", best),
     }
     attrs: dict[str, Any] = {
         "level": level,
         "divergence": problem.divergence.name,
         "penalty": problem.penalty,
+        "limit_objective": final,
+        "limit_n_clusters": int(limit.max()) + 1,
+        "limit_entropy": float(size_entropy(partition_sizes(canonical(limit)))),
     }
-    for name, labels in (("limit", limit), ("best", best)):
-        attrs[f"{name}_objective"] = value(problem, labels, xi)
-        attrs[f"{name}_n_clusters"] = int(labels.max()) + 1
-        attrs[f"{name}_entropy"] = float(size_entropy(partition_sizes(canonical(labels))))
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
     return xr.Dataset(variables, coords=coords, attrs=attrs)
+
+
+def _objectives(problem: Problem, z: IntArray, xi: Xi) -> FloatArray:
+    """J of each partition, centres at their best, (m,)."""
+    distinct, which = np.unique(z, axis=0, return_inverse=True)
+    values = [path_model.value(problem, labels.astype(np.int64), xi) for labels in distinct]
+    return np.array(values)[which.reshape(-1)]
 
 
 def _mean(values: FloatArray) -> float:
     """Mean, and not the rounding below zero; nan of nothing."""
     return max(float(values.mean()), 0.0) if values.size else np.nan
-
-
-def _best(
-    problem: Problem, xi: Xi, stacked: Sequence[IntArray], J: Sequence[FloatArray], limit: IntArray
-) -> IntArray:
-    """The partition of least J known: the limit's, or where descent from the best draw ends."""
-    at = int(np.argmin([each.min() for each in J]))
-    found = improve(problem, stacked[at][int(J[at].argmin())].astype(np.int64), None, xi)
-    final = value(problem, limit, xi)
-    if not found.objective < final - EQUAL * abs(final):
-        return limit
-    return canonical(found.labels).astype(np.int64)

@@ -24,12 +24,7 @@ PANELS = (
     ("objective", "Objective J", ""),
 )
 """Variable, title and unit of all panels but the last."""
-NEEDED = (
-    *(name for name, _, _ in PANELS),
-    *("vi_best", "ari_best", "energy", "vi_within", "vi_between"),
-)
-RDP_MEANS = "RDP-means"
-BEST = "the partition of least J found"
+NEEDED = (*(name for name, _, _ in PANELS), "energy", "vi_within", "vi_between")
 UNITS = {
     "euclidean": "squared units of the data",
     "mahalanobis": "squared standard units",
@@ -47,8 +42,7 @@ def limit_path(
     Lines are posterior means and bands the intervals in `path`. Panels: variation of information
     and adjusted Rand index to the partition of RDP-means; number of clusters and entropy of their
     sizes, dashed those of RDP-means; J of the draws, and minus the log joint over gamma, which
-    tends to it; the variation of information between two draws of one chain and of two. If another
-    partition than that of RDP-means has the least J known, it is drawn too.
+    tends to it; the variation of information between two draws of one chain and of two.
 
     Parameters
     ----------
@@ -81,17 +75,11 @@ def limit_path(
     """
     _check(path)
     panels = panels_or_new(axes, 6, "the panels of a path", 2, (9.5, 8.6), sharex=True)
-    has_better = bool(path.attrs["best_objective"] < path.attrs["limit_objective"])
     for ax, (name, title, unit) in zip(panels, PANELS, strict=False):
         ax.set_ylabel(unit)
-        if name in ("vi", "ari"):
-            _line(ax, path, name, BLUE, RDP_MEANS)
-            if has_better:
-                _line(ax, path, f"{name}_best", VERMILION, BEST, dashes=DASHES[1])
-                title = title.removesuffix(RDP_MEANS) + "..."
-        else:
-            _line(ax, path, name, BLUE, "J of the draws" if name == "objective" else "posterior")
-            _levels(ax, path, name, has_better)
+        _line(ax, path, name, "J of the draws" if name == "objective" else "posterior")
+        if name not in ("vi", "ari"):
+            _level(ax, path, name)
         ax.set_title(title, loc="left")
     _show_ranges(panels, path)
     ax = panels[5]
@@ -123,24 +111,21 @@ def _check(path: Any) -> None:
         raise ValueError(f"path holds no gamma: {instead}")
 
 
-def _line(ax: Axes, path: xr.Dataset, name: str, color: str, label: str, dashes: Any = "-") -> None:
+def _line(ax: Axes, path: xr.Dataset, name: str, label: str) -> None:
     """Posterior mean and interval over gamma."""
     mean, low, high = (path[name].sel(statistic=which) for which in ("mean", "lower", "upper"))
-    ax.fill_between(path["gamma"], low, high, color=color, alpha=0.18, linewidth=0)
-    ax.plot(path["gamma"], mean, color=color, linestyle=dashes, label=label, **MARKED)
+    ax.fill_between(path["gamma"], low, high, color=BLUE, alpha=0.18, linewidth=0)
+    ax.plot(path["gamma"], mean, color=BLUE, label=label, **MARKED)
 
 
-def _levels(ax: Axes, path: xr.Dataset, name: str, has_better: bool) -> None:
-    """Horizontal lines where RDP-means is, and the partition of least J if it is another."""
+def _level(ax: Axes, path: xr.Dataset, name: str) -> None:
+    """A horizontal line where RDP-means is."""
     if name == "objective":
         energy = path["energy"].sel(statistic="mean")
         look: dict[str, Any] = {"color": "black", "linestyle": DASHES[3], "linewidth": 1.3}
         ax.plot(path["gamma"], energy, label="minus log joint / gamma", **look)
     level: dict[str, Any] = {"color": GREY, "linestyle": DASHES[1], "linewidth": 1.1}
-    ax.axhline(path.attrs[f"limit_{name}"], label=RDP_MEANS, **level)
-    if has_better:
-        best: dict[str, Any] = {"color": VERMILION, "linestyle": DASHES[2], "linewidth": 1.3}
-        ax.axhline(path.attrs[f"best_{name}"], label=BEST, **best)
+    ax.axhline(path.attrs[f"limit_{name}"], label="RDP-means", **level)
 
 
 def _show_ranges(panels: NDArray[np.object_], path: xr.Dataset) -> None:
@@ -150,8 +135,7 @@ def _show_ranges(panels: NDArray[np.object_], path: xr.Dataset) -> None:
     panels[0].set_ylim(bottom=0)
     panels[2].yaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
     # far from the limit the energy is out of all proportion
-    levels = [path.attrs["limit_objective"], path.attrs["best_objective"]]
-    shown = np.append(path["objective"].to_numpy(), levels)
+    shown = np.append(path["objective"].to_numpy(), path.attrs["limit_objective"])
     room = 0.08 * (np.ptp(shown) or abs(shown.max()) or 1.0)
     panels[4].set_ylim(shown.min() - 3 * room, shown.max() + room)
     panels[4].set_ylabel(UNITS.get(path.attrs["divergence"], "nats"))

@@ -316,23 +316,6 @@ def test_the_penalty_decides_where_nothing_is_answered(corners):
     assert default.penalty_ == pytest.approx(-default.within_penalty_ / 1000)
 
 
-@pytest.mark.slow
-def test_the_sampler_at_large_gamma_stays_at_the_limit(corners, fitted):
-    X, y, answers = corners
-    model = bc.estimators.AtGamma(1e4, limit=fitted)
-    est = bc.TVClust(cluster_model=model, **SHORT).fit(X, constraints=answers, init=y)
-    draws = est.posterior_["posterior"]
-    assert (draws["z"].values == fitted.labels_).all()
-    assert (draws["n_components"].values[:, -1] == 4).all()
-    energy = -est.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4
-    other = bc.TVClust(cluster_model=model, **SHORT).fit(X, constraints=answers, init=np.zeros(60))
-    assert (other.labels_ == fitted.labels_).all()
-    assert energy == pytest.approx(
-        -other.posterior_["sample_stats"]["log_joint"].values[:, -1] / 1e4, rel=1e-6
-    )
-    assert (est.predict(CORNERS) == [0, 0, 1, 1]).all()
-
-
 X = np.arange(12.0).reshape(6, 2)
 BOTH = [
     bc.PairwiseConstraints([(0, 1)], [True], n_items=6),

@@ -9,21 +9,15 @@ import bayesclust as bc
 NAMES = ("vi", "ari", "n_clusters", "entropy", "objective")
 
 
-@pytest.fixture(params=["found", "missed"])
-def path(request, rng):
-    """A path of five gammas, made up; the least J is the limit's own or another's."""
+@pytest.fixture
+def path(rng):
+    """A path of five gammas, made up."""
     gammas = np.geomspace(0.1, 1e4, 5)
     middle = np.linspace(1, 2, 5)[:, None] + rng.random((5, 1))
-    names = [*NAMES, "energy", "vi_best", "ari_best"]
+    names = [*NAMES, "energy"]
     values = {name: (("gamma", "statistic"), middle + rng.random(3) * [0, -1, 1]) for name in names}
     values |= {name: ("gamma", rng.random(5)) for name in ("vi_within", "vi_between")}
-    attrs = {"limit_objective": 1.0, "best_objective": 1.0 if request.param == "found" else 0.4}
-    attrs |= {
-        "limit_n_clusters": 3,
-        "best_n_clusters": 4,
-        "limit_entropy": 1.5,
-        "best_entropy": 1.9,
-    }
+    attrs = {"limit_objective": 1.0, "limit_n_clusters": 3, "limit_entropy": 1.5}
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
     return xr.Dataset(values, coords, attrs | {"divergence": "euclidean"})
 
@@ -53,15 +47,7 @@ def test_lines_are_means_and_bands_are_intervals(path):
         np.testing.assert_array_equal(line.get_ydata(), path[name])
 
 
-def test_a_better_partition_is_drawn_where_there_is_one(path):
+def test_levels_are_those_of_the_limit(path):
     panels = bc.plots.limit_path(path)
-    missed = path.attrs["best_objective"] < 1.0
-    assert len(panels[0].lines) == (2 if missed else 1)
-    assert heights(panels[2]) == ([3, 4] if missed else [3])
-    assert heights(panels[3]) == ([1.5, 1.9] if missed else [1.5])
-    assert heights(panels[4]) == ([1.0, 0.4] if missed else [1.0])
-    words = [text.get_text() for text in panels[4].get_legend().get_texts()]
-    assert ("the partition of least J found" in words) == missed
-    assert panels[0].get_title(loc="left") == "Variation of information to " + (
-        "..." if missed else "RDP-means"
-    )
+    assert [heights(panels[at]) for at in (2, 3, 4)] == [[3], [1.5], [1.0]]
+    assert [len(panels[at].lines) for at in (0, 1)] == [1, 1]

@@ -23,8 +23,7 @@ nothing in J. Triplets have p(answer a | truth t) ~ exp(-gamma cost[t, a]). `Pat
 the right-hand side without the remainder.
 
 With cluster means drawn (Neal 2000, Algorithm 2) a sweep tends to the pass of RDP-means; with them
-integrated out (Algorithm 3) an item compares values of J, every mean at its best. The two
-concentrations of mixtures are derived in `bayesclust.inference.limits.rdp_means`.
+integrated out (Algorithm 3) an item compares values of J, every mean at its best.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.constraints.noise import NoiseModel, TripletNoise
 from bayesclust.families import DIVERGENCES, BoundFamily, Divergence
 from bayesclust.inference.assignment import new_assignment, refresh
-from bayesclust.inference.chain import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph
 from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
 from bayesclust.inference.moves.parameter_scan import prior_predictive
@@ -208,18 +207,12 @@ class PathModel:
         penalty: float,
         confidence: Confidence,
         constraints: Sequence[Constraints] = (),
-        within: float | None = None,
     ) -> PathModel:
-        """Scale the model; gamma is in units of 1 / D.
-
-        With `within`, lambda_within of a component, clusters are mixtures, and the penalty is what
-        a cluster costs beside its components. The constraints' own noise models are not used.
-        """
+        """Scale the model; gamma is in units of 1 / D. Constraints' own noise is not used."""
         family = family_at(gamma, points, divergence)
         peaks = divergence.log_peaks(points, gamma)
         known = tuple(one.with_noise(_noise_at(gamma, confidence, one)) for one in constraints)
-        extra = log_kappa(family, peaks)
-        log_alpha = -gamma * (penalty + (0.0 if within is None else within)) - extra
+        log_alpha = -gamma * penalty - log_kappa(family, peaks)
         n = len(points)
         apart = np.arange(n)
         constant = float(peaks.sum()) - log_alpha - float(gammaln(n))
@@ -227,9 +220,6 @@ class PathModel:
         graph, xi = pose_answers(confidence, constraints, n)
         constant += gamma * graph.inside(apart, xi)
         problem = TVClustProblem(family, known, DirichletProcess.from_log(log_alpha))
-        if within is not None:
-            log_beta = DirichletProcess.from_log(-gamma * within - extra)
-            problem = TwoLevelProblem(family, known, problem.partition_prior, log_beta)
         return cls(problem, gamma, constant)
 
     def energy(self, log_joint: Any) -> Any:

@@ -125,14 +125,9 @@ class Case(NamedTuple):
         return float(total)
 
     def model(self, weight: float) -> PathModel:
-        """TVClust at the gamma that makes gamma times a centre's penalty what is asked for."""
-        problem = self.problem
-        penalty, within = problem.penalty, None
-        if problem.several:
-            penalty, within = problem.given, penalty
-        data = problem.points, problem.divergence, penalty
-        answers = self.confidence, self.constraints
-        return PathModel.at(weight / problem.penalty, *data, *answers, within)
+        """TVClust at the gamma that makes gamma times the penalty what is asked for."""
+        data = self.problem.points, self.problem.divergence, self.problem.penalty
+        return PathModel.at(weight / data[-1], *data, self.confidence, self.constraints)
 
 
 def random_case(
