@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -206,49 +206,29 @@ def plan(
 # --- taken from a posterior; the formulas stand at `RDPMeans.from_posterior`
 
 
-class Stand(NamedTuple):
-    """Where a posterior stands, on data that fit to it."""
-
-    draws: Any
-    labels: IntArray  # (n,) point estimate
-    constraints: Sequence[StoredConstraints]
-
-
-def stand_of(posterior: Any, loss: Any) -> Stand:
-    """Draws, point estimate and constraints of a fitted estimator or its posterior_."""
+def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dict[str, Any]:
+    """Divergence, penalty, xi and starting labels for `RDPMeans`."""
     draws = group(posterior, "posterior")
     n_items = stacked_partitions(posterior).shape[1]
     given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
     labels = start_labels(given, n_items)
     assert labels is not None
-    return Stand(draws, labels, constraints_if_any(posterior))
-
-
-def check_same_items(found: int, stand: Stand) -> None:
-    """Refuse data of another number of items than the posterior is about."""
-    if found != len(stand.labels):
+    items = check_items(X, missing=True)
+    if len(items) != n_items:
         raise ValueError(
-            f"X has {found} items, but the posterior is about {len(stand.labels)}: "
+            f"X has {len(items)} items, but the posterior is about {n_items}: "
             "pass the data that was clustered."
         )
-
-
-def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dict[str, Any]:
-    """Divergence, penalty, xi and starting labels for `RDPMeans`."""
-    stand = stand_of(posterior, loss)
     chosen = as_divergence(_family(posterior) if divergence is None else divergence)
     if divergence is None and isinstance(chosen, Mahalanobis):
-        items = check_items(X)
-        check_same_items(len(items), stand)
-        chosen = Mahalanobis(_pooled_covariance(items, stand.labels))
+        chosen = Mahalanobis(_pooled_covariance(items, labels))
     bound = chosen.bind(X)
-    points = bound.points(X)
-    check_same_items(len(points), stand)
     drawn = process_draws(posterior)
     discount, concentration = (0.0, 1.0) if drawn is None else map(np.mean, drawn)
-    gamma, penalty = _scale(points, bound, stand.labels, float(discount), float(concentration))
-    xi = {one.name: confidence_by_source(stand.draws, one, gamma) for one in stand.constraints}
-    return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": stand.labels}
+    gamma, penalty = _scale(bound.points(X), bound, labels, float(discount), float(concentration))
+    stored = constraints_if_any(posterior)
+    xi = {one.name: _confidence_by_source(draws, one, gamma) for one in stored}
+    return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": labels}
 
 
 def _family(posterior: Any) -> str | Family:
@@ -303,20 +283,19 @@ def _scale(
     return gamma, max(float((halves + fit).mean()) / gamma, 1e-3 * within)
 
 
-def confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> dict[int, Any]:
-    """xi of each source of a given."""
+def _confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> dict[int, Any]:
+    """xi of each source of constraints."""
+    means_of = {
+        name: draws[stored].mean(("chain", "draw")).to_numpy().astype(np.float64)
+        for name, stored in given.parameters.items()
+    }
+    if "confusion" in means_of:
+        return dict(enumerate(-np.log(np.maximum(means_of["confusion"], 1e-12)) / gamma))
     if given.is_links:
-        p = _noise_mean(draws, given, "p")
-        q = _noise_mean(draws, given, "q")
+        p, q = means_of["p"], means_of["q"]
         odds = np.log(np.stack([p / (1.0 - q), q / (1.0 - p)], axis=1))
     else:
-        confusion = _noise_mean(draws, given, "confusion")
-        if confusion is not None:
-            return {
-                source: -np.log(np.maximum(table, 1e-12)) / gamma
-                for source, table in enumerate(confusion)
-            }
-        eps = _noise_mean(draws, given, "noise")
+        eps = means_of["noise"]
         odds = np.log((1.0 - eps) / (eps / 2.0))[:, None]
     found: dict[int, Any] = {}
     for source, row in enumerate(odds / gamma):
@@ -329,12 +308,3 @@ def confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> 
             row = np.zeros_like(row)
         found[source] = tuple(row.tolist()) if len(row) == 2 else float(row[0])
     return found
-
-
-def _noise_mean(draws: Any, given: StoredConstraints, name: str) -> Any:
-    """Posterior mean of a noise parameter of constraints, by source; None if they have none."""
-    if name not in given.parameters:
-        return None
-    return np.asarray(
-        draws[given.parameters[name]].mean(("chain", "draw")).values, dtype=np.float64
-    )

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from bayesclust.checks import check_int, check_positive, number_between, true_labels
+from bayesclust.checks import check_int, number_between, true_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.statements import Statement
 from bayesclust.estimators.base import ConstrainedClusterer, given_labels, read_input, warn
 from bayesclust.estimators.rdp_means import DPMeans
 from bayesclust.inference.limits.minimal_modification.modify import (
     Modification,
-    Settings,
     modify,
     named_items,
     possible_moves,
@@ -188,30 +187,32 @@ class MinimalModification(ConstrainedClusterer):
         self
         """
         clock = perf_counter()
-        settings, seconds, n_jobs = self.check_settings()
+        self.check_settings()
         points, given = read_input(self, X, y, constraints, needs="statements")
         seen = start_partition(DPMeans() if partition is None else partition, points)
-        stated = state_constraints(given, int(seen.max()) + 1 + settings.new_clusters)
+        stated = state_constraints(given, int(seen.max()) + 1 + self.new_clusters)
         right = stated.probabilities(credibility)
         with np.errstate(divide="ignore"):
             weights = np.maximum(np.log(right) - np.log1p(-right), 0.0)
         weights[stated.unsure] = 0.0
         used = np.flatnonzero((weights > 0) | (stated.unsure & (self.dnk_weight > 0)))
         statements = [stated.statements[row] for row in used]
-        moves = possible_moves(points, seen, named_items(statements), settings)
+        moves = possible_moves(
+            points,
+            seen,
+            named_items(statements),
+            anchors=self.anchors,
+            super_instances=self.super_instances,
+            new_clusters=self.new_clusters,
+            far=self.new_cluster_distance,
+        )
         typical = 1 / moves.typical if moves.typical > 0 else 1.0
         self.precision_ = typical if self.precision is None else float(self.precision)
         weights /= self.precision_
         weights[stated.unsure] = float(self.dnk_weight)
+        limits = Limits.of(np.inf if self.time_limit is None else self.time_limit, self.n_jobs)
         try:
-            found = modify(
-                seen,
-                moves,
-                statements,
-                weights[used],
-                settings.min_satisfied,
-                Limits.of(seconds, n_jobs),
-            )
+            found = modify(seen, moves, statements, weights[used], self.min_satisfied, limits)
         except Unsatisfiable as error:
             raise self._conflict(stated, used[error.rows]) from None
         except OutOfTime:
@@ -224,23 +225,24 @@ class MinimalModification(ConstrainedClusterer):
         self.fit_seconds_ = perf_counter() - clock
         return self
 
-    def check_settings(self) -> tuple[Settings, float, int]:
-        """Refuse settings out of range; returns them, the seconds and the threads."""
-        number_between(self.dnk_weight, "dnk_weight", "[0, inf)")
-        if self.precision is not None:
-            check_positive(self.precision, "precision")
-        far = self.new_cluster_distance
-        settings = Settings(
-            number_between(self.anchors, "anchors", "[0, 1]"),
-            number_between(self.super_instances, "super_instances", "[0, 1]"),
-            number_between(self.min_satisfied, "min_satisfied", "(0, 1]"),
-            check_int(self.new_clusters, "new_clusters", least=0),
-            None if far is None else number_between(far, "new_cluster_distance", "[0, inf)"),
-        )
-        seconds = (
-            np.inf if self.time_limit is None else check_positive(self.time_limit, "time_limit")
-        )
-        return settings, seconds, check_int(self.n_jobs, "n_jobs")
+    def check_settings(self) -> None:
+        """Refuse settings out of range."""
+        for name, interval in (
+            ("dnk_weight", "[0, inf)"),
+            ("anchors", "[0, 1]"),
+            ("super_instances", "[0, 1]"),
+            ("min_satisfied", "(0, 1]"),
+        ):
+            number_between(getattr(self, name), name, interval)
+        for name, interval in (
+            ("precision", "(0, inf)"),
+            ("new_cluster_distance", "[0, inf)"),
+            ("time_limit", "(0, inf)"),
+        ):
+            if getattr(self, name) is not None:
+                number_between(getattr(self, name), name, interval)
+        check_int(self.new_clusters, "new_clusters", least=0)
+        check_int(self.n_jobs, "n_jobs")
 
     def _conflict(self, stated: Stated, rows: IntArray) -> ConflictError:
         origin = [stated.origin[row] for row in rows.tolist()]

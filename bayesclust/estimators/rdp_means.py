@@ -11,30 +11,9 @@ import numpy as np
 from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.checks import (
-    check_choice,
-    check_int,
-    check_positive,
-    check_random_state,
-    number_between,
-)
-from bayesclust.estimators.base import (
-    MIXTURE,
-    SINGLE,
-    ConstrainedClusterer,
-    check_partition,
-    describe_columns_of_new,
-    read_input,
-    start_labels,
-    warn_unless,
-)
-from bayesclust.estimators.confidence import (
-    check_confidence,
-    cost_of_centre,
-    credible_settings,
-    plan,
-    shown_confidence,
-)
+from bayesclust import checks
+from bayesclust.estimators import base, confidence
+from bayesclust.estimators.base import MIXTURE, SINGLE, ConstrainedClusterer
 from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.rdp_means import Problem, Solution, means, objective
@@ -98,7 +77,7 @@ class MeansClusterer(ConstrainedClusterer):
         """
         check_is_fitted(self)
         points = self._problem.points
-        z = check_partition(labels, len(points))
+        z = base.check_partition(labels, len(points))
         return objective(self._problem, *means(points, z), self._xi, np.arange(int(z.max()) + 1))
 
     def predict(self, X: ArrayLike) -> IntArray:
@@ -115,7 +94,7 @@ class MeansClusterer(ConstrainedClusterer):
         check_is_fitted(self)
         divergence = self._problem.divergence
         points = divergence.points(X, least=1)
-        describe_columns_of_new(self, X)
+        base.describe_columns_of_new(self, X)
         return self._owner[divergence.between(points, self._centers).argmin(axis=1)]
 
     def __sklearn_tags__(self) -> Any:
@@ -176,26 +155,27 @@ class DPMeans(MeansClusterer):
         if constraints is not None and not isinstance(self, RDPMeans):
             raise TypeError("DPMeans takes no constraints: use RDPMeans.")
         clock = perf_counter()
-        check_int(self.n_init, "n_init")
-        check_int(self.max_iter, "max_iter")
+        checks.check_int(self.n_init, "n_init")
+        checks.check_int(self.max_iter, "max_iter")
         unbound = as_divergence(self.divergence)
         self._check_costs()
-        rng = check_random_state(self.random_state)
-        xi = check_confidence(self.xi, self.xi0, self.xi_rate)
+        rng = checks.check_random_state(self.random_state)
+        xi = confidence.check_confidence(self.xi, self.xi0, self.xi_rate)
 
         divergence = unbound.bind(X)
-        points, constraints = read_input(self, X, y, constraints, read=divergence.points)
-        start = start_labels(self.init, len(points))
+        points, constraints = base.read_input(self, X, y, constraints, read=divergence.points)
+        start = base.start_labels(self.init, len(points))
         several = self.cluster_model == MIXTURE
         name, what = ("within_penalty", "component") if several else ("penalty", "cluster")
         given = self.within_penalty if several else self.penalty
-        cost = cost_of_centre(given, self.n_clusters, points, divergence, name, what)
+        cost = confidence.cost_of_centre(given, self.n_clusters, points, divergence, name, what)
         model = (several, self.penalty if several else None)
-        problem, schedule = plan(
-            points, divergence, constraints, cost, xi, self.xi0, self.xi_rate, rng, *model
+        growth = self.xi0, self.xi_rate
+        problem, schedule = confidence.plan(
+            points, divergence, constraints, cost, xi, *growth, rng, *model
         )
         solution = search(problem, schedule, self.n_init, self.max_iter, rng, start=start)
-        warn_unless(solution.converged, "items still move", self.max_iter, "passes")
+        base.warn_unless(solution.converged, "items still move", self.max_iter, "passes")
         self.objective_path_: FloatArray = solution.path
         self.n_iter_ = len(solution.path)
         self._keep(problem, solution)
@@ -204,13 +184,13 @@ class DPMeans(MeansClusterer):
             self.components_: IntArray = solution.labels
             self.component_centers_: FloatArray = divergence.shown(solution.centers)
             self.component_clusters_: IntArray = solution.owner
-        self.xi_ = shown_confidence(self._xi, constraints)
+        self.xi_ = confidence.shown_confidence(self._xi, constraints)
         self.fit_seconds_ = perf_counter() - clock
         return self
 
     def _check_costs(self) -> None:
         """Refuse a cluster model that does not exist, and costs that it does not have."""
-        check_choice(self.cluster_model, "cluster_model", (SINGLE, MIXTURE))
+        checks.check_choice(self.cluster_model, "cluster_model", (SINGLE, MIXTURE))
         if self.cluster_model == SINGLE:
             if self.within_penalty is not None:
                 raise ValueError(
@@ -220,9 +200,9 @@ class DPMeans(MeansClusterer):
             return
         least = 0.0
         if self.within_penalty is not None:
-            least = -check_positive(self.within_penalty, "within_penalty")
+            least = -checks.check_positive(self.within_penalty, "within_penalty")
         if self.penalty is not None:
-            number_between(self.penalty, "penalty", f"({least}, inf)")
+            checks.number_between(self.penalty, "penalty", f"({least}, inf)")
 
 
 @dataclass(eq=False, repr=False)
@@ -393,4 +373,4 @@ class RDPMeans(DPMeans):
         >>> bc.RDPMeans.from_posterior(chains, X).fit(X, constraints=links).n_clusters_
         2
         """
-        return cls(**{**credible_settings(posterior, X, divergence, loss), **settings})
+        return cls(**{**confidence.credible_settings(posterior, X, divergence, loss), **settings})

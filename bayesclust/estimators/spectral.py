@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
 
 from numpy.random import Generator
 
-from bayesclust.checks import check_int, check_memory, check_random_state
-from bayesclust.estimators.base import read_input
-from bayesclust.estimators.confidence import (
-    check_confidence,
-    cost_of_centre,
-    plan,
-    shown_confidence,
-)
+from bayesclust import checks
+from bayesclust.estimators import base, confidence
 from bayesclust.estimators.rdp_means import MeansClusterer
 from bayesclust.families.squared_distance import SquaredEuclidean
+from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.answers import largest, times
 from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve
-from bayesclust.inference.limits.tuning import LARGEST_SHARE, MOST_CLUSTERS, first_xi
 from bayesclust.typing import ArrayLike, FloatArray
 
 
@@ -88,7 +81,7 @@ class SpectralRDPMeans(MeansClusterer):
     xi: Any = None
     xi0: float | None = None
     xi_rate: float = 2.0
-    max_clusters: int = MOST_CLUSTERS
+    max_clusters: int = tuning.MOST_CLUSTERS
     random_state: int | Generator | None = None
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
@@ -106,24 +99,22 @@ class SpectralRDPMeans(MeansClusterer):
         self
         """
         clock = perf_counter()
-        number = check_int(self.max_clusters, "max_clusters") - 1
-        asked = check_confidence(self.xi, self.xi0, self.xi_rate)
-        rng = check_random_state(self.random_state)
+        number = checks.check_int(self.max_clusters, "max_clusters") - 1
+        asked = confidence.check_confidence(self.xi, self.xi0, self.xi_rate)
+        rng = checks.check_random_state(self.random_state)
         squared = SquaredEuclidean()
-        points, constraints = read_input(
+        points, constraints = base.read_input(
             self, X, y, constraints, read=squared.points, needs="links"
         )
-        cost = cost_of_centre(self.penalty, self.n_clusters, points, squared)
-        problem, schedule = plan(
+        cost = confidence.cost_of_centre(self.penalty, self.n_clusters, points, squared)
+        problem, schedule = confidence.plan(
             points, squared, constraints, cost, asked, self.xi0, self.xi_rate, rng
         )
         xi = schedule.xi
         if schedule.rate > 1:
-            most = schedule.most
-            if not math.isfinite(most):
-                most = LARGEST_SHARE * first_xi(problem, share=1.0)
+            most = min(schedule.most, tuning.LARGEST_SHARE * tuning.first_xi(problem, share=1.0))
             xi = times(xi, max(most / largest(xi), 1.0))
-        check_memory(
+        checks.check_memory(
             32 * len(points) * min(number, len(points)),
             f"{number:,} eigenvectors of {len(points):,} items, with room to find them,",
             "lower max_clusters",
@@ -133,6 +124,6 @@ class SpectralRDPMeans(MeansClusterer):
         self.eigenvalues_: FloatArray = relaxation.eigenvalues
         self.bound_ = relaxation.bound
         self.relaxed_objective_ = relaxed_objective(problem, self.labels_, xi)
-        self.xi_: Any = shown_confidence(xi, constraints)
+        self.xi_: Any = confidence.shown_confidence(xi, constraints)
         self.fit_seconds_ = perf_counter() - clock
         return self

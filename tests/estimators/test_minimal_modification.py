@@ -8,7 +8,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.estimators.minimal_modification import ConflictError
-from bayesclust.inference.limits.minimal_modification.modify import super_instances
+from bayesclust.inference.limits.minimal_modification.modify import find_super_instances
 from bayesclust.posterior.tree import to_datatree
 from tests.inference.limits.minimal_modification.plain import N, random_case
 from tests.refusals import cases, refusal
@@ -54,7 +54,7 @@ def test_super_instances_move_as_one(seed):
     est = bc.MinimalModification(1.0, 0.4, new_clusters=1, new_cluster_distance=2.0)
     est.fit(X, partition=seen, constraints=links)
     named = np.unique(links.items)
-    groups = super_instances(X, seen, named, 0.4)
+    groups = find_super_instances(X, seen, named, 0.4)
     apart = np.linalg.norm(X[:, None] - X[None], axis=2)
     D = np.column_stack([*(apart[:, seen == c].min(axis=1) for c in range(3)), np.full(14, 2.0)])
     best = np.inf

@@ -33,23 +33,6 @@ DENSE = 4000
 NEW_CLUSTER_FACTOR = 2.0
 
 
-class Anchors(NamedTuple):
-    """Items that stand for parts of clusters."""
-
-    items: IntArray  # (a,)
-    cluster: IntArray  # (a,)
-
-
-class Settings(NamedTuple):
-    """What the modification depends on beside data, partition and constraints."""
-
-    anchors: float  # alpha
-    super_instances: float  # beta
-    min_satisfied: float  # delta
-    new_clusters: int
-    new_cluster_distance: float | None
-
-
 class Moves(NamedTuple):
     """What can be moved, and at which cost."""
 
@@ -75,8 +58,8 @@ def count_of(number: int, share: float) -> int:
     return max(1, math.ceil(round(share * number, 9)))
 
 
-def find_anchors(X: FloatArray, labels: IntArray, share: float) -> Anchors:
-    """Cut each cluster by single linkage, and take the item nearest its mean from each part.
+def find_anchors(X: FloatArray, labels: IntArray, share: float) -> tuple[IntArray, IntArray]:
+    """Anchors (a,) and their clusters: from each part by single linkage the item nearest its mean.
 
     `share` is the number of parts per item of a cluster; at 0 every cluster has one anchor.
     """
@@ -87,7 +70,7 @@ def find_anchors(X: FloatArray, labels: IntArray, share: float) -> Anchors:
         found = members[_nearest_means(X[members], parts)]
         items.append(found)
         owners.append(np.full(len(found), cluster, dtype=np.int64))
-    return Anchors(np.concatenate(items), np.concatenate(owners))
+    return np.concatenate(items), np.concatenate(owners)
 
 
 def _cut(points: Any, number: int, **how: Any) -> IntArray:
@@ -106,7 +89,7 @@ def _nearest_means(points: FloatArray, parts: IntArray) -> IntArray:
     return order[np.searchsorted(parts[order], np.arange(len(sizes)))]
 
 
-def super_instances(
+def find_super_instances(
     X: FloatArray, labels: IntArray, named: IntArray, share: float
 ) -> list[IntArray]:
     """Return, for each of the named items, the items that move with it, in increasing order.
@@ -147,34 +130,37 @@ def _complete(points: FloatArray, named: IntArray, number: int) -> IntArray:
     return _cut(distance, number, linkage="complete", metric="precomputed")
 
 
-def nearest_anchors(
-    points: FloatArray, X: FloatArray, anchors: Anchors, n_clusters: int
-) -> FloatArray:
-    """The distance of points to the nearest anchor of each cluster, (t, K), infinite without."""
-    distance = np.full((len(points), n_clusters), np.inf)
-    for cluster in np.unique(anchors.cluster).tolist() if len(points) else []:
-        own = X[anchors.items[anchors.cluster == cluster]]
+def possible_moves(
+    X: FloatArray,
+    labels: IntArray,
+    named: IntArray,
+    *,
+    anchors: float,
+    super_instances: float,
+    new_clusters: int,
+    far: float | None,
+) -> Moves:
+    """Super-instances of the named items, and what moving them to every cluster costs.
+
+    `far` is the distance to a new cluster; alpha and beta are shares of the items of a cluster.
+    """
+    items, owners = find_anchors(X, labels, anchors)
+    groups = find_super_instances(X, labels, named, super_instances)
+    theirs = np.concatenate([np.empty(0, dtype=np.int64), *groups])
+    distance = np.full((len(theirs), int(labels.max()) + 1), np.inf)
+    for cluster in np.unique(owners).tolist() if len(theirs) else []:
+        own = X[items[owners == cluster]]
         # products of matrices find the anchor quickly; its distance is then taken without their
         # cancellation
-        nearest = own[pairwise_distances_argmin(points, own)]
-        distance[:, cluster] = np.sqrt(((points - nearest) ** 2).sum(axis=1))
-    return distance
-
-
-def possible_moves(X: FloatArray, labels: IntArray, named: IntArray, settings: Settings) -> Moves:
-    """Super-instances of the named items, and what moving them to every cluster costs."""
-    anchors = find_anchors(X, labels, settings.anchors)
-    groups = super_instances(X, labels, named, settings.super_instances)
-    items = np.concatenate([np.empty(0, dtype=np.int64), *groups])
-    distance = nearest_anchors(X[items], X, anchors, int(labels.max()) + 1)
+        nearest = own[pairwise_distances_argmin(X[theirs], own)]
+        distance[:, cluster] = np.sqrt(((X[theirs] - nearest) ** 2).sum(axis=1))
     elsewhere = distance.copy()
-    elsewhere[np.arange(len(items)), labels[items]] = np.inf
+    elsewhere[np.arange(len(theirs)), labels[theirs]] = np.inf
     nearest = elsewhere.min(axis=1)
     nearest = nearest[np.isfinite(nearest)]
-    far = settings.new_cluster_distance
     if far is None:
         far = NEW_CLUSTER_FACTOR * float(distance[np.isfinite(distance)].max(initial=0.0))
-    costs = np.column_stack([distance, np.full((len(items), settings.new_clusters), far)])
+    costs = np.column_stack([distance, np.full((len(theirs), new_clusters), far)])
     if len(named):
         begins = np.cumsum([0, *(len(group) for group in groups[:-1])])
         costs = np.add.reduceat(costs, begins, axis=0)

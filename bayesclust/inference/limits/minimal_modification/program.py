@@ -217,30 +217,16 @@ def _either(statement: Either, encoding: Encoding, given: Sequence[Any]) -> None
     encoding.clause(holds, given)
 
 
-def solve(problem: Problem, limits: Limits) -> Solution:
-    """The best values, or the best found in time.
-
-    Raises `Unsatisfiable` where too few hard statements can hold, and `OutOfTime` where nothing was
-    found and nothing proven.
-    """
-    costs, weights = without_costly_values(problem).costs, problem.weights
-    cheapest: IntArray = costs.argmin(axis=1)
-    held = problem.held(cheapest)
-    allowed = int((np.isinf(weights) & ~held).sum()) <= problem.spare
-    if allowed and held[np.isfinite(weights)].all():
-        value = problem.value(cheapest)
-        return Solution(cheapest, value, value, True)
+def encode(problem: Problem, costs: FloatArray, scale: float) -> tuple[Encoding, int]:
+    """The program, costs in units of 1 / scale, and the number of terms of its objective."""
     encoding = Encoding(costs)
     model = encoding.model
-    finite = np.concatenate([costs[np.isfinite(costs)], weights[np.isfinite(weights)]])
-    largest = float(finite.max(initial=0.0))
-    scale = PRECISION / largest if largest > 0 else 1.0
     terms: list[Any] = []
     for choices, row in zip(encoding.choices, costs, strict=True):
         terms += [(literal, round(row[c] * scale)) for c, literal in choices.items()]
         model.add_hint(choices[int(row.argmin())], True)
     violated: list[Any] = []
-    for statement, weight in zip(problem.statements, weights.tolist(), strict=True):
+    for statement, weight in zip(problem.statements, problem.weights.tolist(), strict=True):
         if weight == np.inf and not problem.spare:
             enforce(statement, encoding, [])
             continue
@@ -254,29 +240,26 @@ def solve(problem: Problem, limits: Limits) -> Solution:
         model.add(sum(violated) <= problem.spare)
     terms = [(literal, cost) for literal, cost in terms if cost > 0]
     model.minimize(sum(cost * literal for literal, cost in terms))
-    found = _run(encoding, limits, len(terms), scale)
-    values = found.values
-    if values is None:
-        if found.optimal:
-            raise Unsatisfiable(np.flatnonzero(np.isinf(weights)).tolist())
-        if not allowed:
-            raise OutOfTime
-        values = cheapest
-    objective = problem.value(values)
-    bound = objective if found.optimal else min(found.bound, objective)
-    return Solution(values, objective, bound, found.optimal)
+    return encoding, len(terms)
 
 
-class Found(NamedTuple):
-    """Values, None where there are none or none was found in time, and whether that is proven."""
+def solve(problem: Problem, limits: Limits) -> Solution:
+    """The best values, or the best found in time.
 
-    values: IntArray | None
-    bound: float
-    optimal: bool
-
-
-def _run(encoding: Encoding, limits: Limits, n_terms: int, scale: float) -> Found:
+    Raises `Unsatisfiable` where too few hard statements can hold, and `OutOfTime` where nothing was
+    found and nothing proven.
+    """
+    costs, weights = without_costly_values(problem).costs, problem.weights
+    values: IntArray = costs.argmin(axis=1)
+    held = problem.held(values)
+    allowed = int((np.isinf(weights) & ~held).sum()) <= problem.spare
+    if allowed and held[np.isfinite(weights)].all():
+        value = problem.value(values)
+        return Solution(values, value, value, True)
     module = cp_model()
+    finite = np.concatenate([costs[np.isfinite(costs)], weights[np.isfinite(weights)]])
+    scale = PRECISION / (float(finite.max(initial=0.0)) or PRECISION)
+    encoding, n_terms = encode(problem, costs, scale)
     solver = module.CpSolver()
     solver.parameters.num_workers = limits.workers
     solver.parameters.random_seed = 0
@@ -289,13 +272,18 @@ def _run(encoding: Encoding, limits: Limits, n_terms: int, scale: float) -> Foun
         solver.parameters.max_time_in_seconds = max(limits.until - time.monotonic(), 0.0)
     status = solver.solve(encoding.model)
     if status == module.INFEASIBLE:
-        return Found(None, np.inf, True)
+        raise Unsatisfiable(np.flatnonzero(np.isinf(weights)).tolist())
+    if status in (module.OPTIMAL, module.FEASIBLE):
+        taken = [[c for c in own if solver.boolean_value(own[c])] for own in encoding.choices]
+        values = np.array(taken, dtype=np.int64)[:, 0]
+    elif not allowed:
+        raise OutOfTime
+    objective = problem.value(values)
+    if status == module.OPTIMAL:
+        return Solution(values, objective, objective, True)
     # each term was rounded by at most a half
     bound = max(0.0, (solver.best_objective_bound - n_terms / 2) / scale)
-    if status not in (module.OPTIMAL, module.FEASIBLE):
-        return Found(None, bound, False)
-    taken = [[c for c in own if solver.boolean_value(own[c])] for own in encoding.choices]
-    return Found(np.array(taken, dtype=np.int64)[:, 0], bound, status == module.OPTIMAL)
+    return Solution(values, objective, min(bound, objective), False)
 
 
 def conflict(problem: Problem, rows: Sequence[int], limits: Limits) -> list[int]:

@@ -7,7 +7,7 @@ from bayesclust.inference.limits.minimal_modification import modify
 from bayesclust.inference.limits.minimal_modification.modify import (
     count_of,
     find_anchors,
-    super_instances,
+    find_super_instances,
 )
 
 
@@ -48,23 +48,21 @@ def test_anchors_are_nearest_the_means_of_single_link_parts(rng):
             expected.append(
                 (members[part][np.linalg.norm(X[members[part]] - mean, axis=1).argmin()], cluster)
             )
-    found = find_anchors(X, labels, 0.25)
-    assert sorted(zip(found.items.tolist(), found.cluster.tolist(), strict=True)) == sorted(
-        expected
-    )
+    anchors, owners = find_anchors(X, labels, 0.25)
+    assert sorted(zip(anchors.tolist(), owners.tolist(), strict=True)) == sorted(expected)
 
 
 def test_one_anchor_a_cluster_and_all_items():
     X, labels = np.array([[0.0], [2.0], [2.5], [9.0]]), np.array([1, 1, 1, 0])
-    assert find_anchors(X, labels, 0.0).items.tolist() == [3, 1]
-    assert sorted(find_anchors(X, labels, 1.0).items.tolist()) == [0, 1, 2, 3]
+    assert find_anchors(X, labels, 0.0)[0].tolist() == [3, 1]
+    assert sorted(find_anchors(X, labels, 1.0)[0].tolist()) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])
 def test_super_instances_are_complete_link_groups(rng, share):
     X, labels = rng.normal(size=(24, 2)), np.repeat([0, 1], 12)
     named = np.array([0, 1, 2, 7, 20])
-    found = super_instances(X, labels, named, share)
+    found = find_super_instances(X, labels, named, share)
     for cluster in (0, 1):
         members = np.flatnonzero(labels == cluster)
         own = [i for i in named if labels[i] == cluster]
@@ -82,7 +80,7 @@ def test_large_clusters_are_halved_and_the_groups_stay_apart(rng, monkeypatch):
     monkeypatch.setattr(modify, "DENSE", 50)
     X, labels = rng.normal(size=(300, 2)), np.zeros(300, dtype=int)
     named = rng.choice(300, 60, replace=False)
-    found = super_instances(X, labels, named, 0.3)
+    found = find_super_instances(X, labels, named, 0.3)
     together = np.concatenate(found)
     assert len(np.unique(together)) == len(together)
     assert all(
@@ -93,6 +91,6 @@ def test_large_clusters_are_halved_and_the_groups_stay_apart(rng, monkeypatch):
 
 
 def test_equal_items_can_be_cut_anywhere_but_between_named_ones():
-    found = super_instances(np.zeros((6, 2)), np.zeros(6, dtype=int), np.array([0, 3]), 0.0)
+    found = find_super_instances(np.zeros((6, 2)), np.zeros(6, dtype=int), np.array([0, 3]), 0.0)
     assert [np.isin([0, 3], group).tolist() for group in found] == [[True, False], [False, True]]
     assert sum(map(len, found)) == 6
