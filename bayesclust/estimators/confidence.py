@@ -11,31 +11,18 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln
 
-from bayesclust.checks import check_items, check_n_clusters, check_positive, number_between
+from bayesclust import checks
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.estimators.base import start_labels, warn
 from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
 from bayesclust.families.gaussian import Mahalanobis
+from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph, pose, times
 from bayesclust.inference.limits.rdp_means import Problem, Schedule, means
-from bayesclust.inference.limits.tuning import (
-    candidates,
-    choose,
-    enough,
-    first_xi,
-    penalties,
-    penalty_from_data,
-)
+from bayesclust.posterior import tree
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import (
-    constraints_if_any,
-    group,
-    process_draws,
-    settings_of,
-    stacked_partitions,
-)
 from bayesclust.typing import FloatArray, IntArray
 
 GROWS = "grows"
@@ -52,12 +39,12 @@ clusters stays finite."""
 def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
     """The parameter xi, its numbers checked; infinity becomes `GROWS`."""
     if xi0 is not None:
-        check_positive(xi0, "xi0")
-    number_between(rate, "xi_rate", "[1, inf)")
+        checks.check_positive(xi0, "xi0")
+    checks.number_between(rate, "xi_rate", "[1, inf)")
     if xi is None:
         return None
     if isinstance(xi, Real):
-        value = number_between(xi, "xi", "[0, inf]")
+        value = checks.number_between(xi, "xi", "[0, inf]")
         return value if math.isfinite(value) else GROWS
     return check_costs(xi, "xi", FORMS)
 
@@ -67,10 +54,12 @@ def check_costs(value: Any, what: str, forms: str) -> Any:
     if isinstance(value, Mapping):
         return value
     if isinstance(value, Real):
-        return number_between(value, what, "[0, inf)")
+        return checks.number_between(value, what, "[0, inf)")
     if not isinstance(value, (tuple, list)) or len(value) != 2:
         raise TypeError(f"{what} must be {forms}; got {value!r}.")
-    return tuple(number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(value))
+    return tuple(
+        checks.number_between(one, f"{what}[{at}]", "[0, inf)") for at, one in enumerate(value)
+    )
 
 
 def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
@@ -123,14 +112,14 @@ def _rows(value: Any, given: Constraints, what: str) -> FloatArray:
     for source, one in by_source.items():
         where = what if alike else f"{what}[{source!r}]"
         if isinstance(one, Real):
-            rows[source] *= number_between(one, where, "[0, inf)")
+            rows[source] *= checks.number_between(one, where, "[0, inf)")
             continue
         table = np.asarray(one, dtype=object)
         if table.shape != rows[source].shape:
             shape = "a pair" if given.is_links else f"{rows[source].shape} costs"
             raise TypeError(f"{where} must be a number or {shape}; got {one!r}.")
         for at, cost in np.ndenumerate(table):
-            rows[source][at] = number_between(cost, f"{where}{list(at)}", "[0, inf)")
+            rows[source][at] = checks.number_between(cost, f"{where}{list(at)}", "[0, inf)")
     return rows
 
 
@@ -165,10 +154,12 @@ def cost_of_centre(
             f"{name} and n_clusters both set what a {what} costs: leave one of them out."
         )
     if given is not None:
-        return check_positive(given, name)
+        return checks.check_positive(given, name)
     if n_clusters is None:
         return None
-    return float(penalties(points, divergence, check_n_clusters(n_clusters, len(points)))[-1])
+    return float(
+        tuning.penalties(points, divergence, checks.check_n_clusters(n_clusters, len(points)))[-1]
+    )
 
 
 def plan(
@@ -185,21 +176,21 @@ def plan(
     """The problem, `model` being its last fields, and the growth of confidence; None is chosen."""
     n = len(points)
     rate = float(rate)
-    if xi is None and rate > 1 and enough(constraints):
-        tried = candidates(points, divergence) if cost is None else np.array([cost])
+    if xi is None and rate > 1 and tuning.enough(constraints):
+        tried = tuning.candidates(points, divergence) if cost is None else np.array([cost])
         graph, unit = pose(constraints, n)
         problem = Problem.of(points, divergence, graph, float(tried[0]), *model)
-        return choose(constraints, problem, unit, tried, xi0, rate, rng)
+        return tuning.choose(constraints, problem, unit, tried, xi0, rate, rng)
     fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, constraints, n)
     if cost is None:
-        cost = penalty_from_data(points, divergence)
+        cost = tuning.penalty_from_data(points, divergence)
     if not any(map(len, constraints)):
         return Problem.of(points, divergence, link_graph([], n), cost, *model), NO_LINKS
     graph, unit = pose(constraints, n) if fixed is None else fixed
     problem = Problem.of(points, divergence, graph, cost, *model)
     if fixed is not None:
         return problem, Schedule(unit)
-    start = first_xi(problem) if xi0 is None else float(xi0)
+    start = tuning.first_xi(problem) if xi0 is None else float(xi0)
     return problem, Schedule(times(unit, start), rate)
 
 
@@ -208,48 +199,37 @@ def plan(
 
 def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dict[str, Any]:
     """Divergence, penalty, xi and starting labels for `RDPMeans`."""
-    draws = group(posterior, "posterior")
-    n_items = stacked_partitions(posterior).shape[1]
+    draws = tree.group(posterior, "posterior")
+    n_items = tree.stacked_partitions(posterior).shape[1]
     given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
     labels = start_labels(given, n_items)
     assert labels is not None
-    items = check_items(X, missing=True)
+    family = getattr(posterior, "family", None) or tree.settings_of(posterior).get("family")
+    if divergence is None and not (isinstance(family, Family) or family in FAMILIES):
+        raise ValueError(
+            "the posterior does not say which family it is of: "
+            "pass its divergence, or the fitted estimator."
+        )
+    chosen = as_divergence(family if divergence is None else divergence)
+    items = checks.check_items(X, missing=chosen.takes_missing)
     if len(items) != n_items:
         raise ValueError(
             f"X has {len(items)} items, but the posterior is about {n_items}: "
             "pass the data that was clustered."
         )
-    chosen = as_divergence(_family(posterior) if divergence is None else divergence)
     if divergence is None and isinstance(chosen, Mahalanobis):
-        chosen = Mahalanobis(_pooled_covariance(items, labels))
+        numbers, centers = means(items, labels)
+        inside = items - centers[numbers]
+        pooled = inside.T @ inside / max(n_items - len(centers), 1)
+        total = np.cov(items, rowvar=False, bias=True).reshape(pooled.shape)
+        chosen = Mahalanobis(pooled + RIDGE * total)
     bound = chosen.bind(X)
-    drawn = process_draws(posterior)
+    drawn = tree.process_draws(posterior)
     discount, concentration = (0.0, 1.0) if drawn is None else map(np.mean, drawn)
     gamma, penalty = _scale(bound.points(X), bound, labels, float(discount), float(concentration))
-    stored = constraints_if_any(posterior)
+    stored = tree.constraints_if_any(posterior)
     xi = {one.name: _confidence_by_source(draws, one, gamma) for one in stored}
     return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": labels}
-
-
-def _family(posterior: Any) -> str | Family:
-    """The likelihood family of a fit."""
-    family = getattr(posterior, "family", None) or settings_of(posterior).get("family")
-    if isinstance(family, Family):
-        return family
-    if family in FAMILIES:
-        return str(family)
-    raise ValueError(
-        "the posterior does not say which family it is of: "
-        "pass its divergence, or the fitted estimator."
-    )
-
-
-def _pooled_covariance(X: FloatArray, labels: IntArray) -> FloatArray:
-    """Covariance within clusters, with a little of the total one."""
-    numbers, centers = means(X, labels)
-    inside = X - centers[numbers]
-    total = np.cov(X, rowvar=False, bias=True).reshape(X.shape[1], -1)
-    return inside.T @ inside / max(len(X) - len(centers), 1) + RIDGE * total
 
 
 def _scale(
@@ -269,8 +249,7 @@ def _scale(
     if not within > 1e-12 * total:
         raise ValueError(
             f"the point estimate has {count} clusters of {n} items without scatter within them, "
-            "so the scale of the limit "
-            "is not known: set penalty and xi yourself."
+            "so the scale of the limit is not known: set penalty and xi yourself."
         )
     gamma = f / (2.0 * within)
     size = np.bincount(numbers)[numbers].astype(np.float64)

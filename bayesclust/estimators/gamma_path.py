@@ -20,7 +20,7 @@ from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves
 from bayesclust.inference.limits import path_model
 from bayesclust.inference.limits.answers import Xi
-from bayesclust.inference.limits.rdp_means import Problem
+from bayesclust.inference.limits.rdp_means import Problem, spread
 from bayesclust.inference.runner import run_chains
 from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.posterior.diagnosis import partition_distances
@@ -256,8 +256,12 @@ def limit_path(
 
 
 def default_gammas(problem: Problem) -> FloatArray:
-    """Gammas in equal ratios, from one cluster as wide as the data to far beyond agreement."""
-    first = path_model.first_gamma(problem)
+    """Gammas in equal ratios, from one cluster as wide as the data to far beyond agreement.
+
+    At the first, with f free coordinates of a centre, gamma = f n / (2 sum_i D(x_i, mean)).
+    """
+    mean = float(spread(problem).mean())
+    first = problem.divergence.n_free(problem.points) / (2.0 * mean) if mean > 0 else 1.0
     last = 100.0 * len(problem.points) * max(first, 1.0 / problem.penalty)
     return np.geomspace(first, last, GAMMAS)
 
@@ -288,7 +292,11 @@ def summarise(
     import xarray as xr
 
     stacked = [z.reshape(-1, len(problem.points)) for z in drawn]
-    J = [_objectives(problem, z, xi).reshape(energies[0].shape) for z in stacked]
+    J = []
+    for z in stacked:
+        distinct, which = np.unique(z, axis=0, return_inverse=True)
+        values = [path_model.value(problem, labels.astype(np.int64), xi) for labels in distinct]
+        J.append(np.array(values)[which.reshape(energies[0].shape)])
     final = path_model.value(problem, limit, xi)
     distances = [partition_distances(z) for z in drawn]
     apart = ~np.eye(len(drawn[0]), dtype=np.bool_)
@@ -323,13 +331,6 @@ def summarise(
     }
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
     return xr.Dataset(variables, coords=coords, attrs=attrs)
-
-
-def _objectives(problem: Problem, z: IntArray, xi: Xi) -> FloatArray:
-    """J of each partition, centres at their best, (m,)."""
-    distinct, which = np.unique(z, axis=0, return_inverse=True)
-    values = [path_model.value(problem, labels.astype(np.int64), xi) for labels in distinct]
-    return np.array(values)[which.reshape(-1)]
 
 
 def _mean(values: FloatArray) -> float:

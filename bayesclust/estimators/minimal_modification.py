@@ -16,16 +16,12 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.statements import Statement
 from bayesclust.estimators.base import ConstrainedClusterer, given_labels, read_input, warn
 from bayesclust.estimators.rdp_means import DPMeans
+from bayesclust.inference.limits.minimal_modification import program
 from bayesclust.inference.limits.minimal_modification.modify import (
     Modification,
     modify,
     named_items,
     possible_moves,
-)
-from bayesclust.inference.limits.minimal_modification.program import (
-    Limits,
-    OutOfTime,
-    Unsatisfiable,
 )
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
@@ -105,18 +101,14 @@ class MinimalModification(ConstrainedClusterer):
         By name, the weight of each constraint; 0 for those that were left out.
     precision_ : float
         gamma.
-    n_features_in_ : int
 
     Raises
     ------
-    ValueError, TypeError
-        From `fit`, before any computing.
-    ConflictError
-        From `fit`, if the constraints cannot hold; it names an irreducible set of them.
+    ConflictError, TimeoutError
+        From `fit`, if the constraints cannot hold (it names an irreducible set of them), or if no
+        partition that satisfies them was found in time.
     ModuleNotFoundError
-        From `fit`, if OR-tools (extra `solver`) is not installed.
-    TimeoutError
-        From `fit`, if no partition that satisfies the constraints was found in time.
+        From `fit`, if OR-tools is not installed.
 
     Notes
     -----
@@ -210,12 +202,14 @@ class MinimalModification(ConstrainedClusterer):
         self.precision_ = typical if self.precision is None else float(self.precision)
         weights /= self.precision_
         weights[stated.unsure] = float(self.dnk_weight)
-        limits = Limits.of(np.inf if self.time_limit is None else self.time_limit, self.n_jobs)
+        limits = program.Limits.of(
+            np.inf if self.time_limit is None else self.time_limit, self.n_jobs
+        )
         try:
             found = modify(seen, moves, statements, weights[used], self.min_satisfied, limits)
-        except Unsatisfiable as error:
+        except program.Unsatisfiable as error:
             raise self._conflict(stated, used[error.rows]) from None
-        except OutOfTime:
+        except program.OutOfTime:
             raise TimeoutError(
                 "no partition that satisfies the constraints was found within "
                 f"time_limit={self.time_limit} seconds: allow more time, or let some constraints "
@@ -258,11 +252,11 @@ class MinimalModification(ConstrainedClusterer):
                 f"fewer than the share min_satisfied={self.min_satisfied} of the constraints can "
                 f"hold, since {subject}"
             )
-        sentence = (
+        return ConflictError(
             f"{subject}: {listed}: leave one out, allow new_clusters, or require less by "
-            "min_satisfied or credibility."
+            "min_satisfied or credibility.",
+            origin,
         )
-        return ConflictError(sentence, origin)
 
     def _keep(
         self, seen: IntArray, found: Modification, stated: Stated, weights: FloatArray
@@ -352,15 +346,12 @@ class Stated(NamedTuple):
 
         plain = labels.tolist()
         rows = [
-            at for at, s in enumerate(self.statements) if weights[at] > 0 and not s.holds(plain)
+            (*self.origin[at], str(statement), weights[at])
+            for at, statement in enumerate(self.statements)
+            if weights[at] > 0 and not statement.holds(plain)
         ]
-        table = {
-            "constraints": [self.origin[at][0] for at in rows],
-            "row": [self.origin[at][1] for at in rows],
-            "what": [str(self.statements[at]) for at in rows],
-            "weight": weights[rows],
-        }
-        return pd.DataFrame(table)
+        table = pd.DataFrame(rows, columns=["constraints", "row", "what", "weight"])
+        return table.astype({"row": np.int64, "weight": np.float64})
 
 
 def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:
@@ -377,7 +368,5 @@ def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:
                 )
             statements.append(statement)
             origin.append((constraints.name, row))
-    are_unsure = np.concatenate(
-        [np.empty(0, dtype=np.bool_), *(constraints.unsure for constraints in given)]
-    )
-    return Stated(statements, origin, are_unsure)
+    unsure = [np.empty(0, dtype=np.bool_), *(constraints.unsure for constraints in given)]
+    return Stated(statements, origin, np.concatenate(unsure))

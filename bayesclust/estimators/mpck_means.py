@@ -13,15 +13,7 @@ from numpy.random import Generator
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from bayesclust.checks import (
-    check_choice,
-    check_flag,
-    check_int,
-    check_items,
-    check_n_clusters,
-    check_random_state,
-    number_between,
-)
+from bayesclust import checks
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
     ConstrainedClusterer,
@@ -79,11 +71,10 @@ class MPCKMeans(ConstrainedClusterer):
     per_cluster : bool, default False
         Whether each cluster has a metric of its own.
     cost : "data", float, (float, float) or dict, default "data"
-        w, the cost of violating a constraint. "data": one for all, from a thousandth to 10 (times
-        the variance of X under "euclidean"), by which constraints held out are predicted best;
-        below 10 constraints 1, as in the paper. Or a number; (of must-links, of cannot-links); or a
-        dict of these by the names of the constraints, in which a dict by number tells sources
-        apart.
+        w, the cost of violating a constraint. "data": from a thousandth to 10 (times the variance
+        of X under "euclidean"), by which constraints held out are predicted best; below 10
+        constraints 1, as in the paper. Or a number; (of must-links, of cannot-links); or a dict of
+        these by the names of the constraints, in which a dict by number tells sources apart.
     closure : bool or None, default None
         Whether constraints that follow count too, as in the paper; one wrong one then entails many.
         None does so where none contradict others.
@@ -96,12 +87,11 @@ class MPCKMeans(ConstrainedClusterer):
         Stages in which `cost` grows from a hundredth to its full size; 1, as in the paper, ends in
         far worse local minima.
     init : str, labels, fitted estimator or posterior, default "neighbourhoods"
-        Centres to start from. "neighbourhoods": the largest sets that must-links join, farthest
-        from each other, and beyond these items drawn as in k-means++; "paper" draws the latter
-        around the mean of all; "k-means++" ignores the constraints. Or labels (n,) of at most K
-        clusters.
+        Centres: of the largest sets that must-links join, farthest from each other, and where there
+        are too few items drawn as in k-means++; "paper" draws these around the mean of all;
+        "k-means++" ignores the constraints. Or labels (n,) of at most K clusters.
     n_init : int, default 1
-        Starts, the first as `init` has it and others drawn; the lowest J is taken.
+        Starts, those after the first drawn; the lowest J is taken.
     max_iter : int, default 300
         Most rounds of each start. 0 places every item at the nearest of the centres to start from.
     random_state : int, Generator or None, default None
@@ -176,7 +166,7 @@ class MPCKMeans(ConstrainedClusterer):
         clock = perf_counter()
         settings = self._check_settings()
         points, given = read_input(self, X, y, constraints, needs="links")
-        rng = check_random_state(self.random_state)
+        rng = checks.check_random_state(self.random_state)
         number, self.cost_ = self._choose(points, given, rng)
         links, n_given = self._links(given, len(points))
         k, init, start = self._check_start(number, len(points))
@@ -196,7 +186,11 @@ class MPCKMeans(ConstrainedClusterer):
     def _choose(
         self, items: FloatArray, given: Sequence[Constraints], rng: Generator
     ) -> tuple[Any, Any]:
-        """The number of clusters and the cost, chosen where they are to be."""
+        """The number of clusters and the cost, chosen by constraints held out where they are to be.
+
+        For each number, labels found without the constraints held out are followed through growing
+        costs.
+        """
         number, cost = self.n_clusters, self.cost
         told, priced = not isinstance(number, str), not isinstance(cost, str)
         if not (self.max_iter and tuning.enough(given)):
@@ -212,64 +206,55 @@ class MPCKMeans(ConstrainedClusterer):
         costs = [cost] if priced else [unit * one for one in COSTS]
         numbers = [number] if told else [k for k in tuning.CLASSES if k <= len(items)]
         seed = int(rng.integers(2**31))
-        tables: dict[Any, FloatArray] = {}
+        scores = {k: np.zeros(len(costs)) for k in numbers}
 
         def best(k: Any) -> float:
-            tables[k] = self._scores(items, given, k, costs, seed)
-            return float(tables[k].max())
+            checks.check_n_clusters(k, len(items))
+            own = clone(self).set_params(n_clusters=k, random_state=seed, n_init=1, growth=1)
+            for kept, held in tuning.folds(given, np.random.default_rng(seed)):
+                own.set_params(init=self.init)
+                for step, cost in enumerate(costs):
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")  # of a rough fit
+                        own.set_params(cost=cost).fit(items, constraints=kept)
+                    own.set_params(init=own.labels_)
+                    scores[k][step] += tuning.log_prob_given(own.labels_, held)
+            return float(scores[k].max())
 
         number = numbers[int(np.argmax(tuning.until_no_better(numbers, best)))]
-        return number, costs[int(tables[number].argmax())]
-
-    def _scores(
-        self,
-        items: FloatArray,
-        given: Sequence[Constraints],
-        k: Any,
-        costs: Sequence[Any],
-        seed: int,
-    ) -> FloatArray:
-        """log p(constraints held out | labels found without them) at each of growing costs."""
-        check_n_clusters(k, len(items))
-        scores = np.zeros(len(costs))
-        own = clone(self).set_params(n_clusters=k, random_state=seed, n_init=1, growth=1)
-        for kept, held in tuning.folds(given, np.random.default_rng(seed)):
-            own.set_params(init=self.init)
-            for step, cost in enumerate(costs):
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # of a rough fit
-                    own.set_params(cost=cost).fit(items, constraints=kept)
-                own.set_params(init=own.labels_)
-                scores[step] += tuning.log_prob_given(own.labels_, held)
-        return scores
+        return number, costs[int(scores[number].argmax())]
 
     def _check_settings(self) -> descend.Settings:
         """Refuse settings out of range; returns those of the descent."""
-        check_choice(self.metric, "metric", METRICS)
-        check_choice(self.metric_step, "metric_step", STEPS)
-        check_flag(self.per_cluster, "per_cluster")
+        checks.check_choice(self.metric, "metric", METRICS)
+        checks.check_choice(self.metric_step, "metric_step", STEPS)
+        checks.check_flag(self.per_cluster, "per_cluster")
         if self.closure is not None:
-            check_flag(self.closure, "closure")
-        check_int(self.n_init, "n_init")
+            checks.check_flag(self.closure, "closure")
+        checks.check_int(self.n_init, "n_init")
         if isinstance(self.n_clusters, str):
-            check_choice(self.n_clusters, "n_clusters", (DATA,))
+            checks.check_choice(self.n_clusters, "n_clusters", (DATA,))
         if not (isinstance(self.cost, str) and self.cost == DATA):
             check_costs(self.cost, "cost", COST_FORMS)
         interval = "(0, inf)" if self.metric_step == "exact" else "[0, inf)"
-        number_between(self.prior_items, "prior_items", interval)
+        checks.number_between(self.prior_items, "prior_items", interval)
         return descend.Settings(
             step=self.metric_step,
-            max_iter=check_int(self.max_iter, "max_iter", least=0),
-            stages=check_int(self.growth, "growth"),
+            max_iter=checks.check_int(self.max_iter, "max_iter", least=0),
+            stages=checks.check_int(self.growth, "growth"),
         )
 
     def _links(self, given: Sequence[Constraints], n: int) -> tuple[WeightedLinks, int]:
         """Return the constraints as links, with those that follow, and how many were given."""
-        empty = np.empty((0, 2), dtype=np.int64)
-        pairs = np.concatenate([empty, *(one.items for one in given)])
+        pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(one.items for one in given)])
         must = np.concatenate([np.empty(0, dtype=bool), *(one.answers == 1 for one in given)])
+        cost = self.cost_
+        if not isinstance(cost, Mapping):
+            cost = {one.name: cost for one in given}
+        rows = cost_rows(cost, given, "cost")
+        weights = [rows[one.name][one.source, 1 - one.answers] for one in given]
         torn = contradictions(pairs, must, n)
-        links = WeightedLinks.of(pairs, must, _cost_of_each(self.cost_, given), n)
+        links = WeightedLinks.of(pairs, must, np.concatenate([np.empty(0), *weights]), n)
         self.contradictions_: IntArray = pairs[torn]
         self.n_contradictions_ = int(torn.sum())
         self.closure_ = bool(self.closure if self.closure is not None else not torn.any())
@@ -284,7 +269,7 @@ class MPCKMeans(ConstrainedClusterer):
 
     def _check_start(self, number: Any, n_items: int) -> tuple[int, str, IntArray | None]:
         """Return the number of clusters, the kind of start, and labels to start from."""
-        k = check_n_clusters(number, n_items)
+        k = checks.check_n_clusters(number, n_items)
         if isinstance(self.init, str):
             if self.init not in INITS:
                 options = " or ".join(f'"{name}"' for name in INITS)
@@ -345,16 +330,8 @@ class MPCKMeans(ConstrainedClusterer):
         ndarray of int, shape (m,)
         """
         check_is_fitted(self)
-        items = check_items(X, least=1)
+        items = checks.check_items(X, least=1)
         describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
         problem = self._model._replace(points=points)
         return descend.distances(problem, self._centers, self._metrics).argmin(axis=1)
-
-
-def _cost_of_each(cost: Any, given: Sequence[Constraints]) -> FloatArray:
-    """The cost of violating each constraint, those given first to last, (m,)."""
-    named = cost if isinstance(cost, Mapping) else dict.fromkeys((one.name for one in given), cost)
-    rows = cost_rows(named, given, "cost")
-    parts = [rows[one.name][one.source, 1 - one.answers] for one in given]
-    return np.concatenate([np.empty(0), *parts])

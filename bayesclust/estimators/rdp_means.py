@@ -252,8 +252,8 @@ class RDPMeans(DPMeans):
     init : labels of shape (n,), fitted estimator, posterior or None, default None
         The first start. None is the paper's, all items in one cluster.
     n_init : int, default 1
-        Starts, the smallest J being kept; those after the first are random, or disturb the best
-        one.
+        Starts, of which the smallest J is kept; those after the first are random, or disturb the
+        best one.
     max_iter : int, default 300
         Most passes in one descent.
     random_state : int, Generator or None, default None
@@ -262,7 +262,7 @@ class RDPMeans(DPMeans):
     ----------
     labels_ : ndarray of shape (n,)
         Clusters, numbered by their first items.
-    n_clusters_ : int
+    n_clusters_, n_iter_, n_features_in_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
         Means of the items over the cells seen; for "categorical" shares of each column's codes.
     components_, component_clusters_ : ndarray of shape (n,) and (n_components,)
@@ -277,7 +277,6 @@ class RDPMeans(DPMeans):
     xi_ : (float, float) or dict
         xi1 and xi2 of the last pass; where constraints differ, arrays by their names: of links
         (sources, 2), of triplets (sources, 3, 3).
-    n_iter_, n_features_in_ : int
 
     References
     ----------

@@ -177,6 +177,8 @@ def test_gammas_go_from_one_cluster_to_far_beyond(rng):
     assert 1 / (2 * gammas[0]) == pytest.approx(X.var(axis=0).mean())
     assert gammas[-1] * 5.0 / 100 >= 100
     np.testing.assert_allclose(np.diff(np.log(gammas)), np.log(gammas[1] / gammas[0]))
+    alike = Problem.of(np.ones((4, 2)), SquaredEuclidean(), link_graph([], 4), 1.0)
+    assert default_gammas(alike)[0] == 1.0
 
 
 X = np.arange(12.0).reshape(6, 2)

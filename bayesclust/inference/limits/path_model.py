@@ -38,7 +38,6 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln, log_softmax
 
-from bayesclust.checks import number_between
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.constraints.noise import NoiseModel, TripletNoise
@@ -46,7 +45,7 @@ from bayesclust.families import DIVERGENCES, BoundFamily, Divergence
 from bayesclust.inference.assignment import new_assignment, refresh
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph
-from bayesclust.inference.limits.rdp_means import Problem, means, objective, spread
+from bayesclust.inference.limits.rdp_means import Problem, means, objective
 from bayesclust.inference.moves.parameter_scan import prior_predictive
 from bayesclust.partition_priors import DirichletProcess
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
@@ -122,11 +121,6 @@ class KnownEvidence(KnownNoise):
         "evidence_same": ("source",),
         "evidence_different": ("source",),
     }
-
-    def __post_init__(self) -> None:
-        for name in ("same", "different"):
-            for weight in np.ravel(getattr(self, name)):
-                number_between(weight, name, "[0, inf)")
 
     @override
     def initial(self, n_sources: int) -> Params:
@@ -273,12 +267,6 @@ def log_kappa(family: BoundFamily, log_peaks: FloatArray) -> float:
     refresh(state, new_assignment(np.zeros(n, dtype=np.int64), 1))
     alone = prior_predictive(state, n) + family.row_constants(family.X)
     return float((alone - log_peaks).mean())
-
-
-def first_gamma(problem: Problem) -> float:
-    """One cluster is as wide as all items: f n / (2 sum_i D(x_i, mean)), f free coordinates."""
-    mean = float(spread(problem).mean())
-    return problem.divergence.n_free(problem.points) / (2.0 * mean) if mean > 0 else 1.0
 
 
 def value(problem: Problem, labels: IntArray, xi: Xi) -> float:

@@ -47,6 +47,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bayesclust.constraints.base import N_PATTERNS
 from bayesclust.constraints.factor_graph import sites_of
 from bayesclust.families import Divergence
 from bayesclust.families.squared_distance import SquaredEuclidean
@@ -69,7 +70,6 @@ one cluster. Without answers it is negative, and none are joined."""
 # of a triplet with two items in one component: those two, the third, and the pattern in which it is
 # elsewhere
 TWO_IN_ONE = ((0, 1, 2, 1), (0, 2, 1, 2), (1, 2, 0, 3))
-ALL_APART = 4
 
 
 class Problem(NamedTuple):
@@ -220,23 +220,17 @@ def means(points: FloatArray, labels: NDArray[np.integer[Any]]) -> tuple[IntArra
     return (np.cumsum(kept) - 1)[labels], sums[kept] / sizes[kept, None]
 
 
-def scatter(problem: Problem, labels: IntArray, centers: FloatArray) -> float:
-    """Sum of the items' divergences from their own centres."""
-    divergence = problem.divergence
-    natural = divergence.natural(centers)
-    offset = divergence.offset(centers)
-    squared = divergence.squared
-    return float(divergence_to_own(problem.points, problem.phi, squared, labels, natural, offset))
-
-
 def objective(
     problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi, owner: IntArray | None = None
 ) -> float:
     """J at labels 0 to M - 1, centres (M, d) and their clusters, by default themselves."""
+    points, phi, divergence, *_ = problem
     clusters = labels if owner is None else owner[labels]
     count = len(centers) if owner is None else int(owner.max()) + 1
     penalties = problem.penalty * len(centers) + problem.per_cluster * count
-    return scatter(problem, labels, centers) + problem.graph.inside(clusters, xi) + penalties
+    at = divergence.natural(centers), divergence.offset(centers)
+    scatter = float(divergence_to_own(points, phi, divergence.squared, labels, *at))
+    return scatter + problem.graph.inside(clusters, xi) + penalties
 
 
 def descend(
@@ -303,7 +297,14 @@ def pose_components(
 
     Answers about the same two components are one.
     """
-    member, rows = _factors(problem.graph, xi)
+    graph: Any = problem.graph
+    if isinstance(graph, LinkGraph):
+        member = np.full((len(graph.pairs), 3), -1)
+        member[:, :2] = graph.pairs
+        rows = np.zeros((len(member), N_PATTERNS))
+        rows[:, 0] = np.where(graph.same, -xi[0], xi[1])
+    else:
+        member, rows = graph.member, np.asarray(xi)[graph.code]
     named = np.where(member >= 0, labels[member], -1)
     pair = named[:, 2] < 0
     two = [named[pair, :2]]
@@ -326,14 +327,3 @@ def pose_components(
     graph = sites_of(members, np.arange(len(members)), count)
     above = Problem.of(np.zeros((count, 0)), SquaredEuclidean(), graph, problem.per_cluster)
     return above, np.concatenate([costs, rows[three]])
-
-
-def _factors(graph: Graph, xi: Any) -> tuple[IntArray, FloatArray]:
-    """Items of each answer, (F, 3), and its cost under each pattern, (F, 5)."""
-    if isinstance(graph, LinkGraph):
-        member = np.full((len(graph.pairs), 3), -1)
-        member[:, :2] = graph.pairs
-        rows = np.zeros((len(member), ALL_APART + 1))
-        rows[:, 0] = np.where(graph.same, -xi[0], xi[1])
-        return member, rows
-    return graph.member, xi[graph.code]

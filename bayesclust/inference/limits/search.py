@@ -117,9 +117,8 @@ def merge_with(problem: Problem, centers: FloatArray, sizes: FloatArray, a: slic
 def merge_table(problem: Problem, centers: FloatArray, sizes: FloatArray) -> FloatArray:
     """How a merge of every two centres changes J, answers left out, (K, K)."""
     step = 1 + CELLS // (centers.size + 1)
-    begins = range(0, len(centers), step)
-    rows = [merge_with(problem, centers, sizes, slice(a, a + step)) for a in begins]
-    return np.concatenate(rows)
+    slices = [slice(a, a + step) for a in range(0, len(centers), step)]
+    return np.concatenate([merge_with(problem, centers, sizes, part) for part in slices])
 
 
 class Walls(NamedTuple):

@@ -27,28 +27,20 @@ LARGEST_SHARE = 64.0
 """Above this many mean divergences answers decide nearly alone."""
 
 
-def furthest_first(
-    points: FloatArray, divergence: Divergence, k: int
-) -> tuple[IntArray, FloatArray]:
-    """The k points farthest from the mean and from all before them, and how far each was."""
-    visited = np.empty(k, dtype=np.int64)
+def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
+    """The penalties that 1 to k clusters suggest (Kulis and Jordan 2012, 3.2; TVClust section 5).
+
+    They are how far the point farthest from the mean, and from all such points before it, is from
+    the nearest of these. Where fewer than k points differ, a penalty is as good as zero but not
+    zero.
+    """
     distances = np.empty(k)
     nearest = divergence.between(points, points.mean(axis=0, keepdims=True))[:, 0]
     for step in range(k):
         farthest = int(np.argmax(nearest))
-        visited[step] = farthest
         distances[step] = nearest[farthest]
         own = divergence.between(points, points[farthest : farthest + 1])[:, 0]
         nearest = np.minimum(nearest, own)
-    return visited, distances
-
-
-def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
-    """The penalties that 1 to k clusters suggest (Kulis and Jordan 2012, 3.2; TVClust section 5).
-
-    Where fewer than k points differ, a penalty is as good as zero but not zero.
-    """
-    distances = furthest_first(points, divergence, k)[1]
     return np.maximum(distances, 1e-9 * distances[0] if distances[0] > 0 else 1.0)
 
 

@@ -10,16 +10,14 @@ import bayesclust as bc
 from bayesclust.constraints import ConfusionNoise
 from bayesclust.families import as_divergence
 from bayesclust.inference.chain import Moves
-from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.path_model import (
     KnownCosts,
     KnownEvidence,
     PathModel,
-    first_gamma,
     path_divergence,
     pose_answers,
 )
-from bayesclust.inference.limits.rdp_means import Problem, means, new_state, visit
+from bayesclust.inference.limits.rdp_means import means, new_state, visit
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
 from bayesclust.models.joint import log_joint
 from tests.constraints.test_contract import random_constraints
@@ -157,14 +155,6 @@ def test_posterior_at_moderate_gamma_by_enumeration():
         assert result.number > 5
 
 
-def test_the_first_gamma_has_one_cluster_as_wide_as_the_items(rng):
-    X = rng.normal(size=(500, 3)) * 4.0
-    problem = Problem.of(X, SQUARED, link_graph([], 500), 1.0)
-    assert 1 / (2 * first_gamma(problem)) == pytest.approx(X.var(axis=0).mean())
-    alike = Problem.of(np.ones((4, 2)), SQUARED, link_graph([], 4), 1.0)
-    assert first_gamma(alike) == 1.0
-
-
 @pytest.mark.parametrize(
     ("divergence", "X"),
     [
@@ -247,14 +237,6 @@ def test_known_noise_is_its_own_marginal_and_learns_nothing(kind, noise, rng):
     assert noise.log_prior(params) == 0.0
     drawn = noise.draw(counts, params, rng)
     assert all((drawn[name] == values).all() for name, values in params.items())
-
-
-@pytest.mark.parametrize("bad", [-1.0, np.inf, np.nan])
-def test_impossible_weights_are_refused(bad):
-    with pytest.raises(ValueError, match=r"^same must lie in \[0, inf\); got "):
-        KnownEvidence(same=bad)
-    with pytest.raises(ValueError, match=r"^different must lie in \[0, inf\); got "):
-        KnownEvidence(different=(1.0, bad))
 
 
 def test_costs_of_triplets_are_those_of_a_confusion_matrix(rng):

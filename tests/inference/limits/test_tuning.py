@@ -13,7 +13,6 @@ from bayesclust.inference.limits.tuning import (
     choose,
     enough,
     first_xi,
-    furthest_first,
     held_out_log_prob,
     information_criterion,
     penalties,
@@ -28,12 +27,10 @@ def posed(points, penalty, *links):
     return Problem.of(points, SQUARED, link_graph(links, len(points)), penalty)
 
 
-def test_furthest_first_by_hand():
+def test_penalties_by_hand():
     """Points 0, 2, 12, 14, 32, mean 12: 32 is 20 off; then 0 is 12 off; then 2 and 14 are 2 off."""
     points = np.array([[0.0], [2.0], [12.0], [14.0], [32.0]])
-    visited, distances = furthest_first(points, SQUARED, 4)
-    assert visited.tolist() == [4, 0, 1, 3]
-    assert distances.tolist() == [400.0, 144.0, 4.0, 4.0]
+    assert penalties(points, SQUARED, 4).tolist() == [400.0, 144.0, 4.0, 4.0]
 
 
 def test_penalties_stay_positive_where_points_repeat():

@@ -26,7 +26,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import eigvalsh, solve_triangular
 from scipy.optimize import brentq
 
 from bayesclust._numba import device, kernel
@@ -230,9 +230,7 @@ class Full(Diagonal):
         return float(value) if sign > 0 and np.linalg.eigvalsh(A)[0] > 0 else -np.inf
 
     def values(self, change: FloatArray, B: FloatArray) -> FloatArray:
-        lower = np.linalg.cholesky(B)
-        half = solve_triangular(lower, change, lower=True)
-        return np.asarray(np.linalg.eigvalsh(solve_triangular(lower, half.T, lower=True)))
+        return np.asarray(eigvalsh(change, B))
 
     def exchange(
         self, B: FloatArray, rows: FloatArray, shares: FloatArray, c: float, tolerance: float
@@ -293,10 +291,6 @@ class FarPairs:
         self.points = points
         self.pool = np.empty((0, points.shape[1]))
 
-    def forget(self) -> None:
-        """Keep the pairs found last only, so that looking there stays cheap."""
-        self.pool = self.pool[-MOST_KNOWN:]
-
     def beside(self, own: FloatArray, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Given pairs with those seen, and shares of them, 0 for those seen since."""
         rows = np.concatenate([own, self.pool])
@@ -338,7 +332,7 @@ class Found(NamedTuple):
 
     metric: FloatArray
     diameter: float  # squared
-    pair: FloatArray  # (r,) difference of the farthest pair
+    pair: FloatArray  # (r,) difference of its items
 
 
 def paper_step(form: Diagonal, terms: Terms, pair: FloatArray, far: FarPairs) -> Found:
@@ -365,7 +359,7 @@ def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) ->
     if c == 0:
         return Found(A, *far.search(form, A))
     violated = form.scatter(terms.gaps, terms.weights) / c
-    far.forget()
+    far.pool = far.pool[-MOST_KNOWN:]  # so that looking there stays cheap
     # u on each violated pair while these are few, else on all of them together
     few = len(terms.gaps) <= MOST_KNOWN
     own, left = (terms.gaps, 0.0) if few else (terms.gaps[:0], 1.0)
