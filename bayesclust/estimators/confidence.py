@@ -177,9 +177,11 @@ def plan(
     n = len(points)
     rate = float(rate)
     if xi is None and rate > 1 and tuning.enough(constraints):
-        tried = tuning.candidates(points, divergence) if cost is None else np.array([cost])
         graph, unit = pose(constraints, n)
-        problem = Problem.of(points, divergence, graph, float(tried[0]), *model)
+        problem = Problem.of(points, divergence, graph, cost or 0.0, *model)
+        if n > tuning.MANY_ITEMS:
+            return tuning.choose_on_sample(constraints, problem, unit, cost, xi0, rate, rng)
+        tried = tuning.candidates(points, divergence) if cost is None else np.array([cost])
         return tuning.choose(constraints, problem, unit, tried, xi0, rate, rng)
     fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, constraints, n)
     if cost is None:

@@ -244,7 +244,7 @@ class RDPMeans(DPMeans):
         by sources within. Of triplets, what a true answer lowers J by, or the (3, 3) costs of
         answers (columns) under each truth (row). None lets it grow from `xi0` to where held-out
         answers are predicted best; infinity, and None with fewer than ten answers, without end as
-        in the paper.
+        in the paper. With more than 50,000 items, `xi` and `penalty` are chosen on a sample.
     xi0 : float or None, default None
         Where growth starts: a thousandth of the mean divergence of items from their overall mean.
     xi_rate : float, default 2.0

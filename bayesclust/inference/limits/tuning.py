@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.random import Generator
@@ -23,6 +24,15 @@ ENOUGH_PREDICTED = 1000
 """Parts are held out until this many answers have been predicted."""
 CLASSES, PATIENCE = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30), 2
 """Numbers of clusters that are tried, in this order, until so many in a row are no better."""
+MANY_ITEMS = 50_000
+"""With more items than this, penalty and confidence are chosen on a sample."""
+SAMPLED = 1 / 40
+"""Share of the items in it: some 300 passes over the sample cost less than ten over all."""
+SAMPLED_NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 35, 50)
+SAMPLED_RATE = 4.0
+"""Penalties, by numbers of clusters, and growth of the confidences that are tried on a sample."""
+FEW_PASSES = 3
+"""Most passes of a descent there."""
 LARGEST_SHARE = 64.0
 """Above this many mean divergences answers decide nearly alone."""
 
@@ -109,21 +119,28 @@ def leave_out(
 
 
 def held_out_log_prob(
-    constraints: Sequence[Constraints], problem: Problem, xis: FloatArray, rng: Generator
+    constraints: Sequence[Constraints],
+    problem: Problem,
+    xis: FloatArray,
+    rng: Generator,
+    *,
+    roughly: bool = False,
 ) -> FloatArray:
     """Log probability of answers given partitions found without them, noise integrated out, by xi.
 
     Answers fall at random in five parts, which are held out in turn, until a thousand answers have
-    been: a solution for the other four is followed through growing xi.
+    been: a solution for the other four is followed through growing xi. `roughly`, one part is held
+    out, and descents end after few passes: the next xi goes on from there.
     """
     total = np.zeros(len(xis))
-    for kept, held in folds(constraints, rng):
+    most = FEW_PASSES if roughly else 30
+    for kept, held in islice(folds(constraints, rng), 1 if roughly else None):
         graph, unit = pose(kept, len(problem.points))
         fold_problem = problem._replace(graph=graph)
         labels = np.zeros(len(problem.points), dtype=np.int64)
         owner: IntArray | None = None
         for step, xi in enumerate(xis):
-            end = improve(fold_problem, labels, owner, times(unit, xi), 30)
+            end = improve(fold_problem, labels, owner, times(unit, xi), most)
             labels, owner = end.labels, end.owner
             total[step] += log_prob_given(end.clusters, held)
     return total
@@ -165,6 +182,8 @@ def choose(
     xi0: float | None,
     rate: float,
     rng: Generator,
+    *,
+    roughly: bool = False,
 ) -> tuple[Problem, Schedule]:
     """The penalty, of those falling, and the schedule of xi that predict answers held out best.
 
@@ -183,10 +202,59 @@ def choose(
         # the same parts for every penalty, so that they compare
         parts = np.random.default_rng(seed)
         tried = problem._replace(penalty=float(penalty))
-        scores = held_out_log_prob(constraints, tried, xis, parts)
+        scores = held_out_log_prob(constraints, tried, xis, parts, roughly=roughly)
         step = len(xis) - 1 - int(np.argmax(scores[::-1]))
         if scores[step] > best:
             best = scores[step]
             end = np.inf if step == len(xis) - 1 else float(xis[step])
             chosen = tried, endless._replace(most=end)
     return chosen
+
+
+def sample(
+    constraints: Sequence[Constraints], problem: Problem, rng: Generator
+) -> tuple[list[Constraints], Problem]:
+    """Some items with all answers among them: the items of answers drawn at random, and others."""
+    n = len(problem.points)
+    size = int(SAMPLED * n)
+    share = min(1.0, size / sum(one.items.size for one in constraints))
+    drawn = [
+        one.items[rng.choice(len(one), int(np.ceil(share * len(one))), replace=False)].ravel()
+        for one in constraints
+    ]
+    named = np.unique(np.concatenate(drawn))
+    others = rng.choice(n, max(size - len(named), 0), replace=False)
+    chosen = np.unique(np.concatenate([named, others]))
+    answers = [one.restrict(chosen) for one in constraints]
+    graph = pose(answers, len(chosen))[0]
+    points, phi = problem.points[chosen], problem.phi[chosen]
+    return answers, problem._replace(points=points, phi=phi, graph=graph)
+
+
+def choose_on_sample(
+    constraints: Sequence[Constraints],
+    problem: Problem,
+    unit: Xi,
+    cost: float | None,
+    xi0: float | None,
+    rate: float,
+    rng: Generator,
+) -> tuple[Problem, Schedule]:
+    """Do as `choose` on a sample of the items; without a cost, some numbers of clusters are tried.
+
+    The penalty is that which the number chosen suggests on all items, some of which are farther out
+    than any in the sample.
+    """
+    answers, few = sample(constraints, problem, rng)
+    start = first_xi(problem) if xi0 is None else float(xi0)
+    growth = max(rate, SAMPLED_RATE)
+    tried = np.array([cost])
+    if cost is None:
+        tried = penalties(few.points, few.divergence, SAMPLED_NUMBERS[-1])
+        tried = tried[np.array(SAMPLED_NUMBERS) - 1]
+    best, schedule = choose(answers, few, unit, tried, start, growth, rng, roughly=True)
+    penalty = best.penalty
+    if cost is None:
+        number = SAMPLED_NUMBERS[tried.tolist().index(penalty)]
+        penalty = float(penalties(problem.points, problem.divergence, number)[-1])
+    return problem._replace(penalty=penalty), Schedule(times(unit, start), rate, schedule.most)

@@ -4,20 +4,24 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from bayesclust.constraints import PairwiseConstraints
+from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.inference.limits import rdp_means
 from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.search import improve, search
 from bayesclust.inference.limits.tuning import (
     candidates,
     choose,
+    choose_on_sample,
     enough,
     first_xi,
     held_out_log_prob,
     information_criterion,
     penalties,
     penalty_from_data,
+    sample,
 )
+from bayesclust.metrics import adjusted_rand
 from tests.inference.limits.reference import SQUARED
 
 ZERO = Schedule((0.0, 0.0))
@@ -124,3 +128,50 @@ def test_ten_answers_are_enough():
     assert enough([PairwiseConstraints(pairs, [True] * 10, n_items=11)])
     assert not enough([PairwiseConstraints(pairs[:9], [True] * 9, n_items=11)])
     assert not enough([])
+
+
+def test_many_items_are_seen_in_a_sample(monkeypatch):
+    """The choice costs at most ten passes over all items, and finds the clusters."""
+    rng = np.random.default_rng(0)
+    n, y = 60_000, np.arange(60_000) % 4
+    X = rng.normal(size=(n, 2)) + 8.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[y]
+    links = PairwiseConstraints.sample(y, size=20_000, error_rate=0.1, seed=0)
+    visit = rdp_means.visit
+    seen = []
+
+    def counted(problem, state, xi, slack):
+        seen.append(len(problem.points))
+        return visit(problem, state, xi, slack)
+
+    monkeypatch.setattr(rdp_means, "visit", counted)
+    graph = link_graph([links], n)
+    problem = Problem.of(X, SQUARED, graph, 0.0)
+    chosen, schedule = choose_on_sample([links], problem, (1.0, 1.0), None, None, 2.0, rng)
+    assert 0 < sum(seen) <= 10 * n
+    assert max(seen) < n / 20
+    monkeypatch.setattr(rdp_means, "visit", visit)
+    assert chosen.graph is graph
+    assert schedule.rate == 2.0
+    end = search(chosen, schedule)
+    assert adjusted_rand(end.labels, y) > 0.95
+    given, _ = choose_on_sample([links], problem, (1.0, 1.0), 30.0, None, 2.0, rng)
+    assert given.penalty == 30.0
+
+
+def test_a_sample_has_all_answers_among_its_items(rng):
+    y = rng.integers(3, size=400)
+    views = [
+        PairwiseConstraints.sample(y, size=600, error_rate=0.1, seed=0),
+        RelativeConstraints.sample(y, size=50, seed=0),
+    ]
+    problem = Problem.of(rng.normal(size=(400, 2)), SQUARED, link_graph([], 400), 1.0)
+    rows = problem.points.tolist()
+    answers, few = sample(views, problem, rng)
+    assert len(few.points) <= 15
+    chosen = np.array([rows.index(point) for point in few.points.tolist()])
+    for one, part in zip(views, answers, strict=True):
+        inside = np.isin(one.items, chosen).all(axis=1)
+        assert (chosen[part.items] == one.items[inside]).all()
+        assert (part.answers == one.answers[inside]).all()
+        assert len(part) > 0
+    np.testing.assert_array_equal(few.phi, problem.phi[chosen])
