@@ -92,12 +92,15 @@ def number_between(value: Any, name: str, interval: str) -> float:
     """Return `value` as a float inside `interval`, written "[0, 1)", "(0, 1]" and so on."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
         raise _wrong_kind(value, name, f"a number in {interval}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # a whole number beyond all floats
+        number = math.inf
     low, high = (float(part) for part in interval[1:-1].split(","))
     above = number >= low if interval[0] == "[" else number > low
     below = number <= high if interval[-1] == "]" else number < high
     if not (above and below):
-        raise ValueError(f"{name} must lie in {interval}; got {value}.")
+        raise ValueError(f"{name} must lie in {interval}; got {shown(value)}.")
     return number
 
 

@@ -485,8 +485,8 @@ class Moves:
     def __post_init__(self) -> None:
         for name in ("link_blocks", "fast", "single_site"):
             check_flag(getattr(self, name), f"{name} of Moves")
-        number_between(self.split_merge, "split_merge of Moves", "[0, inf)")
-        check_int(self.restricted_scans, "restricted_scans of Moves", least=0)
+        number_between(self.split_merge, "split_merge of Moves", "[0, 1000]")
+        check_int(self.restricted_scans, "restricted_scans of Moves", least=0, most=1000)
         if not self.single_site and self.split_merge == 0:
             raise ValueError(
                 "Moves without single_site and split_merge do not reach every partition: "

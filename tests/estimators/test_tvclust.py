@@ -148,11 +148,13 @@ fit(family='gamma')
     'gaussian_diagonal', 'gaussian_spherical', 'multinomial', 'bernoulli', 'poisson',
     'categorical', 'von_mises_fisher', 'hurdle', 'recoded', 'mixed'.
 fit(moves=bc.Moves(restricted_scans=-2))
-    ValueError: restricted_scans of Moves must be an integer of at least 0; got -2.
+    ValueError: restricted_scans of Moves must be an integer from 0 to 1000; got -2.
+fit(moves=bc.Moves(split_merge=10**30))
+    ValueError: split_merge of Moves must lie in [0, 1000]; got 1000000000000000000000000000000.
 fit(moves=bc.Moves(restricted_scans=2.7))
-    TypeError: restricted_scans of Moves must be an integer of at least 0; got 2.7 of type float.
+    TypeError: restricted_scans of Moves must be an integer from 0 to 1000; got 2.7 of type float.
 fit(moves=bc.Moves(split_merge=float('nan')))
-    ValueError: split_merge of Moves must lie in [0, inf); got nan.
+    ValueError: split_merge of Moves must lie in [0, 1000]; got nan.
 fit(moves=bc.Moves(fast='no'))
     TypeError: fast of Moves must be True or False; got 'no'.
 fit(moves=bc.Moves(single_site=False, split_merge=0))

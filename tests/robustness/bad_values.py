@@ -179,7 +179,7 @@ def count(good, rng, least=1):
 
 def number(good, rng, interval="(0, inf)"):
     low, high = (float(part) for part in interval[1:-1].split(","))
-    yield from (*NO_NUMBERS, "0.5", [0.5] * 4, -np.inf)
+    yield from (*NO_NUMBERS, "0.5", [0.5] * 4, -np.inf, -(10**400))
     yield from ([low] if interval[0] == "(" else []) + ([high] if interval[-1] == ")" else [])
     yield from ([low - 1] if np.isfinite(low) else []) + ([high + 1] if np.isfinite(high) else [])
 
