@@ -2,7 +2,7 @@
 
 An element of a site's log density (one item's likelihood, one answer's probability) has a *scope*,
 the items on whose labels it may depend. Scopes are read off the plates that a site lies in, and
-`Program.check_scopes` finds out whether the program keeps to them.
+`PartitionGibbs.check_scopes` finds out whether the program keeps to them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import jax
@@ -21,7 +20,6 @@ from numpyro.infer.gibbs import GIBBS_SITES_KWARG
 from numpyro.infer.initialization import init_to_sample
 from numpyro.infer.mcmc import MCMCKernel
 from numpyro.infer.util import compute_log_probs
-from numpyro.util import is_prng_key
 
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.constraints.factor_graph import greedy_coloring
@@ -33,9 +31,9 @@ TRIALS = 8
 
 One item that depends on one other escapes in 10% of cases.
 """
-
-
-# --- a model with labels
+Arguments = tuple[Any, ...]
+Keywords = Mapping[str, Any] | None
+Trace = Mapping[str, Any]
 
 
 class Scope(NamedTuple):
@@ -64,163 +62,6 @@ class Scope(NamedTuple):
 def _close(a: Any, b: Any) -> BoolArray:
     tolerance = float(np.sqrt(np.finfo(np.asarray(a).dtype).eps))
     return np.asarray(np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))
-
-
-@dataclass(frozen=True, eq=False)
-class Program:
-    """A NumPyro model with a site of labels in the plate of the items, and constraints."""
-
-    model: Any
-    site: str
-    plate: str
-    constraints: tuple[Constraints, ...]
-
-    def trace(self, key: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """The trace of one run, on values drawn from the prior."""
-        seeded = numpyro.handlers.seed(self.model, key)
-        drawn = numpyro.handlers.substitute(seeded, substitute_fn=init_to_sample)
-        return dict(numpyro.handlers.trace(drawn).get_trace(*args, **kwargs))
-
-    def elements(
-        self, values: Mapping[str, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
-    ) -> dict[str, tuple[Scope, jax.Array]]:
-        """The scope of every site with a density, and the (m,) log densities of its elements."""
-        model = numpyro.handlers.seed(self.model, jax.random.key(0))
-        given = model, args, dict(kwargs), dict(values)
-        log_probs, trace = compute_log_probs(*given, sum_log_prob=False)
-        scopes = {name: self.scope(trace[name], len(values[self.site])) for name in log_probs}
-        return {name: (own, own.elements(log_probs[name])) for name, own in scopes.items()}
-
-    def scope(self, site: Mapping[str, Any], n_items: int) -> Scope:
-        """The scope of a site of a trace, by the plates it lies in."""
-        dims = {frame.name: frame.dim for frame in site["cond_indep_stack"]}
-        if self.plate in dims:
-            return Scope(self.plate, dims[self.plate], np.arange(n_items)[:, None])
-        for each in self.constraints:
-            if (plate := answers_plate(each)) in dims:
-                return Scope(plate, dims[plate], each.items)
-        return Scope(None, 0, np.empty((1, 0), dtype=np.int64))
-
-    def support(self, trace: Mapping[str, Any]) -> jax.Array:
-        """The values that a label may have, shape (K,)."""
-        return jnp.reshape(trace[self.site]["fn"].enumerate_support(expand=False), -1)
-
-    def check(self, trace: Mapping[str, Any]) -> None:
-        """Refuse a model whose labels cannot be redrawn by colours, as far as a trace shows it."""
-        sampled = {name: site for name, site in trace.items() if site["type"] == "sample"}
-        if self.site not in trace:
-            raise ValueError(
-                f"the model has no site {self.site!r}, only {', '.join(map(repr, sampled))}: name "
-                "the site of its labels, site=..."
-            )
-        z = trace[self.site]
-        if z["is_observed"] or not z["fn"].has_enumerate_support:
-            found = "observed" if z["is_observed"] else "not from a finite set"
-            raise ValueError(
-                f"the labels {self.site!r} are {found}: they must be a latent Categorical site."
-            )
-        frames = [(frame.name, frame.size) for frame in z["cond_indep_stack"]]
-        if frames != [(self.plate, *jnp.shape(z["value"]))]:
-            raise ValueError(
-                f"the labels {self.site!r} have shape {jnp.shape(z['value'])} in the plates "
-                f"{dict(frames)}: they must lie in the plate {self.plate!r} alone, one per item; "
-                "name it by plate=..."
-            )
-        latent = [name for name, site in sampled.items() if not site["is_observed"]]
-        latent.remove(self.site)
-        if latent:
-            raise ValueError(
-                f"PartitionGibbs redraws {self.site!r} alone, but {', '.join(map(repr, latent))} "
-                "are latent too: make it a block of numpyro.infer.Gibbs beside kernels for the "
-                "others, or condition on them."
-            )
-        self._check_answers(trace, len(z["value"]))
-
-    def _check_answers(self, trace: Mapping[str, Any], n_items: int) -> None:
-        stacks = [site.get("cond_indep_stack", ()) for site in trace.values()]
-        plates = {frame.name: frame.size for stack in stacks for frame in stack}
-        for each in self.constraints:
-            if each.n_items != n_items:
-                raise ValueError(
-                    f"the constraints {each.name!r} are on {each.n_items} items, but the model has "
-                    f"{n_items} labels {self.site!r}: pass the constraints that the model has."
-                )
-            if plates.get(answers_plate(each)) != len(each):
-                raise ValueError(
-                    f"no site of the model lies in a plate {answers_plate(each)!r} of size "
-                    f"{len(each)}: call constraint_sites(constraints, z) in it, and pass the same "
-                    "constraints to PartitionGibbs."
-                )
-
-    def check_labels(self, z: jax.Array, trace: Mapping[str, Any]) -> None:
-        """Refuse first labels that are not one per item, or not among the model's."""
-        shape = jnp.shape(trace[self.site]["value"])
-        support = self.support(trace)
-        if z.shape != shape:
-            raise ValueError(
-                f"the first labels have shape {z.shape}, but the model has {shape}: "
-                "pass one per item."
-            )
-        if isinstance(z, jax.core.Tracer) or isinstance(support, jax.core.Tracer):
-            return
-        if not np.isin(z, support).all():
-            raise ValueError(
-                f"the first labels reach from {z.min()} to {z.max()}, but those of the model from "
-                f"{support.min()} to {support.max()}: pass labels that it has."
-            )
-
-    def check_scopes(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Refuse a model whose densities depend on labels outside their scopes.
-
-        Other sites are drawn from the prior, and labels are mixed at random from two random
-        labellings: an element must not change with the labels outside its scope. Nothing is checked
-        where the arguments of the model are abstract.
-        """
-        # where a whole run is compiled; otherwise it would only recompile what is compiled already
-        staged = isinstance(jnp.zeros(()), jax.core.Tracer)
-        with jax.ensure_compile_time_eval() if staged else nullcontext():
-            free = {name: value for name, value in kwargs.items() if name != GIBBS_SITES_KWARG}
-            trace = self.trace(jax.random.key(1), args, free)
-            latent = [n for n, s in trace.items() if s["type"] == "sample" and not s["is_observed"]]
-            values = {name: trace[name]["value"] for name in latent}
-            support = self.support(trace)
-            n = len(trace[self.site]["value"])
-            rng = np.random.default_rng(0)
-            labels = rng.integers(len(support), size=(2, TRIALS, n))
-            mine = rng.random((TRIALS, n)) < 0.5
-            stacked = np.concatenate([np.where(mine, *labels), *labels])
-            dtype = trace[self.site]["value"].dtype
-
-            def densities(z: jax.Array) -> dict[str, jax.Array]:
-                given = values | {self.site: support[z].astype(dtype)}
-                return {name: own for name, (_, own) in self.elements(given, args, free).items()}
-
-            found = jax.jit(lambda z: jax.lax.map(densities, z))(jnp.asarray(stacked))
-        if any(isinstance(value, jax.core.Tracer) for value in jax.tree.leaves(found)):
-            return
-        for name, value in found.items():
-            scope = self.scope(trace[name], n)
-            if not scope.kept(mine, *np.split(np.asarray(value), 3)):
-                raise ValueError(self._outside(name, scope))
-
-    def _outside(self, name: str, scope: Scope) -> str:
-        if scope.plate is None:
-            how = (
-                f"depends on the labels {self.site!r}, but lies neither in the plate "
-                f"{self.plate!r} nor in that of constraints"
-            )
-            remedy = "put it into its plate, or pass the constraints"
-        elif scope.plate == self.plate:
-            how = f"depends, for one item of the plate {self.plate!r}, on the labels of other items"
-            remedy = "write it item by item"
-        else:
-            how = f"depends on labels of items that its answers do not name in {scope.plate!r}"
-            remedy = "pass the model's constraints"
-        other = f"or redraw {self.site!r} by numpyro.infer.DiscreteGibbs"
-        return f"site {name!r} {how}: {remedy}, {other}."
-
-
-# --- the kernel
 
 
 class PartitionGibbsState(NamedTuple):
@@ -270,9 +111,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     -----
     The state's `moved` is the share of labels that changed in the last sweep, for a first block
     ``extra_fields=("block_states.0.moved",)``. Several chains run by ``chain_method="sequential"``
-    or ``jax.vmap`` (without Gibbs also "vectorized"). They start from labels drawn from the prior,
-    or ``init_params={"z": labels}``. Labels move one at a time: where strong answers hold a group
-    together, start from a good partition and compare chains.
+    or ``jax.vmap``. They start from labels drawn from the prior, or ``init_params={"z": labels}``.
+    Labels move one at a time: where strong answers hold a group together, start from a good
+    partition and compare chains.
 
     Examples
     --------
@@ -316,77 +157,62 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     ) -> None:
         given = [constraints] if isinstance(constraints, Constraints) else constraints
         n_items = getattr(given[0], "n_items", 0) if given else 0
-        answered = tuple(each for each in check_constraints(constraints, n_items) if len(each) > 0)
-        self._program = Program(model, site, plate, answered)
+        answered = [each for each in check_constraints(constraints, n_items) if len(each) > 0]
+        self._model = model
+        self._site = site
+        self._plate = plate
+        self._constraints = answered
         self._colors = greedy_coloring(answered, n_items) if answered else np.zeros(0, np.int64)
         self._batch_size = batch_size
 
     @property
     def model(self) -> Any:
         """The model whose labels are redrawn."""
-        return self._program.model
+        return self._model
 
     def init(
         self,
         rng_key: jax.Array,
         num_warmup: int,
-        init_params: Mapping[str, Any] | None,
-        model_args: tuple[Any, ...],
-        model_kwargs: Mapping[str, Any] | None,
+        init_params: Keywords,
+        model_args: Arguments,
+        model_kwargs: Keywords,
     ) -> PartitionGibbsState:
         """Check the model; the first state has labels of `init_params`, or drawn from the prior."""
-        if not is_prng_key(rng_key):
-            states: PartitionGibbsState = jax.vmap(
-                lambda key, params: self.init(key, num_warmup, params, model_args, model_kwargs)
-            )(rng_key, init_params)
-            return states
-        program = self._program
-        site = self._program.site
-        kwargs = dict(model_kwargs or {})
         rng_key, key = jax.random.split(rng_key)
-        trace = program.trace(key, model_args, kwargs)
-        program.check(trace)
-        program.check_scopes(model_args, kwargs)
-        drawn = trace[site]["value"]
-        z = jnp.asarray((init_params or {}).get(site, drawn)).astype(drawn.dtype)
-        program.check_labels(z, trace)
-        return PartitionGibbsState({site: z}, _share(z != z), rng_key)
+        trace = self._trace(key, model_args, model_kwargs)
+        self._check(trace)
+        self.check_scopes(model_args, model_kwargs)
+        drawn = trace[self._site]["value"]
+        z = jnp.asarray((init_params or {}).get(self._site, drawn)).astype(drawn.dtype)
+        self._check_labels(z, trace)
+        return PartitionGibbsState({self._site: z}, _share(z != z), rng_key)
 
     def sample(
-        self,
-        state: PartitionGibbsState,
-        model_args: tuple[Any, ...],
-        model_kwargs: Mapping[str, Any] | None,
+        self, state: PartitionGibbsState, model_args: Arguments, model_kwargs: Keywords
     ) -> PartitionGibbsState:
         """Redraw every label once, one colour of the constraint graph after the other."""
-        if not is_prng_key(state.rng_key):
-            states: PartitionGibbsState = jax.vmap(
-                lambda one: self.sample(one, model_args, model_kwargs)
-            )(state)
-            return states
-        site = self._program.site
-        kwargs = dict(model_kwargs or {})
         rng_key, key = jax.random.split(state.rng_key)
-        before = state.z[site]
-        trace = self._program.trace(key, model_args, kwargs)
-        support = self._program.support(trace).astype(before.dtype)
-        z = self._sweep(key, before, support, model_args, kwargs)
-        return PartitionGibbsState({site: z}, _share(z != before), rng_key)
+        before = state.z[self._site]
+        trace = self._trace(key, model_args, model_kwargs)
+        support = self._support(trace).astype(before.dtype)
+        z = self._sweep(key, before, support, model_args, model_kwargs)
+        return PartitionGibbsState({self._site: z}, _share(z != before), rng_key)
 
     def _sweep(
         self,
         key: jax.Array,
         z: jax.Array,
         support: jax.Array,
-        args: tuple[Any, ...],
-        kwargs: Mapping[str, Any],
+        args: Arguments,
+        kwargs: Keywords,
     ) -> jax.Array:
         """Draw by the Gumbel-max trick, with one table of Gumbel variables for all colours."""
         by_item = self._by_component(
             lambda k: self._logits(jnp.full_like(z, k), args, kwargs, of_items=True), support
         )
         noise = jax.random.gumbel(key, by_item.shape, by_item.dtype)
-        if not self._program.constraints:
+        if not self._constraints:
             return _draw(by_item, noise, support, z)
         colors = jnp.asarray(self._colors)
 
@@ -409,22 +235,18 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         return values
 
     def _logits(
-        self, z: jax.Array, args: tuple[Any, ...], kwargs: Mapping[str, Any], *, of_items: bool
+        self, z: jax.Array, args: Arguments, kwargs: Keywords, *, of_items: bool
     ) -> jax.Array:
         """Log density of each item's own sites, or of the answers that name it: (n,)."""
-        program = self._program
         total = jnp.zeros(len(z))
-        for scope, value in program.elements({program.site: z}, args, kwargs).values():
-            if scope.plate is not None and (scope.plate == program.plate) == of_items:
+        for scope, value in self._elements({self._site: z}, args, kwargs).values():
+            if scope.plate is not None and (scope.plate == self._plate) == of_items:
                 for member in scope.items.T:
                     total = total.at[member].add(value)
         return total
 
     def refresh(
-        self,
-        state: PartitionGibbsState,
-        model_args: tuple[Any, ...],
-        model_kwargs: Mapping[str, Any] | None,
+        self, state: PartitionGibbsState, model_args: Arguments, model_kwargs: Keywords
     ) -> PartitionGibbsState:
         """The state as it is: nothing is cached."""
         return state
@@ -432,12 +254,136 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     def wrap_model(self, wrapper: Callable[..., Any]) -> PartitionGibbs:
         """The kernel for the model that the wrapper makes of its own."""
         wrapped = copy.copy(self)
-        wrapped._program = replace(self._program, model=wrapper(self.model))
+        wrapped._model = wrapper(self._model)
         return wrapped
 
     def get_diagnostics_str(self, state: PartitionGibbsState) -> str:
         """The sentence of the progress bar."""
         return f"{float(np.mean(state.moved)):.0%} of labels moved"
+
+    # The model: its traces, and the scopes of its sites.
+
+    def _trace(self, key: Any, args: Arguments, kwargs: Keywords) -> dict[str, Any]:
+        """The trace of one run, on values drawn from the prior."""
+        seeded = numpyro.handlers.seed(self._model, key)
+        drawn = numpyro.handlers.substitute(seeded, substitute_fn=init_to_sample)
+        return dict(numpyro.handlers.trace(drawn).get_trace(*args, **(kwargs or {})))
+
+    def _elements(
+        self, values: Mapping[str, Any], args: Arguments, kwargs: Keywords
+    ) -> dict[str, tuple[Scope, jax.Array]]:
+        """The scope of every site with a density, and the (m,) log densities of its elements."""
+        model = numpyro.handlers.seed(self._model, jax.random.key(0))
+        given = model, args, dict(kwargs or {}), dict(values)
+        log_probs, trace = compute_log_probs(*given, sum_log_prob=False)
+        scopes = {name: self._scope(trace[name], len(values[self._site])) for name in log_probs}
+        return {name: (own, own.elements(log_probs[name])) for name, own in scopes.items()}
+
+    def _scope(self, site: Trace, n_items: int) -> Scope:
+        """The scope of a site of a trace, by the plates it lies in."""
+        dims = {frame.name: frame.dim for frame in site["cond_indep_stack"]}
+        if self._plate in dims:
+            return Scope(self._plate, dims[self._plate], np.arange(n_items)[:, None])
+        for each in self._constraints:
+            if (plate := answers_plate(each)) in dims:
+                return Scope(plate, dims[plate], each.items)
+        return Scope(None, 0, np.empty((1, 0), dtype=np.int64))
+
+    def _support(self, trace: Trace) -> jax.Array:
+        """The values that a label may have, shape (K,)."""
+        return jnp.reshape(trace[self._site]["fn"].enumerate_support(expand=False), -1)
+
+    def _check(self, trace: Trace) -> None:
+        """Refuse a model whose labels cannot be redrawn by colours, as far as a trace shows it."""
+        sampled = {name: site for name, site in trace.items() if site["type"] == "sample"}
+        if self._site not in trace:
+            raise ValueError(
+                f"the model has no site {self._site!r}, only {', '.join(map(repr, sampled))}: name "
+                "the site of its labels, site=..."
+            )
+        z = trace[self._site]
+        if z["is_observed"] or not z["fn"].has_enumerate_support:
+            found = "observed" if z["is_observed"] else "not from a finite set"
+            raise ValueError(
+                f"the labels {self._site!r} are {found}: they must be a latent Categorical site."
+            )
+        frames = [(frame.name, frame.size) for frame in z["cond_indep_stack"]]
+        if frames != [(self._plate, *jnp.shape(z["value"]))]:
+            raise ValueError(
+                f"the labels {self._site!r} have shape {jnp.shape(z['value'])} in the plates "
+                f"{dict(frames)}: they must lie in the plate {self._plate!r} alone, one per item; "
+                "name it by plate=..."
+            )
+        latent = [name for name, site in sampled.items() if not site["is_observed"]]
+        latent.remove(self._site)
+        if latent:
+            raise ValueError(
+                f"PartitionGibbs redraws {self._site!r} alone, but {', '.join(map(repr, latent))} "
+                "are latent too: make it a block of numpyro.infer.Gibbs beside kernels for the "
+                "others, or condition on them."
+            )
+        stacks = [site.get("cond_indep_stack", ()) for site in trace.values()]
+        plates = {frame.name: frame.size for stack in stacks for frame in stack}
+        for each in self._constraints:
+            plate, n_items = answers_plate(each), len(z["value"])
+            if (each.n_items, len(each)) != (n_items, plates.get(plate)):
+                raise ValueError(
+                    f"the constraints {each.name!r} are {len(each)} on {each.n_items} items, but "
+                    f"the model has {n_items} labels {self._site!r} and {plates.get(plate, 'no')} "
+                    f"answers in the plate {plate!r}: call constraint_sites(constraints, z) in it, "
+                    "and pass the same constraints to PartitionGibbs."
+                )
+
+    def _check_labels(self, z: jax.Array, trace: Trace) -> None:
+        """Refuse first labels that are not one per item, or not among the model's."""
+        shape = jnp.shape(trace[self._site]["value"])
+        support = self._support(trace)
+        abstract = isinstance(z, jax.core.Tracer) or isinstance(support, jax.core.Tracer)
+        if z.shape != shape or not (abstract or np.isin(z, support).all()):
+            found = "" if abstract else f" and reach from {z.min()} to {z.max()}"
+            raise ValueError(
+                f"the first labels have shape {z.shape}{found}, but those of the model have {shape}"
+                f" and are one of {support}: pass one of these per item."
+            )
+
+    def check_scopes(self, args: Arguments, kwargs: Keywords) -> None:
+        """Refuse a model whose densities depend on labels outside their scopes.
+
+        Other sites are drawn from the prior, and labels are mixed at random from two random
+        labellings: an element must not change with the labels outside its scope. Nothing is checked
+        where the arguments of the model are abstract.
+        """
+        # where a whole run is compiled; otherwise it would only recompile what is compiled already
+        staged = isinstance(jnp.zeros(()), jax.core.Tracer)
+        with jax.ensure_compile_time_eval() if staged else nullcontext():
+            free = {n: value for n, value in (kwargs or {}).items() if n != GIBBS_SITES_KWARG}
+            trace = self._trace(jax.random.key(1), args, free)
+            latent = [n for n, s in trace.items() if s["type"] == "sample" and not s["is_observed"]]
+            values = {name: trace[name]["value"] for name in latent}
+            support = self._support(trace)
+            z = trace[self._site]["value"]
+            rng = np.random.default_rng(0)
+            labels = rng.integers(len(support), size=(2, TRIALS, len(z)))
+            mine = rng.random((TRIALS, len(z))) < 0.5
+            stacked = np.concatenate([np.where(mine, *labels), *labels])
+
+            def densities(at: jax.Array) -> dict[str, jax.Array]:
+                given = values | {self._site: support[at].astype(z.dtype)}
+                return {name: own for name, (_, own) in self._elements(given, args, free).items()}
+
+            found = jax.jit(lambda z: jax.lax.map(densities, z))(jnp.asarray(stacked))
+        if any(isinstance(value, jax.core.Tracer) for value in jax.tree.leaves(found)):
+            return
+        for name, value in found.items():
+            scope = self._scope(trace[name], len(z))
+            if not scope.kept(mine, *np.split(np.asarray(value), 3)):
+                where = f"in the plate {scope.plate!r}" if scope.plate else "outside these plates"
+                raise ValueError(
+                    f"site {name!r}, {where}, depends on labels {self._site!r} of other items than "
+                    f"its own: write it item by item in the plate {self._plate!r}, pass the "
+                    "constraints that the model has, or redraw the labels by "
+                    "numpyro.infer.DiscreteGibbs."
+                )
 
 
 def _share(flags: jax.Array) -> jax.Array:
