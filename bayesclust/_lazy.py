@@ -1,8 +1,6 @@
 """Names of a package that are loaded when first asked for, from one table.
 
-Type checkers read the stub made of it.
-
-`tools/write_stubs.py` writes ``__init__.pyi`` from the table, and a test holds the two together.
+Type checkers read ``__init__.pyi``, which `tools/write_stubs.py` writes from the table.
 """
 
 from __future__ import annotations
@@ -18,10 +16,7 @@ if TYPE_CHECKING:
 def attach(
     package: str, names: Mapping[str, str], modules: str = ""
 ) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
-    """``__getattr__``, ``__dir__`` and ``__all__`` of a package.
-
-    Names by the module that holds them, and modules.
-    """
+    """``__getattr__``, ``__dir__`` and ``__all__`` of names by the module that holds them."""
     home = {name: module for module, held in names.items() for name in held.split()}
     submodules = modules.split()
 

@@ -46,17 +46,9 @@ def kernel(
 ) -> Any:
     """Compile a function that Python calls; cached on disk, without the interpreter's lock.
 
-    Threads that sample side by side get in each other's way where very short kernels give the lock
-    up: those are `nogil=False`.
-
-    `no_refcount` is for functions that make no arrays and return numbers: numba then counts no
+    Very short kernels are `nogil=False`: threads get in each other's way where these give the lock
+    up. `no_refcount` is for functions that make no arrays and return numbers: numba then counts no
     references to the arrays that they are handed.
-
-    >>> @kernel(cache=False)
-    ... def double(x):
-    ...     return 2 * x
-    >>> double(21)
-    42
     """
     if function is None:
         return lambda body: kernel(body, cache=cache, no_refcount=no_refcount, **options)
@@ -101,14 +93,7 @@ def _type_of_kernel(kernel: Kernel, context: Any) -> Any:
 def device(
     function: Callable[..., Any] | None = None, /, *, no_refcount: bool = False, **options: Any
 ) -> Any:
-    """Make a function one that kernels can call; Python's own calls of it are not compiled.
-
-    >>> @device
-    ... def double(x):
-    ...     return 2 * x
-    >>> kernel(lambda x: double(x) + 1, cache=False)(21)
-    43
-    """
+    """Make a function one that kernels can call; Python's own calls of it are not compiled."""
     if function is None:
         return lambda body: device(body, no_refcount=no_refcount, **options)
     settings = {"no_cpython_wrapper": True, **_options(no_refcount, options)}

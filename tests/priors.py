@@ -12,7 +12,7 @@ from docs.skeletons.partition_prior import UniformNumber
 
 FIXED = {
     "Dirichlet process": DirichletProcess(0.7),
-    "Dirichlet process by its logarithm": DirichletProcess.from_log(math.log(0.7)),
+    "Dirichlet process by its logarithm": DirichletProcess(log_fixed=math.log(0.7)),
     "Pitman-Yor": PitmanYor(0.4, 1.3),
     "Pitman-Yor without discount": PitmanYor(0.0, 0.7),
     "finite mixtures": MixtureOfFiniteMixtures(),

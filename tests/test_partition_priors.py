@@ -13,7 +13,6 @@ from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.partition_priors import (
-    WITHIN,
     DirichletProcess,
     KnownK,
     MixtureOfFiniteMixtures,
@@ -21,9 +20,8 @@ from bayesclust.partition_priors import (
     Parameter,
     PitmanYor,
     as_prior,
-    nested_log_prob,
-    nested_tables,
 )
+from bayesclust.partition_priors.nested import WITHIN, nested_log_prob, nested_tables
 from docs.skeletons.partition_prior import UniformNumber
 from tests.exactness.cases import problem
 from tests.exactness.exact import nested_partitions, partitions
@@ -198,7 +196,7 @@ def test_a_density_that_is_no_number_is_refused(rng):
 
 @pytest.mark.parametrize("log_alpha", [-1e6, -800.0, 900.0, 1e6])
 def test_extreme_concentrations_keep_their_digits(log_alpha):
-    prior = DirichletProcess.from_log(log_alpha)
+    prior = DirichletProcess(log_fixed=log_alpha)
     values = prior.initial()
     assert np.isfinite(values["concentration"])
     change = prior.log_prob(np.array([2, 1]), values) - prior.log_prob(np.array([3]), values)

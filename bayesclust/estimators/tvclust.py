@@ -30,7 +30,7 @@ from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.inference.samplers import SAMPLERS, Sampler
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
 from bayesclust.inference.variational.mean_field import draw_mean_field
-from bayesclust.models.joint import log_marginal_joint
+from bayesclust.models.joint import log_data
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import point_estimate
@@ -384,13 +384,10 @@ class TVClust(base.ConstrainedClusterer):
         for j, prior in enumerate(problem.family.hyper_priors):
             if prior.log_sd > 0:
                 hyper[j] = np.exp(np.log(draws[prior.name].values).mean())
-        return log_marginal_joint(
-            base.check_partition(labels, problem.n_items),
-            problem.family,
-            constraints=problem.constraints,
-            partition_prior=problem.partition_prior,
-            hyper=hyper,
-        )
+        z = base.check_partition(labels, problem.n_items)
+        value = problem.partition_prior.log_marginal(np.unique(z, return_counts=True)[1])
+        value += sum(one.noise.log_marginal(one.counts(z)) for one in problem.constraints)
+        return float(value + log_data(z, problem.family, hyper))
 
     def start_chains(self, X: ArrayLike, constraints: Any, rng: Generator) -> list[Chain]:
         """The chains of a fit at their starts, for those who advance them themselves."""

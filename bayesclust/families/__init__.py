@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, HyperPrior, get_family
-from bayesclust.families.columns import TiedColumnsWarning, dequantize
+from bayesclust.checks import shown
+from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, HyperPrior
+from bayesclust.families.base import get_family as get_family
+from bayesclust.families.columns import TiedColumnsWarning
 from bayesclust.families.directional import VonMisesFisher
 from bayesclust.families.discrete import Bernoulli, Categorical, Recoded
 from bayesclust.families.divergence import Divergence
 from bayesclust.families.gaussian import FullGaussian
 from bayesclust.families.gaussian_columns import DiagonalGaussian, SphericalGaussian
 from bayesclust.families.gaussian_tied import TiedGaussian
-from bayesclust.families.mixed import HurdleGaussian, Mixed, Product, mixed_family
+from bayesclust.families.mixed import HurdleGaussian, Mixed, Product
 from bayesclust.families.multinomial import Multinomial
 from bayesclust.families.poisson import Poisson
 
@@ -36,24 +38,9 @@ DIVERGENCES: dict[str, type[Divergence]] = {
 
 
 def as_divergence(divergence: Any) -> Divergence:
-    """A divergence given by its name, as an object, or by a likelihood family or its name.
+    """A divergence given by its name, as an object, or by a family whose limit it is or its name.
 
-    Parameters
-    ----------
-    divergence : str, Divergence or Family
-        "euclidean", "kl", "mahalanobis", "standardized", "poisson", "bernoulli" or "categorical";
-        or the name of a family whose small-variance limit it is.
-
-    Returns
-    -------
-    Divergence
-        Before it has seen data: `bind` it to them.
-
-    Examples
-    --------
-    >>> from bayesclust.families import as_divergence
-    >>> as_divergence("multinomial")
-    KullbackLeibler()
+    It has not seen data: `bind` it to them.
     """
     if isinstance(divergence, Divergence):
         return divergence
@@ -63,16 +50,14 @@ def as_divergence(divergence: Any) -> Divergence:
         **DIVERGENCES,
         **{name: kind().limit for name, kind in FAMILIES.items() if kind.divergence},
     }
-    if isinstance(divergence, str) and divergence in known:
-        limit: Divergence = known[divergence]()
-        return limit
-    names = ", ".join(f'"{name}"' for name in known)
-    if isinstance(divergence, str):
-        raise ValueError(f"divergence must be one of {names}; got {divergence!r}.")
-    raise TypeError(
-        f"divergence must be one of {names}, or a likelihood family or Divergence; got "
-        f"{type(divergence).__name__}."
-    )
+    if not isinstance(divergence, str) or divergence not in known:
+        names = ", ".join(f'"{name}"' for name in known)
+        error = ValueError if isinstance(divergence, str) else TypeError
+        raise error(
+            f"divergence must be one of {names}, a family or a Divergence; got {shown(divergence)}."
+        )
+    limit: Divergence = known[divergence]()
+    return limit
 
 
 __all__ = [
@@ -97,8 +82,4 @@ __all__ = [
     "TiedColumnsWarning",
     "TiedGaussian",
     "VonMisesFisher",
-    "as_divergence",
-    "dequantize",
-    "get_family",
-    "mixed_family",
 ]

@@ -65,13 +65,20 @@ def clear_cluster(state: Any, k: int) -> None:
 
 
 @generic
+def move_item(state: Any, i: int, k: int, sign: int) -> None:
+    """Put item i in cluster k (sign = 1), or take it out (-1)."""
+
+
+@device(no_refcount=True, fastmath=FAST)
 def add_item(state: Any, i: int, k: int) -> None:
     """Put item i in cluster k."""
+    move_item(state, i, k, 1)
 
 
-@generic
+@device(no_refcount=True, fastmath=FAST)
 def remove_item(state: Any, i: int, k: int) -> None:
     """Take item i out of cluster k."""
+    move_item(state, i, k, -1)
 
 
 @generic
@@ -141,17 +148,10 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     derive(state, k)
 
 
-@implements(add_item, None)
-def _add_item(state, i, k):  # type: ignore[no-untyped-def]
-    shift(state, i, k, 1.0)
-    state.count[k] += 1
-    derive(state, k)
-
-
-@implements(remove_item, None)
-def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    shift(state, i, k, -1.0)
-    state.count[k] -= 1
+@implements(move_item, None)
+def _move_item(state, i, k, sign):  # type: ignore[no-untyped-def]
+    shift(state, i, k, float(sign))
+    state.count[k] += sign
     derive(state, k)
 
 
@@ -453,21 +453,31 @@ class BoundFamily(ABC):
         for old, new in zip(state.prior, self.prior(hyper), strict=True):
             old[...] = new
 
-    def components(self) -> Components:
-        """The clusters with their parameters in hand."""
-        return Components(self)
+    @cached_property
+    def own_rows(self) -> Terms:
+        """The rows of the data."""
+        return self.rows(self.X)
+
+    def weighted(self, statistics: Terms) -> Terms:
+        """Sums over items as `terms` and the marginals take them, items counting `power`-fold."""
+        parts = tuple(map(np.asarray, statistics))
+        return parts if self.power == 1 else tuple(self.power * part for part in parts)
+
+    def log_likelihood(self, xp: Any, rows: Terms, terms: Terms) -> Any:
+        """`log_density` of items that count `power`-fold; its expectation by expected terms."""
+        density = self.log_density(xp, rows, terms)
+        return density if self.power == 1 else self.power * density
 
     def log_marginal(self, X: FloatArray, hyper: FloatArray) -> float:
         """log p(X) of the rows of one cluster, in our coordinates."""
-        rows = self.rows(X)
-        statistics = self.statistics(np, rows, np.full((len(X), 1), self.power))
+        statistics = self.statistics(np, self.rows(X), np.full((len(X), 1), self.power))
         return float(self.log_marginals(statistics, hyper)[0])
 
     def log_data(self, clusters: Iterable[FloatArray], hyper: FloatArray) -> float:
         """log p(X | partition), the rows of each cluster given."""
-        weighted = ((self.rows(X), np.full((len(X), 1), self.power)) for X in clusters)
-        parts = [self.statistics(np, *pair) for pair in weighted]
-        return self.log_total(tuple(map(np.concatenate, zip(*parts, strict=True))), hyper)
+        parts = [self.statistics(np, self.rows(X), np.ones((len(X), 1))) for X in clusters]
+        whole = tuple(map(np.concatenate, zip(*parts, strict=True)))
+        return self.log_total(self.weighted(whole), hyper)
 
     def coarsened(self, power: float) -> Self:
         """Every item's likelihood raised to a power in (0, 1] (Miller and Dunson 2019, Sec. 3)."""
@@ -545,70 +555,20 @@ class Family(ABC):
         return self.divergence()
 
 
-@dataclass(frozen=True, eq=False)
-class Components:
-    """Clusters of a bound family with their parameters in hand; items count `power`-fold."""
-
-    family: BoundFamily
-
-    @cached_property
-    def rows(self) -> Terms:
-        """The data, items on the first axis of each array."""
-        return self.family.rows(self.family.X)
-
-    def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
-        """Sums of T(x) by weights (n, K); arrays (K, ...), the first of them the total weights."""
-        return self.family.statistics(xp, rows, weight)
-
-    def log_density(self, xp: Any, rows: Terms, terms: Terms) -> Any:
-        """log p(x_i | theta_k), or its expectation if the terms are expected ones: (n, K)."""
-        density = self.family.log_density(xp, rows, terms)
-        return density if self.family.power == 1 else self.family.power * density
-
-    def draw(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> Terms:
-        """Terms drawn from their posteriors given the statistics; from the prior without items."""
-        return self.family.terms(self._weighted(statistics), hyper, rng)
-
-    def expected(self, statistics: Terms, hyper: FloatArray) -> Terms:
-        """Terms by which `log_density` is the expectation over the posteriors."""
-        return self.family.terms(self._weighted(statistics), hyper)
-
-    def log_marginal(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
-        """Log of the integral over theta_k of prod_i p(x_i | theta_k)^weight_ik, shape (K,)."""
-        return self.family.log_marginals(self._weighted(statistics), hyper)
-
-    def log_total(self, statistics: Terms, hyper: FloatArray) -> float:
-        """log p(X | partition): the sum of `log_marginal`, what is shared integrated out."""
-        return self.family.log_total(self._weighted(statistics), hyper)
-
-    def draw_shared(self, statistics: Terms, hyper: FloatArray, rng: Generator) -> FloatArray:
-        """The hyper-parameters with what clusters share, if anything, drawn given the clusters."""
-        return self.family.draw_shared(self._weighted(statistics), hyper, rng)
-
-    def likeliest_shared(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
-        """The same with its most probable value, by the density of `log_shared_prior`."""
-        return self.family.likeliest_shared(self._weighted(statistics), hyper)
-
-    def _weighted(self, statistics: Terms) -> Terms:
-        power = self.family.power
-        return tuple(
-            np.asarray(part) if power == 1 else power * np.asarray(part) for part in statistics
-        )
-
-
-def hard_statistics(components: Components, z: IntArray, number: int) -> Terms:
-    """Statistics of clusters with labels 0..number-1, some of which may be empty."""
-    if number * sum(row.size for row in components.rows) <= ONE_PRODUCT:
+def hard_statistics(family: BoundFamily, z: IntArray, number: int) -> Terms:
+    """Weighted statistics of clusters with labels 0..number-1, some of which may be empty."""
+    rows = family.own_rows
+    if number * sum(row.size for row in rows) <= ONE_PRODUCT:
         weight = (z[:, None] == np.arange(number)).astype(np.float64)
-        return components.statistics(np, components.rows, weight)
+        return family.weighted(family.statistics(np, rows, weight))
     order = np.argsort(z, kind="stable")
     bounds = np.searchsorted(z[order], np.arange(number + 1))
     parts = []
     for k in range(number):
         items = order[bounds[k] : bounds[k + 1]]
-        own = tuple(row[items] for row in components.rows)
-        parts.append(components.statistics(np, own, np.ones((len(items), 1))))
-    return tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+        own = tuple(row[items] for row in rows)
+        parts.append(family.statistics(np, own, np.ones((len(items), 1))))
+    return family.weighted(tuple(map(np.concatenate, zip(*parts, strict=True))))
 
 
 def tables(slots: int, d: int, *names: str) -> dict[str, FloatArray]:
@@ -629,27 +589,7 @@ def gammas(
 
 
 def get_family(family: str | Family) -> Family:
-    """The family of that name with its defaults, or the family itself.
-
-    Parameters
-    ----------
-    family : str or Family
-
-    Returns
-    -------
-    Family
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there is no such family.
-
-    Examples
-    --------
-    >>> from bayesclust.families import get_family
-    >>> get_family("multinomial")
-    Multinomial(concentration='learn')
-    """
+    """The family of that name with its defaults, or the family itself."""
     if isinstance(family, Family):
         return family
     if not isinstance(family, str):

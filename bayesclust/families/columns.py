@@ -3,15 +3,6 @@
 A Gaussian cluster of many more items than the base measure is worth (15) that share a value of one
 column wins by that alone. Such columns are found here, and each kind has a family that takes its
 values for what they are.
-
-The *step* of a column is the largest h of which all differences between its values are whole
-multiples: what it was recorded in. With u uniform on [-h/2, h/2), x + u has a density, its clusters
-a variance of h^2 / 12 or more (Sheppard), and by Jensen's inequality
-
-    E_u log p(x + u) <= log of the integral of p over [x - h/2, x + h/2), divided by h
-
-(Theis, van den Oord and Bethge 2016, Eq. 3 to 6): what a model gains on x + u, it gains on the
-recorded values too.
 """
 
 from __future__ import annotations
@@ -19,10 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator
 
-from bayesclust.checks import check_items, check_random_state, rows_in_words
-from bayesclust.typing import BoolArray, FloatArray, IntArray, Seed
+from bayesclust.checks import check_items, rows_in_words
+from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +24,6 @@ FAMILY_OF = {
     "categorical": "categorical",
     "counts": "poisson",
     "inflated": "hurdle",
-    "rounded": "gaussian",
     "continuous": "gaussian",
 }
 FEW = 7  # values of a column of codes, at most
@@ -50,15 +39,7 @@ Words = dict[int, list[str]]
 
 
 class TiedColumnsWarning(UserWarning):
-    """Gaussian clusters are asked of columns in which many items share one value.
-
-    Examples
-    --------
-    >>> import warnings
-    >>> import bayesclust as bc
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore", bc.families.TiedColumnsWarning)
-    """
+    """Gaussian clusters are asked of columns in which many items share one value."""
 
 
 class Column(NamedTuple):
@@ -66,7 +47,6 @@ class Column(NamedTuple):
 
     kind: str
     distinct: int  # values; those that differ by floating-point error alone count once
-    step: float  # what the values were recorded in; 0 if no step explains them
     value: float  # the most frequent one; NaN without any
     share: float  # of the items seen that have it
     atoms: tuple[float, ...]  # values too frequent for a density, the most frequent first
@@ -74,40 +54,20 @@ class Column(NamedTuple):
     ties: int  # items that share a value which a Gaussian cluster would fit without variance
 
 
-def recording_step(values: FloatArray) -> float:
-    """The largest step that divides all gaps between ascending values, or 0."""
-    # small gaps first, so that the step is known well enough for the large ones; five gaps without
-    # a step between them pass with a probability below 1e-3
-    gaps = np.sort(np.diff(values))
-    if len(gaps) == 0:
-        return 0.0
-    for parts in range(1, 6):
-        step, reach, end = float(gaps[0]) / parts, 8.0, 0
-        while end < len(gaps):
-            end = int(np.searchsorted(gaps, reach * step, side="right"))
-            multiples = np.rint(gaps[:end] / step)
-            if end and np.abs(gaps[:end] / step - multiples).max() > 0.05:
-                break
-            step, reach = (float(gaps[:end].sum() / multiples.sum()) if end else step), 8 * reach
-        else:
-            return step
-    return 0.0
-
-
 def describe_column(x: FloatArray) -> Column:
     """The kind of numbers that a column holds, missing cells (NaN) left out."""
     values, counts = _values(x[~np.isnan(x)])
     n, m = int(counts.sum()), len(values)
     if m == 0:
-        return Column("constant", 0, 0.0, np.nan, 0.0, (), FAMILY_OF["constant"], 0)
-    step, top = recording_step(values), int(counts.argmax())
+        return Column("constant", 0, np.nan, 0.0, (), FAMILY_OF["constant"], 0)
+    top = int(counts.argmax())
     share = float(counts[top]) / n
-    kind, atoms = _kind(values, counts, step, share)
+    kind, atoms = _kind(values, counts, share)
     family = "bernoulli" if kind == "binary" and (values == (0, 1)).all() else FAMILY_OF[kind]
     tied = counts[np.isin(values, atoms)].sum() if atoms else counts[top]
     harmful = family in ("bernoulli", "hurdle") or (kind == "categorical" and share >= LARGE_SHARE)
     ties = int(tied) if harmful and tied >= ENOUGH_TIES else 0
-    return Column(kind, m, step, float(values[top]), share, atoms, family, ties)
+    return Column(kind, m, float(values[top]), share, atoms, family, ties)
 
 
 def _values(cells: FloatArray) -> tuple[FloatArray, IntArray]:
@@ -124,9 +84,7 @@ def _values(cells: FloatArray) -> tuple[FloatArray, IntArray]:
     return values[order[first]], np.bincount(group, weights=counts).astype(np.int64)
 
 
-def _kind(
-    values: FloatArray, counts: IntArray, step: float, share: float
-) -> tuple[str, tuple[float, ...]]:
+def _kind(values: FloatArray, counts: IntArray, share: float) -> tuple[str, tuple[float, ...]]:
     n, m = int(counts.sum()), len(values)
     if m == 1:
         return "constant", ()
@@ -137,9 +95,7 @@ def _kind(
     if _counted(values, counts):
         return "counts", ()
     atoms = _atoms(values, counts)
-    if atoms:
-        return "inflated", atoms
-    return ("rounded" if step > 0 and n >= 2 * m else "continuous"), ()
+    return ("inflated" if atoms else "continuous"), atoms
 
 
 def _counted(values: FloatArray, counts: IntArray) -> bool:
@@ -177,10 +133,9 @@ def describe_columns(X: Any) -> pd.DataFrame:
     pandas.DataFrame
         One row per column, named as in a DataFrame or numbered:
 
-        - kind: "continuous", "rounded", "inflated" (a few values stand out), "nearly constant",
-          "counts", "categorical" (up to seven values), "binary", "constant", or "words";
+        - kind: "continuous", "inflated" (a few values stand out), "nearly constant", "counts",
+          "categorical" (up to seven values), "binary", "constant", or "words";
         - distinct: number of different values;
-        - step: what the values were recorded in, or 0;
         - value, share: the most frequent value, and the share of the items that have it;
         - atoms: the values that are too frequent for a density;
         - family: the one that takes such values for what they are;
@@ -193,7 +148,7 @@ def describe_columns(X: Any) -> pd.DataFrame:
 
     See Also
     --------
-    bayesclust.families.mixed_family : the families of the columns put together.
+    bayesclust.families.Mixed : the families of the columns put together.
 
     Examples
     --------
@@ -216,7 +171,7 @@ def describe_columns(X: Any) -> pd.DataFrame:
         found: dict[str, Any] = column._asdict()
         if words.get(j):
             word = words[j][int(column.value)]
-            found |= {"kind": "words", "step": 0.0, "value": word, "atoms": ()}
+            found |= {"kind": "words", "value": word, "atoms": ()}
             found |= {"family": "categorical", "ties": 0}
         found["finding"] = "ties win clusters of their own" if found["ties"] else "fine"
         rows.append(found)
@@ -249,59 +204,6 @@ def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
         place = pd.Index(found[j]).get_indexer(column.astype(str)).astype(float)
         coded.isetitem(j, np.where(column.isna(), np.nan, place))
     return coded, found
-
-
-def dequantize(X: Any, *, seed: Seed = 0) -> FloatArray:
-    """Move every recorded value to some place within the step that it stands for.
-
-    Items that share a value of a column that `bayesclust.describe_columns` finds to be continuous,
-    rounded or inflated are spread evenly over its step, in random order; atoms stay. It is for
-    coarse columns, whose step comes near the spread within a cluster.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-        Missing cells (NaN) stay missing.
-    seed : int, Generator or None, default 0
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-        Within half a step of X.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X is no table of real numbers.
-
-    References
-    ----------
-    Theis, van den Oord, Bethge (2016), A note on the evaluation of generative models, Sec. 3.1.
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> X = np.round(np.random.default_rng(0).normal(size=(200, 1)), 1)
-    >>> Y = bc.families.dequantize(X)
-    >>> len(np.unique(X)), len(np.unique(Y)), bool((np.abs(Y - X) <= 0.05 + 1e-12).all())
-    (39, 200, True)
-    """
-    items, rng = check_items(X, missing=True).copy(), check_random_state(seed)
-    for j, x in enumerate(items.T):
-        column = describe_column(x)
-        if column.step > 0 and column.kind in ("continuous", "rounded", "inflated"):
-            moved = ~np.isnan(x) & ~np.isin(x, column.atoms)
-            items[moved, j] += column.step * (_places(x[moved], rng) - 0.5)
-    return items
-
-
-def _places(x: FloatArray, rng: Generator) -> FloatArray:
-    """Uniform numbers; of m equal values one lies in each m-th part of the unit interval."""
-    order = np.lexsort((rng.random(len(x)), x))
-    _, group, number = np.unique(x, return_inverse=True, return_counts=True)
-    rank = np.empty(len(x))
-    rank[order] = np.arange(len(x)) - np.repeat(np.cumsum(number) - number, number)
-    return np.asarray((rank + rng.random(len(x))) / number[group])
 
 
 # Cells: which are refused, which are missing, which columns vary, and standard units.
@@ -367,12 +269,6 @@ class StandardColumns(NamedTuple):
     kept: IntArray
 
 
-def resolution(column: FloatArray) -> float:
-    """Median distance between neighbouring distinct values; 0 for a constant column."""
-    values = np.unique(column[~np.isnan(column)])
-    return float(np.median(np.diff(values))) if len(values) > 1 else 0.0
-
-
 def standard_columns(X: FloatArray, *, common_unit: bool = False) -> StandardColumns:
     """Standardise by the cells seen, or divide all by the root mean variance; one column stays."""
     # a column without any value is constant
@@ -393,5 +289,7 @@ def standard_columns(X: FloatArray, *, common_unit: bool = False) -> StandardCol
         spread = np.full(len(kept), max(np.sqrt(np.nanvar(shrunk, axis=0).mean()), 1e-12))
     centre = np.nanmean(shrunk, axis=0)
     Z = np.ascontiguousarray((X[:, kept] / scale - centre) / spread)
-    floor = np.array([resolution(column) for column in Z.T]) ** 2 / 12
+    # the resolution of a column: the median distance of neighbouring values, 0 if it is constant
+    gaps = [np.diff(np.unique(x[~np.isnan(x)])) for x in Z.T]
+    floor = np.array([np.median(own) if len(own) else 0.0 for own in gaps]) ** 2 / 12
     return StandardColumns(Z, centre * scale, spread * scale, floor, kept)

@@ -78,12 +78,8 @@ class BoundDiscrete(base.BoundFamily):
         if self.reader is not None:
             return self.reader(X)
         rows = np.ascontiguousarray(check_items(X, least=1, missing=True)[:, self.kept])
-        self.check(rows)
-        return rows
-
-    def check(self, rows: FloatArray) -> None:
-        """Refuse cells of the columns kept that the family cannot model."""
         self.family.check(rows, self.kept)
+        return rows
 
 
 class DirichletPrior(NamedTuple):
@@ -123,8 +119,7 @@ class BoundDirichlet(base.BoundFamily):
 
     def parameters(self, hyper: FloatArray) -> FloatArray:
         """Pseudo-counts of all columns' codes, shape (F,)."""
-        pseudo_counts: FloatArray = hyper[0] * self.shares
-        return pseudo_counts
+        return np.asarray(hyper[0] * self.shares)
 
     def prior(self, hyper: FloatArray) -> DirichletPrior:
         return DirichletPrior(self.parameters(hyper), self.first)
@@ -203,9 +198,9 @@ def _shift(state, i, k, sign):  # type: ignore[no-untyped-def]
             state.total[k, state.code[i, j]] += sign * state.powers[0]
 
 
-@device(fastmath=FAST, no_refcount=True)
-def _move(state: CodedState, i: int, k: int, sign: int) -> None:
-    """Put an item in a cluster or take it out, with the logarithms of the codes it shows alone."""
+@base.implements(base.move_item, CodedState)
+def _move_item(state, i, k, sign):  # type: ignore[no-untyped-def]
+    # of the codes that the item shows alone, logarithms change
     missing, usual = len(state.prior.beta), 0.0
     base.shift(state, i, k, float(sign))
     for j in range(len(state.reference)):
@@ -217,16 +212,6 @@ def _move(state: CodedState, i: int, k: int, sign: int) -> None:
         usual += _compare(state, k, j)
     state.usual[k] = usual
     state.count[k] += sign
-
-
-@base.implements(base.add_item, CodedState)
-def _add_item(state, i, k):  # type: ignore[no-untyped-def]
-    _move(state, i, k, 1)
-
-
-@base.implements(base.remove_item, CodedState)
-def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    _move(state, i, k, -1)
 
 
 @base.implements(base.derive, CodedState)
@@ -342,10 +327,6 @@ class Bernoulli(DiscreteFamily):
     ``theta_kj ~ Beta(s m_j, s (1 - m_j))`` with m_j the share of ones in the column, one more of
     each counted in. Constant columns are left out.
 
-    References
-    ----------
-    Khashabi et al., Eq. 3, 4 and 7.
-
     Examples
     --------
     >>> from bayesclust.families import Bernoulli
@@ -447,9 +428,10 @@ def refuse_unknown(X: FloatArray, sizes: IntArray, columns: IntArray | None = No
 class BoundCategorical(BoundCoded):
     """Dirichlet-categorical columns; hyper = (concentration beta of one code,)."""
 
-    def check(self, rows: FloatArray) -> None:
-        super().check(rows)
+    def transform(self, X: ArrayLike) -> FloatArray:
+        rows = super().transform(X)
         refuse_unknown(rows, self.sizes, self.kept)
+        return rows
 
     def columns(self, X: FloatArray) -> Any:
         """The columns that vary, whole numbers; missing cells, which are masked, are zero."""
@@ -489,10 +471,6 @@ class Categorical(DiscreteFamily):
     -----
     A column has the codes from 0 to the largest one seen. Missing cells (NaN) and constant columns
     are left out.
-
-    References
-    ----------
-    Khashabi et al., Eq. 3, 4 and 7.
 
     Examples
     --------

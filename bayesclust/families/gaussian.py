@@ -38,7 +38,7 @@ for a column recorded to a resolution r, and the priors of what is learned are c
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from abc import ABC
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
@@ -98,11 +98,7 @@ class GaussianFamily(base.Family):
     strength: Hyper = STRENGTH
     mean_precision: Hyper = MEAN_PRECISION
     common_unit: ClassVar[bool] = False
-
-    @property
-    @abstractmethod
-    def bound_type(self) -> type[BoundColumns]:
-        """The family on data."""
+    bound_type: ClassVar[type[BoundColumns]]
 
     def bind(self, X: FloatArray) -> BoundColumns:
         """Standardise the columns and fill in the prior."""
@@ -223,9 +219,8 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
             state.precision[k, a, b] = state.precision[empty, a, b]
 
 
-@device(fastmath=FAST, no_refcount=True)
-def _move(state: FullState, i: int, k: int, sign: float) -> None:
-    """Put an item into what a cluster caches (sign = 1), or take it out (-1), uncounted."""
+@base.implements(base.move_item, FullState)
+def _move_item(state, i, k, sign):  # type: ignore[no-untyped-def]
     # Psi_{n+1} = Psi_n + g d d',  d = x - m_n,  g = kappa_n / (kappa_n + 1); Sherman and Morrison
     # for the inverse
     d, power, u = state.X.shape[1], sign * state.power[0], state.work
@@ -242,18 +237,7 @@ def _move(state: FullState, i: int, k: int, sign: float) -> None:
         state.mean[k, a] += share * (state.X[i, a] - state.mean[k, a])
         state.total[k, a] += sign * state.X[i, a]
     state.logdet[k] += math.log1p(g * q)
-
-
-@base.implements(base.add_item, FullState)
-def _add_item(state, i, k):  # type: ignore[no-untyped-def]
-    _move(state, i, k, 1.0)
-    state.count[k] += 1
-
-
-@base.implements(base.remove_item, FullState)
-def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    _move(state, i, k, -1.0)
-    state.count[k] -= 1
+    state.count[k] += sign
 
 
 @base.implements(base.log_predictive, FullState)
@@ -605,8 +589,7 @@ class FullGaussian(GaussianFamily):
 
     References
     ----------
-    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Conjugate Bayesian analysis of the Gaussian
-    distribution, Sec. 9.
+    Murphy (2007), Conjugate Bayesian analysis of the Gaussian distribution, Sec. 9.
 
     Examples
     --------

@@ -327,10 +327,6 @@ class DiagonalGaussian(GaussianFamily):
     ``b0_j = (a0 - 1) (scale * s_j**2 + r_j**2 / 12)`` with s_j a column's standard deviation and
     r_j its resolution, of the cells seen.
 
-    References
-    ----------
-    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Sec. 6.
-
     Examples
     --------
     >>> from bayesclust.families import DiagonalGaussian
@@ -359,10 +355,6 @@ class SphericalGaussian(GaussianFamily):
     Notes
     -----
     Columns are centred and divided by one unit. Constant columns are left out.
-
-    References
-    ----------
-    Khashabi et al., Eq. 3, 4 and 7, and Sec. 4; Murphy (2007), Sec. 6.
 
     Examples
     --------

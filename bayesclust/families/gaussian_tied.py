@@ -194,11 +194,6 @@ class TiedGaussian(GaussianFamily):
     ``Psi0`` is that of `FullGaussian`. The covariance of a draw is not recorded: prediction draws
     it given the partition. By "variational" it is a point value, its mean given the rest.
 
-    References
-    ----------
-    Khashabi et al., Eq. 3, 4 and 7; Murphy (2007), Sec. 9; the pooled scatter is that of linear
-    discriminant analysis.
-
     Examples
     --------
     >>> from bayesclust.families import TiedGaussian

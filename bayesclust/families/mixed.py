@@ -10,9 +10,10 @@ a_R of a column, in every cluster k
     x = a_1 with probability theta_1, else a_2 with probability theta_2, ..., else x ~ N(mu_k, v_k)
     theta_kr ~ Beta(s m_r, s (1 - m_r)),    (mu_k, v_k) as in `gaussian_columns`
 
-(Cragg 1971, with a Gaussian beyond the hurdle; the density has a point mass at every atom). The
-likelihood factors: whether an item has an atom, missing for items that have an earlier one, are
-columns of `Bernoulli`; values, missing for items with an atom, columns of `DiagonalGaussian`.
+(Cragg 1971, Eq. 5 to 7, with a Gaussian beyond the hurdle; the density has a point mass at every
+atom). The likelihood factors: whether an item has an atom, missing for items that have an earlier
+one, are columns of `Bernoulli`; values, missing for items with an atom, columns of
+`DiagonalGaussian`.
 
 In compiled code the states of the parts are a chain of pairs: in a loop over a tuple of unlike
 states numba would count references to all their arrays at every step.
@@ -32,10 +33,10 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numpyro import numpyro_modules, side_by_side
-from bayesclust.checks import check_items, real_array
+from bayesclust.checks import check_items, real_array, shown
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, get_family
-from bayesclust.families.columns import describe_column, read_words, refuse_cells
+from bayesclust.families.columns import describe_column, refuse_cells
 from bayesclust.families.discrete import Bernoulli, Recoded
 from bayesclust.families.divergence import Divergence, Unbound
 from bayesclust.families.gaussian import MEAN_PRECISION, STRENGTH, FullGaussian
@@ -66,18 +67,11 @@ def _clear_cluster(state, k):  # type: ignore[no-untyped-def]
     base.clear_cluster(state.others, k)
 
 
-@base.implements(base.add_item, Parts)
-def _add_item(state, i, k):  # type: ignore[no-untyped-def]
-    state.count[k] += 1
-    base.add_item(state.first, i, k)
-    base.add_item(state.others, i, k)
-
-
-@base.implements(base.remove_item, Parts)
-def _remove_item(state, i, k):  # type: ignore[no-untyped-def]
-    state.count[k] -= 1
-    base.remove_item(state.first, i, k)
-    base.remove_item(state.others, i, k)
+@base.implements(base.move_item, Parts)
+def _move_item(state, i, k, sign):  # type: ignore[no-untyped-def]
+    state.count[k] += sign
+    base.move_item(state.first, i, k, sign)
+    base.move_item(state.others, i, k, sign)
 
 
 @base.implements(base.set_items, Parts)
@@ -142,17 +136,17 @@ class BoundProduct(base.BoundFamily):
         return self._with((part.for_prediction() for part in self.parts), predictive_power=1.0)
 
     def with_rows(self, rows: FloatArray) -> Self:
-        pairs = zip(self.parts, self._blocks(rows), strict=True)
-        return self._with((part.with_rows(block) for part, block in pairs), X=rows)
+        return self._with((part.with_rows(own) for part, own in self._blocks(rows)), X=rows)
 
     @property
     def widths(self) -> tuple[int, ...]:
         """Columns of X of each part."""
         return tuple(part.X.shape[1] for part in self.parts)
 
-    def _blocks(self, X: FloatArray) -> list[FloatArray]:
+    def _blocks(self, X: FloatArray) -> Iterator[tuple[base.BoundFamily, FloatArray]]:
+        """The parts, each with its columns of X."""
         blocks = np.split(X, np.cumsum(self.widths)[:-1], axis=1)
-        return [np.ascontiguousarray(block) for block in blocks]
+        return zip(self.parts, map(np.ascontiguousarray, blocks), strict=True)
 
     def _hypers(self, hyper: Any) -> Iterator[Any]:
         return _split(hyper, [len(part.hyper_priors) for part in self.parts])
@@ -171,8 +165,7 @@ class BoundProduct(base.BoundFamily):
         return np.concatenate(blocks, axis=1)
 
     def row_constants(self, rows: FloatArray) -> FloatArray:
-        pairs = zip(self.parts, self._blocks(rows), strict=True)
-        return np.asarray(np.sum([part.row_constants(block) for part, block in pairs], axis=0))
+        return np.asarray(sum(part.row_constants(own) for part, own in self._blocks(rows)))
 
     def embedding(self) -> FloatArray:
         """The parts' embeddings, in each of which a user's column has variance one on average."""
@@ -208,8 +201,7 @@ class BoundProduct(base.BoundFamily):
     # Rows are one array for each part; statistics and terms those of the parts in one flat tuple.
 
     def rows(self, X: FloatArray) -> Terms:
-        pairs = zip(self.parts, self._blocks(X), strict=True)
-        return tuple(part.rows(block)[0] for part, block in pairs)
+        return tuple(part.rows(own)[0] for part, own in self._blocks(X))
 
     def statistics(self, xp: Any, rows: Terms, weight: Any) -> Terms:
         pairs = zip(self.parts, rows, strict=True)
@@ -226,7 +218,7 @@ class BoundProduct(base.BoundFamily):
 
     def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         triples = self._given(statistics, hyper)
-        return np.asarray(np.sum([part.log_marginals(own, its) for part, own, its in triples], 0))
+        return np.asarray(sum(part.log_marginals(own, its) for part, own, its in triples))
 
     def _given(self, statistics: Terms, hyper: FloatArray) -> Iterator[Any]:
         own = _split(statistics, [part.n_arrays for part in self.parts])
@@ -270,38 +262,37 @@ def columns_of(pairs: Pairs, d: int) -> tuple[IntArray, ...]:
     given = []
     for number, (_, columns) in enumerate(pairs):
         try:
-            given.append(np.atleast_1d(np.arange(d)[columns]))
+            own = np.atleast_1d(np.arange(d)[columns])
         except (IndexError, TypeError):
+            own = np.zeros(0, np.int64)
+        if len(own) == 0:
             raise ValueError(
-                f"parts[{number}] asks for the columns {columns!r}, but X has the columns 0 to "
-                f"{d - 1}; give a list of their numbers."
-            ) from None
-        if len(given[-1]) == 0:
-            raise ValueError(f"parts[{number}] has no columns; give it some or leave it out.")
+                f"parts[{number}] has the columns {columns!r}, but X has the columns 0 to {d - 1}: "
+                "give a list of their numbers, or leave the part out."
+            )
+        given.append(own)
     times = np.bincount(np.concatenate(given), minlength=d)
-    for what, columns, remedy in (
-        ("used by no part", np.flatnonzero(times == 0), "give them a family or drop them from X"),
-        ("used more than once", np.flatnonzero(times > 1), "give every column to one part"),
-    ):
-        if len(columns):
-            raise ValueError(f"the columns {columns.tolist()} of X are {what}; {remedy}.")
+    if (times != 1).any():
+        wrong = np.flatnonzero(times != 1)
+        raise ValueError(
+            f"the columns {wrong.tolist()} of X are used {times[wrong].tolist()} times: give every "
+            "column to one part, or drop it from X."
+        )
     return tuple(given)
 
 
 def check_parts(parts: Any) -> list[tuple[base.Family, Any]]:
     """Pairs of a family and its columns, if they are that."""
-    if not isinstance(parts, (list, tuple)) or len(parts) == 0:
-        raise TypeError(f"parts={parts!r} is no list of pairs; give [(family, columns), ...].")
-    pairs = []
-    for number, pair in enumerate(parts):
-        what = f"parts[{number}] is"
-        if not isinstance(pair, (list, tuple)) or len(pair) != 2:
-            raise TypeError(f"{what} {pair!r}; give a pair of a family and its columns.")
-        family = get_family(pair[0])
+    several = isinstance(parts, (list, tuple)) and len(parts) > 0
+    if not several or any(not isinstance(one, (list, tuple)) or len(one) != 2 for one in parts):
+        raise TypeError(f"parts={shown(parts)} is no list of pairs: give [(family, columns), ...].")
+    pairs = [(get_family(family), columns) for family, columns in parts]
+    for number, (family, _) in enumerate(pairs):
         if isinstance(family, (Product, Mixed, TiedGaussian)):
-            kind = type(family).__name__
-            raise TypeError(f"{what} a {kind}, which cannot be one part of several; give others.")
-        pairs.append((family, pair[1]))
+            raise TypeError(
+                f"parts[{number}] is a {type(family).__name__}, which cannot be one part of "
+                "several; give others."
+            )
     return pairs
 
 
@@ -315,23 +306,22 @@ def bind_parts(pairs: Pairs, X: FloatArray) -> BoundProduct:
                 atoms[j] = found
     wide = beyond_hurdles(X, tuple(atoms))
     first = X.shape[1] + np.cumsum([0, *map(len, atoms)])
-    factors: list[tuple[base.Family, IntArray, str]] = []
+    parts, taken, priors = [], [], []
     for (family, _), columns in zip(pairs, given, strict=True):
+        factors: list[tuple[base.Family, IntArray, str]] = [(family, columns, "")]
         if isinstance(family, HurdleGaussian):
             indicators = np.concatenate([np.arange(first[j], first[j + 1]) for j in columns])
-            factors += family.factors(wide, columns, indicators)
-        else:
-            factors.append((family, columns, ""))
-    parts = tuple(_bind_part(family, wide[:, own], own) for family, own, _ in factors)
-    priors = [
-        replace(prior, name=name or prior.name)
-        for part, (_, _, name) in zip(parts, factors, strict=True)
-        for prior in part.hyper_priors
-    ]
+            factors = list(family.factors(wide, columns, indicators))
+        for factor, own, name in factors:
+            part = _bind_part(factor, wide[:, own], own)
+            parts.append(part)
+            taken.append(own)
+            priors += [replace(prior, name=name or prior.name) for prior in part.hyper_priors]
     whole = np.concatenate([part.X for part in parts], axis=1)
     constant = sum(part.log_constant for part in parts)
-    taken = tuple(own for _, own, _ in factors)
-    return BoundProduct(whole, constant, unique_names(priors), parts, taken, tuple(atoms))
+    return BoundProduct(
+        whole, constant, unique_names(priors), tuple(parts), tuple(taken), tuple(atoms)
+    )
 
 
 def _bind_part(family: base.Family, block: FloatArray, columns: IntArray) -> base.BoundFamily:
@@ -361,17 +351,15 @@ class PartsDivergence(Unbound):
         pairs = check_parts(self.family.parts)
         given = columns_of(pairs, items.shape[1])
         blocks = [items[:, own] for own in given]
-        both = zip(pairs, blocks, strict=True)
-        parts = [_part_limit(family).bind(block) for (family, _), block in both]
+        limits = []
+        for family, _ in pairs:
+            # alone, spherical clusters have the unit of the data; beside others they need their own
+            spherical = isinstance(family, SphericalGaussian)
+            limits.append(Standardized(common_unit=True) if spherical else family.limit())
+        parts = [limit.bind(block) for limit, block in zip(limits, blocks, strict=True)]
         points = [part.points(block) for part, block in zip(parts, blocks, strict=True)]
         cuts = tuple(np.cumsum([own.shape[1] for own in points])[:-1].tolist())
-        return BoundParts(tuple(parts), given, cuts, self.takes_missing)
-
-
-def _part_limit(family: base.Family) -> Divergence:
-    # alone, spherical clusters have the unit of the data; beside other columns they need their own
-    spherical = isinstance(family, SphericalGaussian)
-    return Standardized(common_unit=True) if spherical else family.limit()
+        return BoundParts(tuple(parts), given, cuts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -381,7 +369,6 @@ class BoundParts(Divergence):
     parts: tuple[Divergence, ...]
     given: tuple[IntArray, ...]
     cuts: tuple[int, ...]
-    takes_missing: bool
     name = "product"
 
     def _pairs(self, points: FloatArray) -> list[tuple[Divergence, FloatArray]]:
@@ -401,7 +388,7 @@ class BoundParts(Divergence):
         return sum(part.n_free(block) for part, block in self._pairs(points))
 
     def phi(self, points: FloatArray) -> FloatArray:
-        return np.asarray(np.sum([part.phi(block) for part, block in self._pairs(points)], axis=0))
+        return np.asarray(sum(part.phi(block) for part, block in self._pairs(points)))
 
     def natural(self, centers: FloatArray) -> FloatArray:
         pairs = self._pairs(centers)
@@ -410,8 +397,8 @@ class BoundParts(Divergence):
 
     def offset(self, centers: FloatArray) -> FloatArray:
         pairs = self._pairs(centers)
-        offsets = [part.phi(own) if part.squared else part.offset(own) for part, own in pairs]
-        return np.asarray(np.sum(offsets, axis=0))
+        offsets = (part.phi(own) if part.squared else part.offset(own) for part, own in pairs)
+        return np.asarray(sum(offsets))
 
 
 @dataclass(frozen=True)
@@ -471,10 +458,6 @@ class HurdleGaussian(base.Family):
     atom_strength : float, HyperPrior or "learn", default "learn"
         How many items the prior of the atoms' probabilities is worth, as in `Bernoulli`.
 
-    References
-    ----------
-    Cragg (1971), Some statistical models for limited dependent variables, Econometrica 39, Eq. 5-7.
-
     Examples
     --------
     >>> from bayesclust.families import HurdleGaussian
@@ -527,43 +510,7 @@ class HurdleGaussian(base.Family):
         return found
 
 
-def mixed_family(X: ArrayLike) -> base.Family:
-    """A family for each kind of column that `bayesclust.describe_columns` finds, put together.
-
-    Continuous and rounded columns get Gaussian clusters, with a full covariance where they are
-    complete and at most 20; inflated, nearly constant and two-valued ones a `HurdleGaussian`; zeros
-    and ones `Bernoulli`; counts `Poisson`; few values and words `Recoded`.
-
-    Parameters
-    ----------
-    X : array-like or DataFrame of shape (n, d)
-        Words of a DataFrame stand for codes, in alphabetical order.
-
-    Returns
-    -------
-    Family
-        A `Product`, all parts written out, or the only family there is need of.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X is no table of real numbers and words.
-
-    Examples
-    --------
-    >>> from bayesclust.families import mixed_family
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.c_[rng.normal(size=(100, 2)), rng.random(100) < 0.2]
-    >>> for family, columns in mixed_family(X).parts:
-    ...     print(type(family).__name__, columns)
-    FullGaussian [0, 1]
-    Bernoulli [2]
-    """
-    coded, words = read_words(X)
-    return _by_kind(check_items(coded, missing=True), tuple(words))
-
-
-def _by_kind(items: FloatArray, words: Sequence[int]) -> base.Family:
+def by_kind(items: FloatArray, words: Sequence[int]) -> base.Family:
     """The families of all columns' kinds; in some there are codes of words."""
     found = [describe_column(x) for x in items.T]
     for j in words:
@@ -593,7 +540,11 @@ def _by_kind(items: FloatArray, words: Sequence[int]) -> base.Family:
 
 @dataclass(frozen=True)
 class Mixed(base.Family):
-    """Every column in a family of its kind, chosen as `mixed_family` does.
+    """Every column in a family of its kind, which `bayesclust.describe_columns` tells.
+
+    Continuous columns get Gaussian clusters, with a full covariance where they are complete and at
+    most 20; inflated, nearly constant and two-valued ones a `HurdleGaussian`; zeros and ones
+    `Bernoulli`; counts `Poisson`; few values and words `Recoded`.
 
     Parameters
     ----------
@@ -615,4 +566,4 @@ class Mixed(base.Family):
     def bind(self, X: FloatArray) -> base.BoundFamily:
         """Bind the families of the columns' kinds to them."""
         items = check_items(X, missing=True)
-        return _by_kind(items, self.words).bind(items)
+        return by_kind(items, self.words).bind(items)

@@ -1,4 +1,4 @@
-"""Count vectors: multinomial clusters with a Dirichlet prior.
+"""Count vectors: multinomial clusters with a Dirichlet prior (TVClust Eq. 7 and Sec. 5.4).
 
     theta_k ~ Dirichlet(beta, ..., beta),    x_i | theta_k ~ Multinomial(N_i, theta_k)
 
@@ -142,10 +142,6 @@ class Multinomial(base.Family):
     ----------
     concentration : float, HyperPrior or "learn", default "learn"
         beta: prior pseudo-count of every column, as in `Categorical`.
-
-    References
-    ----------
-    Khashabi et al., Eq. 3, 4, 7 and Sec. 5.4 (count data).
 
     Examples
     --------

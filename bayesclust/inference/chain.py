@@ -40,7 +40,8 @@ from bayesclust.inference.parameters import (
     Tally,
     walk_clusters,
 )
-from bayesclust.partition_priors import WITHIN, DirichletProcess, Nested, PartitionPrior, Tables
+from bayesclust.partition_priors import DirichletProcess, Nested, PartitionPrior, Tables
+from bayesclust.partition_priors.nested import WITHIN
 from bayesclust.typing import FloatArray, IntArray
 
 SPARE_SLOTS = 4
@@ -222,10 +223,10 @@ class State:
         refresh(self.clusters, self.assignment)
 
     def statistics(self) -> Terms:
-        """Statistics of the clusters in use, in the order of their slots."""
+        """Weighted statistics of the clusters in use, in the order of their slots."""
         labels = self.assignment.place[self.assignment.z]
         number = int(self.assignment.number[0])
-        return hard_statistics(self.problem.family.components(), labels, number)
+        return hard_statistics(self.problem.family, labels, number)
 
     def start_hyper(self, z: IntArray) -> FloatArray:
         """Hyper-parameters to start from; what clusters share is drawn given labels 0..K-1."""
@@ -233,14 +234,13 @@ class State:
         hyper = family.initial_hyper()
         if not family.n_shared:
             return hyper
-        components = family.components()
-        statistics = hard_statistics(components, z, int(z.max()) + 1)
-        return components.draw_shared(statistics, hyper, self.rng)
+        statistics = hard_statistics(family, z, int(z.max()) + 1)
+        return family.draw_shared(statistics, hyper, self.rng)
 
     def redraw_shared(self) -> None:
         """Draw what clusters share, given them."""
         family = self.problem.family
-        self.hyper = family.components().draw_shared(self.statistics(), self.hyper, self.rng)
+        self.hyper = family.draw_shared(self.statistics(), self.hyper, self.rng)
         family.set_hyper(self.clusters, self.hyper)
         self.refresh()
 
@@ -266,7 +266,7 @@ class State:
         """log p(X | z, hyper-parameters), with what clusters share integrated out."""
         family = self.problem.family
         if family.n_shared:
-            return family.components().log_total(self.statistics(), self.hyper)
+            return family.log_total(self.statistics(), self.hyper)
         return float(walk_clusters(self.clusters, self.assignment, TOTAL))
 
     def log_partition(self) -> float:
@@ -358,11 +358,10 @@ class BaseMeasure(Move):
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         family = self.sampler.family = state.problem.family
         if family.n_shared:
-            components = family.components()
             statistics = state.statistics()
 
             def log_marginal(values: FloatArray) -> float:
-                return components.log_total(statistics, values)
+                return family.log_total(statistics, values)
 
             state.hyper = self.sampler.walk(log_marginal, state.hyper, state.rng, adapt=adapt)
             state.redraw_shared()

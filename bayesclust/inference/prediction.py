@@ -25,14 +25,8 @@ from scipy.special import logsumexp
 from bayesclust._numba import FAST, kernel
 from bayesclust.families.base import BoundFamily, hard_statistics, log_predictive
 from bayesclust.inference.assignment import Assignment, new_assignment, refresh
-from bayesclust.partition_priors import (
-    DirichletProcess,
-    NestedTables,
-    PartitionPrior,
-    Tables,
-    Values,
-    nested_tables,
-)
+from bayesclust.partition_priors import DirichletProcess, PartitionPrior, Tables, Values
+from bayesclust.partition_priors.nested import NestedTables, nested_tables
 from bayesclust.typing import FloatArray, IntArray
 
 # terms held at a time: new items x clusters x draws
@@ -175,13 +169,12 @@ def with_shared(family: BoundFamily, labels: IntArray, hyper: FloatArray) -> Flo
     """
     if not family.n_shared:
         return hyper
-    components = family.components()
     rng = np.random.default_rng(0)
     whole = np.empty((len(hyper), hyper.shape[1] + family.n_shared))
     for s, z in enumerate(labels):
         own = np.append(hyper[s], np.zeros(family.n_shared))
-        statistics = hard_statistics(components, z, int(z.max()) + 1)
-        whole[s] = components.draw_shared(statistics, own, rng)
+        statistics = hard_statistics(family, z, int(z.max()) + 1)
+        whole[s] = family.draw_shared(statistics, own, rng)
     return whole
 
 

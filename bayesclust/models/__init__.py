@@ -5,7 +5,7 @@ JAX is loaded only where a program runs. Programs run in the precision that the 
 """
 
 from bayesclust.models.dcrc import WeightPrior, dcrc, dcrc_log_joint
-from bayesclust.models.joint import log_joint, mixture_log_joint
+from bayesclust.models.joint import log_joint
 from bayesclust.models.sites import constraint_sites
 from bayesclust.models.tvclust import tvclust, tvclust_marginal, tvclust_mixture
 
@@ -15,7 +15,6 @@ __all__ = [
     "dcrc",
     "dcrc_log_joint",
     "log_joint",
-    "mixture_log_joint",
     "tvclust",
     "tvclust_marginal",
     "tvclust_mixture",

@@ -233,12 +233,10 @@ def dcrc_log_joint(
         Weights, the biases last.
     z : array of int, shape (n,)
         Labels in 0..K-1.
-    X : array of shape (n, d)
-    constraints : sequence of Constraints
+    X, constraints, prior
+        As in `dcrc`.
     noise : sequence of mappings
         Noise parameters of each constraint object.
-    prior : WeightPrior or None
-        As in `dcrc`.
     precision : float or None, default None
         That of the weights, where the prior learns it; None takes its prior mean.
 

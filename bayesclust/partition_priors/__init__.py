@@ -5,13 +5,9 @@ from bayesclust.partition_priors.base import Parameter as Parameter
 from bayesclust.partition_priors.base import Tables as Tables
 from bayesclust.partition_priors.base import Values as Values
 from bayesclust.partition_priors.finite_mixtures import KnownK, MixtureOfFiniteMixtures
-from bayesclust.partition_priors.nested import WITHIN as WITHIN
 from bayesclust.partition_priors.nested import Nested
-from bayesclust.partition_priors.nested import NestedTables as NestedTables
 from bayesclust.partition_priors.nested import as_nested as as_nested
 from bayesclust.partition_priors.nested import as_prior as as_prior
-from bayesclust.partition_priors.nested import nested_log_prob as nested_log_prob
-from bayesclust.partition_priors.nested import nested_tables as nested_tables
 from bayesclust.partition_priors.pitman_yor import PitmanYor
 
 __all__ = [

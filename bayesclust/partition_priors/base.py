@@ -323,7 +323,8 @@ class DirichletProcess(PartitionPrior):
     concentration : float or (shape, rate), default (1.0, 1.0)
         alpha, or its Gamma prior.
     log_fixed : float or None, default None
-        Log alpha held at this value, however small or large.
+        Log alpha held at this value, however small or large; the concentration is then the nearest
+        positive finite float.
 
     Examples
     --------
@@ -340,21 +341,12 @@ class DirichletProcess(PartitionPrior):
     w_parameters: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
+        if self.log_fixed is not None:
+            reach = np.log([np.nextafter(0.0, 1.0), np.finfo(np.float64).max])
+            object.__setattr__(self, CONCENTRATION, float(np.exp(np.clip(self.log_fixed, *reach))))
         one = self.parameters[CONCENTRATION]
         plain = (one.a, one.b) if one.fixed is None else one.fixed
         object.__setattr__(self, CONCENTRATION, plain)
-
-    @classmethod
-    def from_log(cls, log_alpha: float) -> DirichletProcess:
-        """Hold alpha at exp(log_alpha); the concentration is the nearest positive finite float.
-
-        Examples
-        --------
-        >>> DirichletProcess.from_log(-1e6).log_fixed
-        -1000000.0
-        """
-        least, most = np.log(np.nextafter(0.0, 1.0)), np.log(np.finfo(np.float64).max)
-        return cls(float(np.exp(np.clip(log_alpha, least, most))), float(log_alpha))
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:

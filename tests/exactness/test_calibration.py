@@ -148,7 +148,7 @@ def ranks_of_blocked(name, number, seed):
         truth = quantities_of_blocked(*made.draw(), 0)
         X = world.problem.family.embedding()
         for chain in made.unknowns:
-            fresh = blocked.Unknowns(world.problem, chain.components, chain.rng)
+            fresh = blocked.Unknowns(world.problem, chain.rng)
             chain.values, chain.hyper, chain.noise = fresh.values, fresh.hyper, fresh.noise
             chain.hyper_sampler = fresh.hyper_sampler
         seeded = [seeded_partition(X, int(rng.integers(1, 6)), rng) for _ in range(CHAINS)]

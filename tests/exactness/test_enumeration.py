@@ -160,9 +160,10 @@ def test_faulty_draw_of_parameters_is_noticed(fault, monkeypatch):
 
 
 def test_new_cluster_with_parameters_from_the_prior_is_noticed(monkeypatch):
-    def from_prior(self, state, components, rows):
-        nothing = components.statistics(np, rows, np.zeros((1, 1)))
-        return components.draw(nothing, state.hyper, state.rng)
+    def from_prior(self, state, rows):
+        family = state.problem.family
+        nothing = family.statistics(np, rows, np.zeros((1, 1)))
+        return family.terms(nothing, state.hyper, state.rng)
 
     monkeypatch.setattr(ParameterScan, "draw_alone", from_prior)
     assert not compared(loose(), None, 12_000, 4, gibbs_chain).agrees

@@ -151,20 +151,20 @@ def assert_parameters_in_hand(
     bound: BoundFamily, hyper: NDArray[np.float64], rng: Generator, draws: int = 20_000
 ) -> None:
     """Drawn parameters predict as the marginals do, and expected terms are means over draws."""
-    components, n = bound.components(), len(bound.X)
+    n = len(bound.X)
     for members in (np.arange(0), np.arange(5)):
         z = np.ones(n, np.int64)
         z[members] = 0
-        statistics = hard_statistics(components, z, 2)
+        statistics = hard_statistics(bound, z, 2)
         many = tuple(np.repeat(part[:1], draws, axis=0) for part in statistics)
-        terms = components.draw(many, hyper, rng)
-        log_density = components.log_density(np, components.rows, terms)
+        terms = bound.terms(many, hyper, rng)
+        log_density = bound.log_likelihood(np, bound.own_rows, terms)
         alone = bound.log_marginal(bound.X[members], hyper)
         for i in (6, 9):
             together = bound.log_marginal(bound.X[[*members, i]], hyper)
             ratio = np.exp(log_density[i] - (together - alone))
             assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(draws) + 1e-9
-        expected = components.expected(statistics, hyper)
-        mean = components.log_density(np, components.rows, expected)[:, 0]
+        expected = bound.terms(statistics, hyper)
+        mean = bound.log_likelihood(np, bound.own_rows, expected)[:, 0]
         error = log_density.std(axis=1) / np.sqrt(draws)
         assert (np.abs(log_density.mean(axis=1) - mean) < 4.5 * error + 1e-9).all()

@@ -167,14 +167,14 @@ def test_whole_items_are_predicted_under_coarsened_clusters(name):
         assert family.for_prediction() is family
         return
     asked, hyper = family.for_prediction(), family.initial_hyper()
-    driver, components = Driver(asked, hyper), family.components()
+    driver = Driver(asked, hyper)
     for i in range(6):
         driver.add(i, 0)
     z = (np.arange(len(family.X)) >= 6).astype(np.int64)
-    statistics = hard_statistics(components, z, 2)
+    statistics = hard_statistics(family, z, 2)
     many = tuple(np.repeat(part[:1], 20_000, axis=0) for part in statistics)
-    terms = components.draw(many, hyper, np.random.default_rng(0))
-    rows = tuple(row[8:9] for row in components.rows)
+    terms = family.terms(many, hyper, np.random.default_rng(0))
+    rows = tuple(row[8:9] for row in family.own_rows)
     ratio = np.exp(family.log_density(np, rows, terms)[0] - driver.predictive(8, 0))
     assert abs(ratio.mean() - 1) < 4.5 * ratio.std() / np.sqrt(len(ratio)) + 1e-9
 
@@ -189,17 +189,17 @@ def test_parameters_in_hand_agree_with_the_marginals(name):
 def test_expected_log_density_is_the_slope_of_the_marginal(name):
     """At the optimal q(theta) the bound depends on a weight by the expected log density alone."""
     family = bind(name, make=fixed)
-    components, hyper, step = family.components(), family.initial_hyper(), 1e-5
+    hyper, step = family.initial_hyper(), 1e-5
     weight = np.random.default_rng(0).dirichlet(np.ones(3), size=len(family.X))
-    statistics = components.statistics(np, components.rows, weight)
-    slope = components.log_density(np, components.rows, components.expected(statistics, hyper))
+    statistics = family.statistics(np, family.own_rows, weight)
+    slope = family.log_density(np, family.own_rows, family.terms(statistics, hyper))
     for i, k in [(0, 0), (3, 1), (7, 2)]:
         values = []
         for sign in (1, -1):
             moved = weight.copy()
             moved[i, k] += sign * step
-            own = components.statistics(np, components.rows, moved)
-            values.append(components.log_marginal(own, hyper).sum())
+            own = family.statistics(np, family.own_rows, moved)
+            values.append(family.log_marginals(own, hyper).sum())
         expected = pytest.approx(slope[i, k], rel=1e-5, abs=1e-6)
         assert (values[0] - values[1]) / (2 * step) == expected
 
@@ -210,16 +210,15 @@ def test_jax_computes_what_numpy_does(name):
     import jax.numpy as jnp
 
     family = bind(name, make=fixed)
-    components = family.components()
     weight = np.random.default_rng(0).dirichlet(np.ones(3), size=len(family.X))
-    statistics = components.statistics(np, components.rows, weight)
-    terms = components.expected(statistics, family.initial_hyper())
+    statistics = family.statistics(np, family.own_rows, weight)
+    terms = family.terms(statistics, family.initial_hyper())
     with jax.enable_x64(True):
-        found = components.statistics(jnp, components.rows, jnp.asarray(weight))
-        density = components.log_density(jnp, components.rows, terms)
+        found = family.statistics(jnp, family.own_rows, jnp.asarray(weight))
+        density = family.log_density(jnp, family.own_rows, terms)
     for one, other in zip(found, statistics, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
-    expected = components.log_density(np, components.rows, terms)
+    expected = family.log_density(np, family.own_rows, terms)
     np.testing.assert_allclose(density, expected, rtol=1e-10, atol=1e-10)
 
 

@@ -18,8 +18,8 @@ from bayesclust.families import (
     Poisson,
     Product,
     Recoded,
-    mixed_family,
 )
+from bayesclust.families.mixed import by_kind
 from tests.families.reference import binary_data, coded_data, count_data
 
 ATOMS = [[0.0], [1.0, -1.0], []]
@@ -108,8 +108,8 @@ def test_units_of_a_part_do_not_decide_the_embedding(X):
 @pytest.mark.parametrize(
     ("parts", "error", "sentence"),
     [
-        ((), TypeError, r"parts=\(\) is no list of pairs; give \[\(family, columns\), ...\]"),
-        ([FullGaussian()], TypeError, r"parts\[0\] is FullGaussian.*; give a pair of a family and"),
+        ((), TypeError, r"parts=\(\) is no list of pairs: give \[\(family, columns\), ...\]"),
+        ([FullGaussian()], TypeError, r"parts=\[FullGaussian.* is no list of pairs: give "),
         (
             [(Product([("poisson", 0)]), [0])],
             TypeError,
@@ -119,18 +119,14 @@ def test_units_of_a_part_do_not_decide_the_embedding(X):
         (
             [("gaussian", [0, 1])],
             ValueError,
-            r"the columns \[2, 3\] of X are used by no part; give",
+            r"the columns \[2, 3\] of X are used \[0, 0\] times: ",
         ),
         (
             [("gaussian", [0, 1, 2]), ("poisson", [2, 3])],
             ValueError,
-            r"the columns \[2\] of X are ",
+            r"the columns \[2\] of X are used \[2\] times: ",
         ),
-        (
-            [("gaussian", [0, 7])],
-            ValueError,
-            r"parts\[0\] asks for the columns \[0, 7\], but X has",
-        ),
+        ([("gaussian", [0, 7])], ValueError, r"parts\[0\] has the columns \[0, 7\], but X has"),
     ],
 )
 def test_parts_that_do_not_fit_are_refused(X, parts, error, sentence):
@@ -232,7 +228,7 @@ def parts_of(family):
     return {type(own).__name__: columns for own, columns in family.parts}
 
 
-def test_mixed_family_gives_every_column_the_family_of_its_kind(rng):
+def test_mixed_gives_every_column_the_family_of_its_kind(rng):
     n = 300
     table = np.column_stack(
         [
@@ -252,9 +248,9 @@ def test_mixed_family_gives_every_column_the_family_of_its_kind(rng):
         "Bernoulli": [1],
         "Recoded": [5],
     }
-    assert parts_of(mixed_family(table)) == expected
+    assert parts_of(by_kind(table, ())) == expected
     hole = np.where(np.arange(n * 7).reshape(n, 7) == 4, np.nan, table)
-    assert parts_of(mixed_family(hole))["HurdleGaussian"] == [0, 3, 4, 6]
-    assert mixed_family(table[:, [0, 4]]) == FullGaussian()
-    np.testing.assert_array_equal(Mixed().bind(table).X, mixed_family(table).bind(table).X)
-    assert isinstance(mixed_family(table[:, [5]]), Recoded)
+    assert parts_of(by_kind(hole, ()))["HurdleGaussian"] == [0, 3, 4, 6]
+    assert by_kind(table[:, [0, 4]], ()) == FullGaussian()
+    np.testing.assert_array_equal(Mixed().bind(table).X, by_kind(table, ()).bind(table).X)
+    assert by_kind(table[:, [5]], ()) == by_kind(table[:, [0]], [0]) == Recoded()

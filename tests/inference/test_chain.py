@@ -9,7 +9,7 @@ from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import from_text, to_text
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves
-from bayesclust.models import log_joint, mixture_log_joint
+from bayesclust.models import log_joint
 from bayesclust.partition_priors import DirichletProcess, KnownK, Nested, PitmanYor
 from tests.exactness.test_enumeration import each_chain
 from tests.inference.states import STARTS, chain, check_assignment
@@ -61,12 +61,9 @@ def test_log_joint_is_that_of_the_model(sampler, prior):
         at = {"constraints": state.problem.constraints, "values": state.values}
         at |= {"hyper": state.hyper, "noise": state.noise}
         if sampler == "mixture":
-            at |= {"partition_prior": Nested(prior), "within_values": state.within}
-            expected = mixture_log_joint(
-                state.labels, state.assignment.z, state.problem.family, **at
-            )
-        else:
-            expected = log_joint(state.labels, state.problem.family, partition_prior=prior, **at)
+            at |= {"components": state.assignment.z, "within_values": state.within}
+        given = Nested(prior) if sampler == "mixture" else prior
+        expected = log_joint(state.labels, state.problem.family, partition_prior=given, **at)
         assert state.log_joint() == pytest.approx(expected, abs=1e-8)
         assert one.draw()[1]["log_joint"] == state.log_joint()
 

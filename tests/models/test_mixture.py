@@ -5,8 +5,9 @@ import pytest
 
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families import get_family
-from bayesclust.models import mixture_log_joint, tvclust_mixture
-from bayesclust.partition_priors import WITHIN, DirichletProcess, nested_log_prob
+from bayesclust.models import log_joint, tvclust_mixture
+from bayesclust.partition_priors import DirichletProcess
+from bayesclust.partition_priors.nested import WITHIN, nested_log_prob
 from tests.families.reference import log_conditional
 from tests.models.test_tvclust import T, Z, answers, data_for, density, drawn, log_labels
 
@@ -38,7 +39,7 @@ def test_program_and_collapsed_joint_are_one_model(name, power):
     noise = [{k: params[own[k]] for k in own} for own in noise_names(views)]
     values, within_values = {"concentration": alpha}, {"concentration": beta}
     at = {"values": values, "within_values": within_values, "hyper": hyper, "noise": noise}
-    collapsed = mixture_log_joint(Z, Z * S + C, bound, constraints=views, **at)
+    collapsed = log_joint(Z, bound, Z * S + C, constraints=views, **at)
     (labelled, sticks), (below, within) = log_labels(Z, alpha, T), within_labels(beta)
     collapsed += (
         labelled

@@ -118,8 +118,7 @@ OWN: dict[str, tuple[str, Any]] = {
     "losses.Loss.*.truth": ("integer labels", TRUTH),
     "posterior.CredibleBall.distance.labels": ("integer labels", TRUTH),
     **dict.fromkeys(("*.objective.labels", "*.log_joint.labels"), ("integer labels", TRUTH)),
-    **dict.fromkeys(("*describe_columns.X", "*dequantize.X"), ("items with gaps", X)),
-    "families.mixed_family.X": ("items with gaps", X),
+    "*describe_columns.X": ("items with gaps", X),
     **dict.fromkeys(("diagnose.posterior", "write_report.posterior"), ("tree", world.tree)),
     "constraint_*.posterior": ("answered", world.tree),
     "source_reliability.posterior": ("answered", world.tree),
@@ -206,9 +205,8 @@ ONLY = {
     "RelativeConstraints.sample": ("labels", "size", "error_rate", "n_sources", "seed", "name"),
     "*.objective": ("labels",),
     "posterior.to_datatree": ("z", "X", "constraints"),
-    "models.log_joint": ("z",),
+    "models.log_joint": ("z", "components"),
     "ConfusionNoise": ("prior",),
-    "models.mixture_log_joint": ("z", "components"),
     "models.dcrc_log_joint": ("W", "z", "X"),
     "models.WeightPrior": ("precision",),
     "models.dcrc": ("X", "n_clusters", "constraints"),
@@ -359,9 +357,8 @@ CALLS = {
     "models.tvclust_marginal": traced(bc.models.tvclust_marginal),
     "models.tvclust_mixture": traced(bc.models.tvclust_mixture),
     "models.dcrc": traced(bc.models.dcrc),
-    "models.log_joint": lambda z: bc.models.log_joint(z, world.bound()),
-    "models.mixture_log_joint": lambda z, components: bc.models.mixture_log_joint(
-        z, components, world.bound()
+    "models.log_joint": lambda z, components=None: bc.models.log_joint(
+        z, world.bound(), components
     ),
     "posterior.to_datatree": lambda z, **more: bc.posterior.to_datatree({"z": z}, **more),
     "write_report": to_file(bc.write_report, "report.html"),

@@ -20,7 +20,7 @@ from scipy.special import gamma
 
 from bayesclust._jax import in_x64
 from bayesclust.constraints.base import N_PATTERNS
-from bayesclust.families.base import Components, Terms
+from bayesclust.families.base import Terms
 from bayesclust.inference.assignment import check_labels
 from bayesclust.inference.blocked.layout import (
     BY_BLOCK,
@@ -106,10 +106,10 @@ class Unknowns:
     """Everything unknown of one chain but its labels, and the statistics of its clusters."""
 
     @in_x64
-    def __init__(self, problem: TVClustProblem, components: Components, rng: Generator) -> None:
+    def __init__(self, problem: TVClustProblem, rng: Generator) -> None:
         self.rng = rng
         self.hyper_sampler = HyperSampler(problem.family)
-        self.use(problem, components)
+        self.use(problem)
         self.hyper = problem.family.initial_hyper()
         self.values = problem.partition_prior.initial()
         self.noise = [view.noise.initial(view.n_sources) for view in problem.constraints]
@@ -123,10 +123,14 @@ class Unknowns:
         """Cluster sizes, (K,)."""
         return np.asarray(np.rint(self.statistics[0]), dtype=np.int64)
 
-    def use(self, problem: TVClustProblem, components: Components) -> None:
+    @property
+    def weighted(self) -> Terms:
+        """The statistics as the family takes them."""
+        return self.problem.family.weighted(self.statistics)
+
+    def use(self, problem: TVClustProblem) -> None:
         """Take over these data and answers; `see` must follow."""
         self.problem = problem
-        self.components = components
         self.hyper_sampler.family = problem.family
 
     def new_key(self) -> NDArray[np.uint32]:
@@ -143,14 +147,15 @@ class Unknowns:
     def update(self, *, adapt: bool, freeze_noise: bool) -> Slots:
         """Draw all but the labels: `adapt` tunes steps, `freeze_noise` keeps noise at its mean."""
         problem = self.problem
-        components = self.components
+        family = problem.family
+        statistics = self.weighted
         rng = self.rng
 
         def log_marginal(hyper: FloatArray) -> float:
-            return components.log_total(self.statistics, hyper)
+            return family.log_total(statistics, hyper)
 
         self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
-        self.hyper = components.draw_shared(self.statistics, self.hyper, rng)
+        self.hyper = family.draw_shared(statistics, self.hyper, rng)
         prior = problem.partition_prior
         self.values = prior.update(self.values, [self.sizes], rng)
         if not freeze_noise:
@@ -164,16 +169,16 @@ class Unknowns:
             weight = np.ones_like(weight)
         new = len(weight) - len(self.least)
         padded = tuple(
-            np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in self.statistics
+            np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in statistics
         )
-        return Slots(weight, log_weight, components.draw(padded, self.hyper, rng), level)
+        return Slots(weight, log_weight, family.terms(padded, self.hyper, rng), level)
 
     def log_joint(self) -> float:
         """log p(everything), cluster parameters integrated out, in the user's units."""
         problem = self.problem
         prior = problem.partition_prior
         value = prior.log_prob(self.sizes, self.values) + prior.log_prior(self.values)
-        data = self.components.log_total(self.statistics, self.hyper)
+        data = problem.family.log_total(self.weighted, self.hyper)
         value += data + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
         for view, counts, noise in zip(problem.constraints, self.counts, self.noise, strict=True):
@@ -232,11 +237,10 @@ class BlockedChains:
         usual = BLOCK_SIZE.get(self.mesh.devices.flat[0].platform, BLOCK_SIZE_ELSEWHERE)
         self.block_size = block_size or max(usual // self.number_of_chains, LEAST_BLOCK_SIZE)
         self.whole = everywhere(self.mesh)
-        components = problem.family.components()
-        self.unknowns = [Unknowns(problem, components, rng) for rng in rngs]
+        self.unknowns = [Unknowns(problem, rng) for rng in rngs]
         self.labels: Labels
         self.put_data(problem)
-        self.step = Step(components, self.mesh, problem.n_items, self.layout.slice)
+        self.step = Step(problem.family, self.mesh, problem.n_items, self.layout.slice)
         self.put_labels(np.asarray(starts))
 
     @in_x64
@@ -293,9 +297,8 @@ class BlockedChains:
     def put_data(self, problem: TVClustProblem) -> None:
         """Take over other data or answers to the same questions; `put_labels` must follow."""
         self.problem = problem
-        components = problem.family.components()
         for chain in self.unknowns:
-            chain.use(problem, components)
+            chain.use(problem)
         self.layout = layout = make_layout(
             problem.constraints, problem.n_items, self.mesh.devices.size, self.block_size
         )
@@ -306,7 +309,7 @@ class BlockedChains:
             self.constraints = [view.restrict(kept) for view in problem.constraints]
         placed = []
         for items, spec in ((layout.free, BY_BLOCK), (layout.answered, BY_ITEM)):
-            rows = tuple(place_rows(self.mesh, row, items, spec) for row in components.rows)
+            rows = tuple(place_rows(self.mesh, row, items, spec) for row in problem.family.own_rows)
             placed.append((place(self.mesh, items.astype(np.uint32), spec), rows))
         incidences = Incidences(*(place(self.mesh, array, BY_BLOCK) for array in layout.incidences))
         self.data = Placed(placed[0], placed[1], incidences)

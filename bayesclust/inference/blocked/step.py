@@ -21,7 +21,7 @@ import jax.numpy as jnp
 from jax.extend.random import threefry_2x32
 from jax.sharding import Mesh
 
-from bayesclust.families.base import Components
+from bayesclust.families.base import BoundFamily
 from bayesclust.inference.blocked.layout import AXIS, BY_BLOCK, BY_ITEM, EVERYWHERE, Incidences
 
 SLICE = 0
@@ -125,8 +125,8 @@ def site_logits(
 class Step:
     """The compiled functions."""
 
-    def __init__(self, components: Components, mesh: Mesh, n_items: int, slice_size: int) -> None:
-        self.components = components
+    def __init__(self, family: BoundFamily, mesh: Mesh, n_items: int, slice_size: int) -> None:
+        self.family = family
         self.n_items = n_items
         self.slice_size = slice_size
         data = Placed((BY_BLOCK, BY_BLOCK), (BY_ITEM, BY_ITEM), Incidences(*[BY_BLOCK] * 8))
@@ -153,7 +153,7 @@ class Step:
         self, data: Placed, labels: Labels, given: Given, next_key: Array
     ) -> tuple[Labels, Totals]:
         slots = len(given.weight)
-        density = self.components.log_density
+        density = self.family.log_likelihood
 
         def free_block(totals: Totals, block: Any) -> tuple[Totals, Array]:
             (items, rows), z = block
@@ -206,7 +206,7 @@ class Step:
         """Totals with the items of a block added."""
         there = items < self.n_items
         weight = (new[:, None] == jnp.arange(len(totals.least))) & there[:, None]
-        statistics = self.components.statistics(jnp, rows, weight.astype(jnp.float64))
+        statistics = self.family.statistics(jnp, rows, weight.astype(jnp.float64))
         least = jnp.where(weight, heights(next_key, items)[:, None], 1.0).min(axis=0)
         return Totals(
             tuple(total + part for total, part in zip(totals.statistics, statistics, strict=True)),
@@ -217,7 +217,7 @@ class Step:
     def _nothing(self, data: Placed, slots: int) -> Totals:
         """Totals over no items."""
         rows = tuple(row[0, :0] for row in data.free[1])
-        statistics = self.components.statistics(jnp, rows, jnp.zeros((0, slots)))
+        statistics = self.family.statistics(jnp, rows, jnp.zeros((0, slots)))
         return Totals(statistics, jnp.ones(slots), jnp.zeros((), jnp.int64))
 
 

@@ -213,7 +213,7 @@ class PathModel:
         constant += sum(one.log_prob(apart, one.noise.initial(one.n_sources)) for one in known)
         graph, xi = pose_answers(confidence, constraints, n)
         constant += gamma * graph.inside(apart, xi)
-        problem = TVClustProblem(family, known, DirichletProcess.from_log(log_alpha))
+        problem = TVClustProblem(family, known, DirichletProcess(log_fixed=log_alpha))
         return cls(problem, gamma, constant)
 
     def energy(self, log_joint: Any) -> Any:

@@ -27,7 +27,7 @@ from numpy.random import Generator
 
 from bayesclust._numba import FAST, kernel
 from bayesclust.constraints.factor_graph import UNPLACED, add_site_logits
-from bayesclust.families.base import Components, Terms, hard_statistics, log_predictive
+from bayesclust.families.base import Terms, hard_statistics, log_predictive
 from bayesclust.inference.assignment import (
     Assignment,
     Target,
@@ -125,22 +125,24 @@ class ParameterScan(Move):
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         state.make_room(SPARE_SLOTS)
-        components = self._components(state)
+        family = state.problem.family
+        if self.family is not family:
+            self.family = family
+            self.hyper_of_prior = None
         number = state.n_clusters
         state.assignment = new_assignment(
             state.assignment.place[state.assignment.z], len(state.assignment.slots)
         )
-        terms = components.draw(
-            hard_statistics(components, state.assignment.z, number), state.hyper, state.rng
-        )
+        statistics = hard_statistics(family, state.assignment.z, number)
+        terms = family.terms(statistics, state.hyper, state.rng)
         count = np.bincount(state.assignment.z, minlength=len(state.assignment.slots))
         order = state.rng.permutation(state.n_items)
         log_alone = self._prior_predictive(state)
         self.moved[0] = 0
-        step = max(LEAST_CHUNK, CHUNK // (number * state.problem.family.X.shape[1]))
+        step = max(LEAST_CHUNK, CHUNK // (number * family.X.shape[1]))
         for begin in range(0, len(order), step):
             items = order[begin : begin + step]
-            terms, count = self._assign(state, components, items, log_alone[items], terms, count)
+            terms, count = self._assign(state, items, log_alone[items], terms, count)
         if len(state.assignment.slots) < len(state.clusters.count):
             refresh(state.clusters, state.assignment)
         else:
@@ -149,26 +151,18 @@ class ParameterScan(Move):
     def statistics(self, state: State) -> dict[str, float]:
         return {"moved": self.moved[0] / state.n_items}
 
-    def _components(self, state: State) -> Components:
-        """The family with parameters, for the data at hand."""
-        if self.family is not state.problem.family:
-            self.family = state.problem.family
-            self.hyper_of_prior = None
-            self.components: Components = self.family.components()
-        return self.components
-
     def _assign(
         self,
         state: State,
-        components: Components,
         items: IntArray,
         log_alone: FloatArray,
         terms: Terms,
         count: IntArray,
     ) -> tuple[Terms, IntArray]:
         """Update some items; returns parameters and sizes of the slots, perhaps more of them."""
-        rows = tuple(row[items] for row in components.rows)
-        density = np.ascontiguousarray(components.log_density(np, rows, terms))
+        family = state.problem.family
+        rows = tuple(row[items] for row in family.own_rows)
+        density = np.ascontiguousarray(family.log_likelihood(np, rows, terms))
         position = 0
         while position < len(items):
             target = state.target._replace(state=None)
@@ -178,18 +172,19 @@ class ParameterScan(Move):
             if k == NONE_OPENED:
                 break
             alone = tuple(row[position - 1 : position] for row in rows)
-            drawn = self.draw_alone(state, components, alone)
+            drawn = self.draw_alone(state, alone)
             terms = tuple(_put(part, k, new) for part, new in zip(terms, drawn, strict=True))
-            density = _put(density.T, k, components.log_density(np, rows, drawn).T).T.copy()
+            density = _put(density.T, k, family.log_likelihood(np, rows, drawn).T).T.copy()
             if state.assignment.number[0] == len(count):
                 state.assignment = _widen(state.assignment)
                 count = np.append(count, np.zeros(len(count), np.int64))
         return terms, count
 
-    def draw_alone(self, state: State, components: Components, rows: Terms) -> Terms:
+    def draw_alone(self, state: State, rows: Terms) -> Terms:
         """Parameters of a cluster that one item has just opened."""
-        statistics = components.statistics(np, rows, np.ones((1, 1)))
-        return components.draw(statistics, state.hyper, state.rng)
+        family = state.problem.family
+        statistics = family.weighted(family.statistics(np, rows, np.ones((1, 1))))
+        return family.terms(statistics, state.hyper, state.rng)
 
     def _prior_predictive(self, state: State) -> FloatArray:
         """log p(x_i) of every item, kept until the base measure changes."""

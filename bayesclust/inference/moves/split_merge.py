@@ -463,7 +463,6 @@ class SharedMove:
 
     def __init__(self, state: State, target: Target, rows: Dirichlets | None = None) -> None:
         self.family = state.problem.family
-        self.components = self.family.components()
         self.hyper = state.hyper
         self.rng = state.rng
         self.target = target
@@ -528,11 +527,11 @@ class SharedMove:
 
     def _mean(self) -> FloatArray:
         """The hyper-parameters with the mean of W given the partition."""
-        return self.components.likeliest_shared(self._statistics(), self.hyper)
+        return self.family.likeliest_shared(self._statistics(), self.hyper)
 
     def _statistics(self) -> Terms:
         labels = np.unique(self.target.assignment.z, return_inverse=True)[1]
-        return hard_statistics(self.components, labels, int(labels.max()) + 1)
+        return hard_statistics(self.family, labels, int(labels.max()) + 1)
 
     def _log_ratio(self, items: IntArray, a: int, merged: int, number: int) -> float:
         """log r without q, the items being split between slot a and another; they stay so."""
@@ -548,9 +547,9 @@ class SharedMove:
         value += log_ratio_of_constraints(
             target.sites, target.table, rows, integrated, z, items, merged
         )
-        value += self.components.log_total(self._statistics(), self.hyper)
+        value += self.family.log_total(self._statistics(), self.hyper)
         z[items] = merged
-        value -= self.components.log_total(self._statistics(), self.hyper)
+        value -= self.family.log_total(self._statistics(), self.hyper)
         z[items] = split
         return float(value)
 

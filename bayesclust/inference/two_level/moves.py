@@ -64,7 +64,7 @@ from bayesclust.inference.moves.split_merge import (
 )
 from bayesclust.inference.parameters import NONE_DRAWN, DrawnNoise
 from bayesclust.inference.two_level.state import TwoLevelState, TwoLevelTarget
-from bayesclust.partition_priors import NestedTables
+from bayesclust.partition_priors.nested import NestedTables
 from bayesclust.typing import FloatArray, IntArray
 
 # --- groups of components

@@ -39,7 +39,7 @@ from bayesclust.inference.assignment import (
 )
 from bayesclust.inference.chain import State, TwoLevelProblem
 from bayesclust.inference.moves.scan import place, take_out, weigh_options
-from bayesclust.partition_priors import NestedTables, nested_log_prob, nested_tables
+from bayesclust.partition_priors.nested import NestedTables, nested_log_prob, nested_tables
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 

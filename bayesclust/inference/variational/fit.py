@@ -112,8 +112,9 @@ class HyperAscent:
 
 def share(state: MeanField) -> None:
     """Give parameters that all clusters share, if any, the values of the largest bound."""
-    if state.task.problem.family.n_shared:
-        hyper = state.task.components.likeliest_shared(state.statistics, state.hyper)
+    family = state.task.family
+    if family.n_shared:
+        hyper = family.likeliest_shared(state.statistics, state.hyper)
         state.set_hyper(hyper, state.data_bound_at(hyper))
 
 
@@ -148,11 +149,11 @@ def merge(state: MeanField) -> MeanField | None:
 
 def merge_gains(state: MeanField) -> FloatArray:
     """Change of the bound by merging each two components, (K, K), but for weights and triplets."""
-    components = state.task.components
+    family = state.task.family
     r = state.r
     first, second = np.triu_indices(state.n_components, 1)
-    alone = components.log_marginal(state.statistics, state.hyper)
-    union = components.log_marginal(
+    alone = family.log_marginals(state.statistics, state.hyper)
+    union = family.log_marginals(
         tuple(part[first] + part[second] for part in state.statistics), state.hyper
     )
     gain = np.zeros((state.n_components,) * 2)

@@ -141,23 +141,23 @@ class Task:
 
     def __init__(self, problem: TVClustProblem) -> None:
         self.problem = problem
-        self.components = problem.family.components()
+        self.family = problem.family
         self.grid = PriorGrid(problem.partition_prior)
         self.answers = SoftAnswers(problem.constraints, problem.n_items)
 
     def statistics(self, r: FloatArray) -> Terms:
-        """Sufficient statistics under responsibilities r (n, K)."""
+        """Weighted sufficient statistics under responsibilities r (n, K)."""
         chunks = self._chunks(r.shape[1])
-        parts = [self.components.statistics(np, rows, r[chunk]) for chunk, rows in chunks]
-        return tuple(sum(pieces[1:], start=pieces[0]) for pieces in zip(*parts, strict=True))
+        parts = [self.family.statistics(np, rows, r[chunk]) for chunk, rows in chunks]
+        return self.family.weighted(tuple(map(sum, zip(*parts, strict=True))))
 
     def log_density(self, terms: Terms, number: int) -> FloatArray:
         """E log p(x_i | theta_k) of all items, shape (n, K)."""
         chunks = self._chunks(number)
-        return np.concatenate([self.components.log_density(np, rows, terms) for _, rows in chunks])
+        return np.concatenate([self.family.log_likelihood(np, rows, terms) for _, rows in chunks])
 
     def _chunks(self, number: int) -> list[tuple[slice, Terms]]:
-        rows = self.components.rows
+        rows = self.family.own_rows
         n = self.problem.n_items
         width = max(1, CHUNK // (number * sum(int(np.prod(row.shape[1:])) for row in rows)))
         cuts = [slice(begin, begin + width) for begin in range(0, n, width)]
@@ -201,7 +201,7 @@ class MeanField:
         family = self.task.problem.family
         value = family.log_hyper_prior(hyper) + family.log_shared_prior(hyper)
         if np.isfinite(value):
-            value += float(self.task.components.log_marginal(self.statistics, hyper).sum())
+            value += float(family.log_marginals(self.statistics, hyper).sum())
         return value
 
     @cached_property
@@ -230,7 +230,7 @@ class MeanField:
 
     def expected_logits(self) -> FloatArray:
         """E log pi_k + E log p(x_i | theta_k), shape (n, K)."""
-        terms = self.task.components.expected(self.statistics, self.hyper)
+        terms = self.task.family.terms(self.statistics, self.hyper)
         return self.task.log_density(terms, self.n_components) + self.weights.expected_log
 
     def messages(self) -> FloatArray:

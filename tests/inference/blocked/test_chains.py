@@ -65,7 +65,7 @@ def test_statistics_draws_and_density_are_those_of_the_labels(name):
     ):
         number = z.max() + 1
         assert set(z) == set(range(number))
-        expected = hard_statistics(problem.family.components(), z, number)
+        expected = hard_statistics(problem.family, z, number)
         for found, part in zip(chain.statistics, expected, strict=True):
             np.testing.assert_allclose(found, part, rtol=1e-10, atol=1e-10)
         for counts, view in zip(chain.counts, problem.constraints, strict=True):
