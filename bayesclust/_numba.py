@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import update_wrapper, wraps
 from traceback import walk_tb
 from typing import Any
 
@@ -68,6 +68,7 @@ class Kernel:
 
     def __init__(self, compiled: Any) -> None:
         self.compiled = compiled
+        update_wrapper(self, compiled.py_func)
 
     def __call__(self, *arguments: Any) -> Any:
         try:
