@@ -7,7 +7,7 @@ from typing import Any
 from bayesclust.checks import shown
 from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, HyperPrior
 from bayesclust.families.base import get_family as get_family
-from bayesclust.families.columns import TiedColumnsWarning
+from bayesclust.families.columns import TiedColumnsWarning, dequantize
 from bayesclust.families.directional import VonMisesFisher
 from bayesclust.families.discrete import Bernoulli, Categorical, Recoded
 from bayesclust.families.divergence import Divergence
@@ -82,4 +82,5 @@ __all__ = [
     "TiedColumnsWarning",
     "TiedGaussian",
     "VonMisesFisher",
+    "dequantize",
 ]
