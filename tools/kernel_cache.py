@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+from functools import cache
 from pathlib import Path
 from threading import RLock
 from typing import TextIO
@@ -45,8 +46,12 @@ def use() -> None:
     _compile_alone(Path(os.environ["NUMBA_CACHE_DIR"]) / "lock")
 
 
+@cache
 def _compile_alone(path: Path) -> None:
-    """Hold the lock file whenever this process holds numba's own lock, to load, compile or save."""
+    """Hold the lock file whenever this process holds numba's own lock, to load, compile or save.
+
+    Once in a process: two listeners would wait for each other.
+    """
     from numba.core import event
 
     class Alone(event.Listener):
