@@ -34,6 +34,7 @@ NAMES = {
         "constraint_credibility source_reliability constraint_ppc constraint_log_likelihood "
         "view_conflict diagnose"
     ),
+    "profiles": "cluster_profiles",
     "report": "write_report",
 }
 __getattr__, __dir__, __all__ = attach(__name__, NAMES, MODULES)

@@ -32,7 +32,7 @@ LAYERS = [
     {"partition_priors"},
     {"models"},
     {"inference", "metrics", "posterior"},
-    {"comparison"},
+    {"comparison", "profiles"},
     {"datasets", "estimators", "information", "plots"},
     {"active", "report"},
     {"cli"},

@@ -539,10 +539,16 @@ class TVClust(base.ConstrainedClusterer):
         base.describe_columns_of_new(self, X)
         if reduction is not None:
             items = reduction.transform(items)
+        rows = items if classifier else problem.family.transform(items)
+        return self.spread_draws(number), rows
+
+    def spread_draws(self, number: int) -> Prediction | ClassifierPrediction:
+        """Draws at even distances, at most so many, as what they say of new items and clusters."""
+        check_is_fitted(self)
+        problem = self._problem
         if isinstance(problem, ClassifierProblem):
-            return ClassifierPrediction(problem, self._class_shares), items
+            return ClassifierPrediction(problem, self._class_shares)
         family = problem.family
-        rows = family.transform(items)
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])
         chosen = evenly_spread(number, len(every))
@@ -553,13 +559,13 @@ class TVClust(base.ConstrainedClusterer):
         prior = problem.partition_prior
         values = _rows(draws, chosen, {name: name for name in prior.parameters})
         if not isinstance(problem, TwoLevelProblem):
-            return Prediction(family, z, values, with_shared(family, z, hyper), prior), rows
+            return Prediction(family, z, values, with_shared(family, z, hyper), prior)
         components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
         names = {name: f"within_{name}" for name in problem.within.parameters}
         within_values = _rows(draws, chosen, names)
         hyper = with_shared(family, components, hyper)
         within = problem.within
-        return Prediction(family, z, values, hyper, prior, components, within, within_values), rows
+        return Prediction(family, z, values, hyper, prior, components, within, within_values)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -41,6 +41,8 @@ from bayesclust.families.divergence import Divergence
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 Terms = tuple[Any, ...]
+Quantity = tuple[int, float | None]
+"""A column of the user's, by its number, or with a value: whether the column shows that."""
 FAMILIES: dict[str, type[Family]] = {}
 """The families, by name; `bayesclust.families` lists them."""
 COMPOSED: dict[str, type[Family]] = {}
@@ -346,6 +348,10 @@ class BoundFamily(ABC):
         """(eta (K, m), a (K,)) given (n (K,), t (K, m)): drawn by `rng`, or else in expectation."""
         raise NotImplementedError(f"{type(self).__name__} has no terms(statistics, ...): write it.")
 
+    def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
+        """Means and variances (K, f) of `quantities` given drawn terms, in the user's units."""
+        raise NotImplementedError(f"{type(self).__name__} has no moments(terms): write it.")
+
     @abstractmethod
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """NumPyro sites of the parameters, in the plate of components, given JAX scalars `hyper`.
@@ -363,6 +369,11 @@ class BoundFamily(ABC):
     def columns(self, X: FloatArray) -> Any:
         """The columns of the user's data that the family models."""
         return X
+
+    @property
+    def quantities(self) -> list[Quantity]:
+        """What `moments` are of: the columns modelled, or whether one of them shows a value."""
+        return [(int(j), None) for j in getattr(self, "kept", range(self.X.shape[1]))]
 
     def log_base(self, rows: FloatArray) -> FloatArray:
         """log h(x) of each row with the change of units, shape (m,)."""

@@ -90,6 +90,12 @@ def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
     return level - mass * prior.log_norm[0]
 
 
+def mean_length(kappa: float, d: int) -> float:
+    """Length of the mean of directions in d dimensions, I_(nu + 1) / I_nu with nu = d / 2 - 1."""
+    order = d / 2 - 1
+    return float(kappa * math.exp(log_ratio(kappa, order + 1) - log_ratio(kappa, order)) / d)
+
+
 def unit_rows(X: FloatArray) -> FloatArray:
     """The rows at length one, refused where there is no direction."""
     if X.shape[1] < 2:
@@ -143,17 +149,23 @@ class BoundVonMisesFisher(base.BoundFamily):
 
     def terms(self, statistics: Terms, hyper: FloatArray, rng: Generator | None = None) -> Terms:
         """mu is von Mises-Fisher about the resultant, with concentration kappa r."""
-        (kappa, order, log_norm), total = self.parameters(hyper), statistics[1]
+        (kappa, _, log_norm), total = self.parameters(hyper), statistics[1]
         length = np.linalg.norm(total, axis=1)
         mean = np.where(length[:, None] > 0, total, np.eye(1, total.shape[1]))
         mean /= np.where(length > 0, length, 1.0)[:, None]
         x = kappa * length
-        if rng is None:  # I_(nu + 1) / I_nu
-            ratios = [math.exp(log_ratio(v, order + 1) - log_ratio(v, order)) for v in x]
-            mean = mean * (x * ratios / total.shape[1])[:, None]
+        if rng is None:
+            mean = mean * np.array([mean_length(v, total.shape[1]) for v in x])[:, None]
         else:
             mean = draw_directions(mean, x, rng)
         return kappa * mean, np.full(len(mean), log_norm)
+
+    def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
+        """Those of the columns of unit vectors (Mardia and Jupp 2000, Sec. 9.3)."""
+        kappa, d = float(np.linalg.norm(terms[0][0])), self.X.shape[1]
+        direction, length = terms[0] / kappa, mean_length(kappa, d)
+        along = 1.0 - length**2 - d * length / kappa
+        return length * direction, length / kappa + along * np.square(direction)
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """A normal vector "axis", whose direction is uniform, as samplers need a flat space."""

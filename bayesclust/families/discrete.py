@@ -137,6 +137,10 @@ class BoundDirichlet(base.BoundFamily):
             whole = np.logaddexp.reduceat(logs, self.first[:-1], axis=1)
         return logs - np.repeat(whole, self.sizes, axis=1), np.zeros(len(logs))
 
+    def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
+        probability = np.exp(terms[0])
+        return probability, probability * (1.0 - probability)
+
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         raise TypeError("shares that count gamma-fold have no program in NumPyro.")
 
@@ -304,6 +308,9 @@ class BoundBernoulli(BoundCoded):
         """The zeros and ones; missing cells have their column's mean."""
         return fill_in(self.X)
 
+    def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
+        return super().moments((terms[0][:, 1::2],))
+
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         _, numpyro, dist = numpyro_modules()
         no, yes = self.shares.reshape(-1, 2).T
@@ -428,6 +435,11 @@ def refuse_unknown(X: FloatArray, sizes: IntArray, columns: IntArray | None = No
 class BoundCategorical(BoundCoded):
     """Dirichlet-categorical columns; hyper = (concentration beta of one code,)."""
 
+    @property
+    def quantities(self) -> list[base.Quantity]:
+        pairs = zip(self.kept, self.sizes, strict=True)
+        return [(int(j), float(code)) for j, size in pairs for code in range(size)]
+
     def transform(self, X: ArrayLike) -> FloatArray:
         rows = super().transform(X)
         refuse_unknown(rows, self.sizes, self.kept)
@@ -513,6 +525,10 @@ class BoundRecoded(BoundCategorical):
     """Dirichlet-categorical columns of codes that stand for the values `levels`."""
 
     levels: Levels
+
+    @property
+    def quantities(self) -> list[base.Quantity]:
+        return [(j, float(self.levels[j][int(code or 0)])) for j, code in super().quantities]
 
     def columns(self, X: FloatArray) -> Any:
         return super().columns(codes(X, self.levels))

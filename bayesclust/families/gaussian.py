@@ -394,6 +394,18 @@ class BoundFullGaussian(BoundColumns):
         mean = numpyro.sample("mean", at_origin)
         return self.centre + self.unit * mean, self.unit[:, None] * lower
 
+    def covariances(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
+        """Means (K, d) and covariances (K, d, d) given drawn terms, in the user's units."""
+        root, centre, _ = terms
+        inverse = np.linalg.inv(root)
+        lower = self.unit[:, None] * inverse
+        mean = self.centre + self.unit * (inverse @ centre[:, :, None])[:, :, 0]
+        return mean, lower @ np.swapaxes(lower, 1, 2)
+
+    def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
+        mean, covariance = self.covariances(terms)
+        return mean, np.diagonal(covariance, axis1=1, axis2=2)
+
     def caches(self, slots: int) -> Mapping[str, Any]:
         n, d = self.X.shape
         fields = {

@@ -240,6 +240,12 @@ class BoundDiagonalGaussian(BoundColumns):
             return np.hstack([slope, -0.5 * precision]), -level.sum(axis=1)
         return np.hstack([slope, -0.5 * precision, level]), np.zeros(len(level))
 
+    def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
+        d = self.X.shape[1]
+        slope, precision = terms[0][:, :d], -2.0 * terms[0][:, d : d + len(self.floor)]
+        mean = self.centre + self.unit * slope / precision
+        return mean, np.square(self.unit) / precision
+
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         jnp, numpyro, dist = numpyro_modules()
         kappa0, a0, b0 = self.parameters(hyper)

@@ -216,6 +216,24 @@ class BoundProduct(base.BoundFamily):
         triples = self._given(statistics, hyper)
         return tuple(term for part, own, its in triples for term in part.terms(own, its, rng))
 
+    @property
+    def quantities(self) -> list[base.Quantity]:
+        """Those of the parts, one after the other; an atom is a value of its column."""
+        wide: list[base.Quantity] = [(j, None) for j in range(len(self.atoms))]
+        wide += [(j, atom) for j, own in enumerate(self.atoms) for atom in own]
+        found = []
+        for part, given in zip(self.parts, self.given, strict=True):
+            for at, value in part.quantities:
+                column, atom = wide[given[at]]
+                found.append((column, value if atom is None else atom))
+        return found
+
+    def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
+        own = _split(terms, [part.n_arrays for part in self.parts])
+        both = [part.moments(its) for part, its in zip(self.parts, own, strict=True)]
+        mean, variance = (np.concatenate(side, axis=1) for side in zip(*both, strict=True))
+        return mean, variance
+
     def log_marginals(self, statistics: Terms, hyper: FloatArray) -> FloatArray:
         triples = self._given(statistics, hyper)
         return np.asarray(sum(part.log_marginals(own, its) for part, own, its in triples))

@@ -147,6 +147,10 @@ class BoundPoisson(BoundDiscrete):
         log_rate, rate = base.gammas(shape + total, rate + seen, rng)
         return np.hstack([log_rate, -rate]), np.zeros(len(rate))
 
+    def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
+        rate = np.exp(terms[0][:, : len(self.mean)])
+        return rate, rate
+
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         jnp, numpyro, dist = numpyro_modules()
         shape, rate = self.parameters(hyper)

@@ -4,6 +4,7 @@ from bayesclust.plots.answers import constraint_graph, credibility, credibility_
 from bayesclust.plots.chains import ranks, traces
 from bayesclust.plots.limit_path import limit_path
 from bayesclust.plots.partitions import entropy, n_clusters, partitions
+from bayesclust.plots.profiles import profiles
 from bayesclust.plots.similarity import agreement, similarity
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "limit_path",
     "n_clusters",
     "partitions",
+    "profiles",
     "ranks",
     "reliability",
     "similarity",

@@ -75,7 +75,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("natural", max_listed=3, n_pairs=5, max_clusters=0, num_warmup=6, growth=5),
     **sort("natural", new_clusters=0),
     **sort("cluster numbers", K=[2, 3]),
-    **sort("(0, 1)", level=0.9),
+    **sort("(0, 1)", level=0.9, prob=0.9),
     **sort("(1, inf)", base=2.0),
     **sort("(0, inf)", strength=0.5, a=1.0, alpha=1.0, temperature=2.0),
     **sort("[0, inf)", tau=1.0, prior_items=1.0, dnk_weight=0.0, separation=4.0),
@@ -128,6 +128,7 @@ OWN: dict[str, tuple[str, Any]] = {
     "plots.*.X": ("optional points", X),
     "plots.similarity.order": ("choice", "clusters"),
     "plots.credibility_ranking.max_listed": ("count", 3),
+    "plots.profiles.max_listed": ("count", 3),
     "active.ExploreConsolidate.n_clusters": ("optional count", 3),
     "TVClust.num_samples": ("optional count", 6),
     "write_report.path": ("path", "report.html"),
@@ -214,7 +215,7 @@ ONLY = {
 }
 """Entries of which some arguments are in the table, the others being parts of one."""
 SLOW = ["DCRC.fit", "TVClust.fit", "[A-Z]*Means", "DCRC", "TVClust", "MinimalModification"]
-SLOW += ["models.*", "plots.*", "write_report", "leave_view_out", "limit_path"]
+SLOW += ["models.*", "plots.*", "write_report", "leave_view_out", "limit_path", "cluster_profiles"]
 """Patterns of entries of which a good call takes more than a tenth of a second or so."""
 UNCONSTRAINED = ("DPMeans",)
 METHODS = ["predict", "predict_proba", "predict_novelty", "predict_similarity", "score_samples"]
