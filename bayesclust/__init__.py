@@ -11,7 +11,7 @@ from bayesclust._lazy import attach
 __version__ = "0.1.0"
 
 MODULES = (
-    "active comparison constraints datasets estimators families information metrics models "
+    "active constraints datasets estimators families information metrics models "
     "partition_priors plots posterior"
 )
 NAMES = {

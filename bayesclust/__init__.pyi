@@ -1,5 +1,4 @@
 from . import active as active
-from . import comparison as comparison
 from . import constraints as constraints
 from . import datasets as datasets
 from . import estimators as estimators
@@ -47,6 +46,7 @@ from .posterior import similar_items as similar_items
 from .posterior import similarity_matrix as similarity_matrix
 from .posterior import source_reliability as source_reliability
 from .posterior import view_conflict as view_conflict
+from .profiles import cluster_profiles as cluster_profiles
 from .report import write_report as write_report
 
 __version__: str

@@ -102,11 +102,11 @@ def cluster_profiles(
     >>> import numpy as np
     >>> import pandas as pd
     >>> import bayesclust as bc
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.r_[rng.normal((160, 5), 4, (20, 2)), rng.normal((180, 5), 4, (20, 2))]
+    >>> y = np.repeat([0, 1], 30)
+    >>> X = np.random.default_rng(0).normal(np.c_[160 + 20 * y, 5 + 0 * y], 4)
     >>> data = pd.DataFrame(X, columns=["height", "noise"])
-    >>> short = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
-    >>> table = bc.cluster_profiles(bc.TVClust(**short).fit(data))
+    >>> est = bc.TVClust("variational", num_samples=50, random_state=0).fit(data)
+    >>> table = bc.cluster_profiles(est, labels=y)
     >>> table["mean"].xs("height", level="feature").round(-1)
     cluster
     0    160.0

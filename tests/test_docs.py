@@ -119,6 +119,10 @@ CLAIMS = {
         and [columns for _, columns in names["chosen"].parts] == [[0, 1], [2]]
     ),
     "choosing_a_family": lambda names: names["better"] == "gaussian",
+    "describing_clusters": lambda names: (
+        names["telling"] == {0: "petal length", 1: "petal length", 2: "petal length"}
+        and names["table"].loc[(0, "petal length"), "mean_high"] < 2
+    ),
     "chains_disagree": lambda names: not names["report"].ok and names["agreed"].shape == (150, 150),
     "asking_questions": lambda names: (
         names["bc"].metrics.pairwise_f(names["labels"], names["y"]) > 0.9

@@ -339,9 +339,6 @@ bc.cluster_profiles(FIT.posterior_)
 bc.cluster_profiles(bc.DCRC(2))
     TypeError: the estimator must be a fitted TVClust, whose clusters have densities; got DCRC:
     pass one, or describe the items of each label.
-bc.cluster_profiles(bc.TVClust())
-    NotFittedError: This TVClust instance is not fitted yet. Call 'fit' with appropriate arguments
-    before using this estimator.
 bc.cluster_profiles(CLASSES)
     ValueError: the clusters of this fit are classes of a classifier, which have no parameters: fit
     with cluster_model="single" or "mixture", or describe the items of each label.

@@ -65,10 +65,10 @@ def profiles(
     --------
     >>> import numpy as np
     >>> import bayesclust as bc
-    >>> X = np.r_[np.random.default_rng(0).normal(size=(20, 2)), np.full((20, 2), [0, 9.0])]
-    >>> X[20:] += np.random.default_rng(1).normal(size=(20, 2))
-    >>> short = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
-    >>> axes = bc.plots.profiles(bc.TVClust(**short).fit(X))
+    >>> y = np.repeat([0, 1], 30)
+    >>> X = np.random.default_rng(0).normal(np.c_[0 * y, 9 * y])
+    >>> est = bc.TVClust("variational", num_samples=50, random_state=0).fit(X)
+    >>> axes = bc.plots.profiles(est, labels=y)
     >>> [ax.get_title(loc="left") for ax in axes]
     ['1', '0']
     """

@@ -16,6 +16,7 @@ TITLES = {
     "constraints": "Side information",
     "families": "Families",
     "posterior": "Posteriors",
+    "profiles": "Describing clusters",
     "comparison": "Comparing fits",
     "report": "Reports",
     "losses": "Losses between partitions",

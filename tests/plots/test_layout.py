@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from tests.test_profiles import FIT
 
 PLOTS = {
     "agreement": (lambda p, **k: bc.plots.agreement(bc.agreement({"a": p, "b": [0] * 18}), **k), 1),
@@ -15,6 +16,7 @@ PLOTS = {
     "n_clusters": (bc.plots.n_clusters, 1),
     "similarity": (bc.plots.similarity, 1),
     "partitions": (bc.plots.partitions, 4),
+    "profiles": (lambda p, **k: bc.plots.profiles(FIT, **k), 2),
     "reliability": (bc.plots.reliability, 2),
 }
 
