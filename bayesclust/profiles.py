@@ -53,7 +53,7 @@ def cluster_profiles(
     Parameters
     ----------
     estimator : TVClust
-        Fitted, with any family and any `cluster_model` but a classifier.
+        Fitted, with any family and clusters of a density: no classifier and no `AtGamma`.
     labels : array-like of int, shape (n,), optional
         The partition; by default `labels_`.
     num_draws : int, default 200
@@ -151,10 +151,12 @@ def _spread_draws(estimator: Any, number: int) -> Prediction:
             f"{type(estimator).__name__}: pass one, or describe the items of each label."
         )
     drawn = spread_draws(number)
-    if not isinstance(drawn, Prediction):
+    model = getattr(estimator, "cluster_model", "single")
+    if not isinstance(drawn, Prediction) or not isinstance(model, str):
+        kind = "a model at a gamma" if isinstance(drawn, Prediction) else "a classifier"
         raise ValueError(
-            "the clusters of this fit are classes of a classifier, which have no parameters: fit "
-            'with cluster_model="single" or "mixture", or describe the items of each label.'
+            f"the clusters of {kind} have no parameters in the units of the data: fit with "
+            'cluster_model="single" or "mixture", or describe the items of each label.'
         )
     return drawn
 
