@@ -13,7 +13,7 @@ with shares by the prior within; moments are those of the mixture.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,14 +30,6 @@ __all__ = ["cluster_profiles"]
 
 Moments = Callable[[Terms], tuple[FloatArray, FloatArray]]
 TINY = 1e-300
-
-
-class _Draws(NamedTuple):
-    """S draws of the parameters of K clusters."""
-
-    mean: FloatArray  # (S, K, f)
-    variance: FloatArray  # (S, K, f)
-    share: FloatArray  # (S, K)
 
 
 def cluster_profiles(
@@ -128,12 +120,12 @@ def cluster_profiles(
         f"{number:,} draws of {len(clusters):,} clusters with {len(quantities):,} features",
         "ask for fewer draws",
     )
-    draws = _draw(drawn, z, number, moments, rng)
+    mean, variance, share = _draw(drawn, z, number, moments, rng)
     size = np.bincount(z)
-    columns: dict[str, Any] = {"size": np.broadcast_to(size[:, None], draws.mean.shape[1:])}
-    columns |= _summary("weight", np.broadcast_to(draws.share[:, :, None], draws.mean.shape), tail)
-    columns |= _summary("mean", draws.mean, tail) | _summary("sd", np.sqrt(draws.variance), tail)
-    columns["difference"] = _differences(draws, size)
+    columns: dict[str, Any] = {"size": np.broadcast_to(size[:, None], mean.shape[1:])}
+    columns |= _summary("weight", np.broadcast_to(share[:, :, None], mean.shape), tail)
+    columns |= _summary("mean", mean, tail) | _summary("sd", np.sqrt(variance), tail)
+    columns["difference"] = _differences(mean, variance, size)
     order = sorted(range(len(quantities)), key=lambda at: quantities[at][0])
     names = _names(estimator, [quantities[at] for at in order])
     index = pd.MultiIndex.from_product([clusters, names], names=["cluster", "feature"])
@@ -181,8 +173,10 @@ def _moments(estimator: Any, drawn: Prediction) -> tuple[Moments, list[Quantity]
     return moments, [(j, None) for j in range(items.shape[1])]
 
 
-def _draw(drawn: Prediction, z: IntArray, number: int, moments: Moments, rng: Generator) -> _Draws:
-    """Draw the parameters of clusters 0..K-1, going through the posterior's draws in turn."""
+def _draw(
+    drawn: Prediction, z: IntArray, number: int, moments: Moments, rng: Generator
+) -> list[FloatArray]:
+    """Draw means and variances (S, K, f) and shares (S, K), from the posterior's draws in turn."""
     which = np.arange(number) % len(drawn.z)
     sizes = np.bincount(z)
     parts = np.tile(z, (number, 1))
@@ -207,7 +201,7 @@ def _draw(drawn: Prediction, z: IntArray, number: int, moments: Moments, rng: Ge
         variances.append(variance)
         whole = np.zeros(len(sizes), np.int64)
         shares.append(_shares(drawn.partition_prior, sizes, drawn.values[at], whole, rng))
-    return _Draws(np.stack(means), np.stack(variances), np.stack(shares))
+    return [np.stack(draws) for draws in (means, variances, shares)]
 
 
 def _shares(
@@ -234,14 +228,14 @@ def _summary(name: str, draws: FloatArray, tail: float) -> dict[str, FloatArray]
     return {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
 
 
-def _differences(draws: _Draws, size: IntArray) -> FloatArray:
+def _differences(mean: FloatArray, variance: FloatArray, size: IntArray) -> FloatArray:
     """Means less those of all other items, in standard deviations within clusters: (K, f)."""
     if len(size) == 1:
-        return np.full(draws.mean.shape[1:], np.nan)
-    own = size[:, None] * draws.mean
+        return np.full(mean.shape[1:], np.nan)
+    own = size[:, None] * mean
     rest = (own.sum(axis=1, keepdims=True) - own) / (size.sum() - size)[:, None]
-    within = (size[:, None] * draws.variance).sum(axis=1, keepdims=True) / size.sum()
-    return np.asarray(((draws.mean - rest) / np.sqrt(within)).mean(axis=0))
+    within = (size[:, None] * variance).sum(axis=1, keepdims=True) / size.sum()
+    return np.asarray(((mean - rest) / np.sqrt(within)).mean(axis=0))
 
 
 def _names(estimator: Any, quantities: list[Quantity]) -> list[str]:

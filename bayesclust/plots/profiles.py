@@ -10,7 +10,7 @@ import numpy as np
 from bayesclust.checks import check_int, counted
 from bayesclust.plots._style import MARKERS, PALETTE, bare, panels_or_new, shortened
 from bayesclust.profiles import cluster_profiles
-from bayesclust.typing import ArrayLike, NDArray, Seed
+from bayesclust.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,9 +26,7 @@ def profiles(
     labels: ArrayLike | None = None,
     *,
     max_listed: int = 6,
-    num_draws: int = 200,
     prob: float = 0.9,
-    seed: Seed = 0,
     axes: Sequence[Axes] | NDArray[np.object_] | None = None,
 ) -> NDArray[np.object_]:
     """Show how clusters differ in the features in which they differ most.
@@ -44,10 +42,8 @@ def profiles(
         The partition; by default `labels_`.
     max_listed : int, default 6
         Number of features shown, those with the largest `difference` of any cluster.
-    num_draws : int, default 200
     prob : float in (0, 1), default 0.9
         Posterior probability of an interval.
-    seed : int, Generator or None, default 0
     axes : sequence of matplotlib.axes.Axes, optional
         One for each feature shown; by default a new figure.
 
@@ -73,7 +69,7 @@ def profiles(
     ['1', '0']
     """
     most = check_int(max_listed, "max_listed")
-    table = cluster_profiles(estimator, labels, num_draws=num_draws, prob=prob, seed=seed)
+    table = cluster_profiles(estimator, labels, prob=prob)
     apart = table["difference"].abs().groupby(level="feature", sort=False).max()
     features = list(apart.sort_values(ascending=False, kind="stable").index[:most])
     clusters = list(table.index.unique("cluster"))
