@@ -7,8 +7,7 @@ random). With a_j = a0 + t_j and b_j = b0_j + s_j
 
     L = prod_j  b0_j^a0 / Gamma(a0)  Gamma(a_j) / b_j^a_j,    h(x) = prod_j 1 / x_j!
 
-and the predictive is negative binomial. A cluster caches that of zeros; small counts enter by one
-product of all a_j (a_j + 1) ... (a_j + x - 1), under one logarithm.
+and the predictive is negative binomial; a cluster caches that of zeros.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from bayesclust.families.divergence import SmoothedColumns
 from bayesclust.typing import FloatArray, IntArray
 
 SHAPE_PRIOR = HyperPrior("base_shape", 1.0, 1.0)
-SMALL = 12.0  # columns without larger counts enter by products
+SMALL = 12.0  # without larger counts a (a + 1) ... (a + x - 1) of all columns have one logarithm
 BOUND = 1e100  # where a product becomes a logarithm; one more cell does not overflow
 
 
@@ -148,7 +147,7 @@ class BoundPoisson(BoundDiscrete):
         return np.hstack([log_rate, -rate]), np.zeros(len(rate))
 
     def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
-        rate = np.exp(terms[0][:, : len(self.mean)])
+        rate = np.exp(np.hsplit(terms[0], 2)[0])
         return rate, rate
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
@@ -197,6 +196,5 @@ class Poisson(DiscreteFamily):
         return self._on(*self.varying(X))
 
     def _on(self, X: FloatArray, kept: IntArray) -> BoundPoisson:
-        mean, prior = columns.column_means(X, 1.0), hyper_prior(self.shape, SHAPE_PRIOR)
-        bound = BoundPoisson(X, 0.0, (prior,), kept, self, np.where(mean > 0, mean, 1.0))
-        return bound.with_rows(X)
+        mean, prior = columns.column_means(X, 1.0), (hyper_prior(self.shape, SHAPE_PRIOR),)
+        return BoundPoisson(X, 0.0, prior, kept, self, np.where(mean > 0, mean, 1.0)).with_rows(X)
