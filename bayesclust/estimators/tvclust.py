@@ -518,7 +518,7 @@ class TVClust(base.ConstrainedClusterer):
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.responsibilities_ = fit.state.r[:, order]
         self.bound_ = fit.state.bound
-        self.bound_path_ = fit.path
+        self.bound_path_ = np.array(fit.path)
         self.converged_ = fit.converged
         drawn = draw_mean_field(fit.state, (self.num_chains, num_samples), rng)
         return Draws(drawn, {}, False)

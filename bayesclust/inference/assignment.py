@@ -15,15 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.factor_graph import Sites
 from bayesclust.families.base import derive, set_items
 from bayesclust.partition_priors import Tables
+from bayesclust.typing import FloatArray, IntArray, NDArray
 
-FIRST = 3.0
-RATIO = 2.0
 SEEDED_FROM = 50_000
 """Items among which seeds are drawn at most."""
 CHUNK = 8192
@@ -34,10 +32,10 @@ OUT_OF_RANGE = "a snapshot has labels out of range: remove the checkpoint that i
 class Assignment(NamedTuple):
     """Labels and slots."""
 
-    z: NDArray[np.int64]  # (n,) slot of each item
-    slots: NDArray[np.int64]  # (C,) permutation of the slots, those in use first
-    place: NDArray[np.int64]  # (C,) its inverse
-    number: NDArray[np.int64]  # (1,) clusters in use
+    z: IntArray  # (n,) slot of each item
+    slots: IntArray  # (C,) permutation of the slots, those in use first
+    place: IntArray  # (C,) its inverse
+    number: IntArray  # (1,) clusters in use
 
 
 class Target(NamedTuple):
@@ -46,7 +44,7 @@ class Target(NamedTuple):
     state: Any  # cluster state of a family
     assignment: Assignment
     sites: Sites
-    table: NDArray[np.float64]  # (codes, 5) log p(answer | pattern)
+    table: FloatArray  # (codes, 5) log p(answer | pattern)
     prior: Tables
 
 
@@ -114,9 +112,7 @@ def use_slot(assignment: Assignment, k: int) -> None:
 
 
 @device(fastmath=FAST)
-def sort_by_group(
-    group: NDArray[np.int64], number: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def sort_by_group(group: IntArray, number: int) -> tuple[IntArray, IntArray]:
     """(items, start): those of group g, in order, are items[start[g] : start[g + 1]]."""
     items = np.zeros(len(group), np.int64)
     start = np.zeros(number + 1, np.int64)
@@ -147,8 +143,8 @@ def refresh(state: Any, assignment: Assignment) -> None:
 
 
 @device(fastmath=FAST, no_refcount=True)
-def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
-    """Draw a position 0..number-1 with probability proportional to exp(logits)."""
+def draw_index(logits: FloatArray, number: int, rng: Generator) -> int:
+    """Draw a position 0..number-1 with probability proportional to exp(logits), which are lost."""
     best = 0
     largest = logits[0]
     for position in range(1, number):
@@ -157,17 +153,18 @@ def draw_index(logits: NDArray[np.float64], number: int, rng: Generator) -> int:
             largest = logits[position]
     total = 0.0
     for position in range(number):
-        total += np.exp(logits[position] - largest)
+        logits[position] = np.exp(logits[position] - largest)
+        total += logits[position]
     left = rng.random() * total
     for position in range(number):
-        left -= np.exp(logits[position] - largest)
+        left -= logits[position]
         if left < 0.0:
             return position
     return best  # rounding left nothing to choose: never one that is impossible
 
 
 @kernel(fastmath=FAST)
-def members(assignment: Assignment, first: int, second: int) -> NDArray[np.int64]:
+def members(assignment: Assignment, first: int, second: int) -> IntArray:
     """Items of one or two slots."""
     n = len(assignment.z)
     number = 0
@@ -180,7 +177,7 @@ def members(assignment: Assignment, first: int, second: int) -> NDArray[np.int64
 
 
 @device(fastmath=FAST, no_refcount=True)
-def set_labels(z: NDArray[np.int64], items: NDArray[np.int64], labels: NDArray[np.int64]) -> None:
+def set_labels(z: IntArray, items: IntArray, labels: IntArray) -> None:
     """z[items] = labels, in a form that compiles fast."""
     for t in range(len(items)):
         z[items[t]] = labels[t]
@@ -193,7 +190,7 @@ def draw_below(number: int, rng: Generator) -> int:
 
 
 @device(fastmath=FAST)
-def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
+def shuffle(items: IntArray, rng: Generator) -> None:
     """Put items in random order; `rng.shuffle` takes ten times as long to compile."""
     for t in range(len(items) - 1, 0, -1):
         other = draw_below(t + 1, rng)
@@ -205,10 +202,10 @@ def shuffle(items: NDArray[np.int64], rng: Generator) -> None:
 
 def dispersed_number(chain: int, n_items: int) -> int:
     """Clusters that chain number `chain` starts from: 3, 6, 12, 24, 3, ..., but n / 4 at most."""
-    return int(min(FIRST * RATIO ** (chain % 4), max(n_items // 4, 1)))
+    return int(min(3 * 2 ** (chain % 4), max(n_items // 4, 1)))
 
 
-def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDArray[np.int64]:
+def seeded_partition(X: FloatArray, number: int, rng: Generator) -> IntArray:
     """Labels 0..K-1 by the nearest k-means++ seed (Arthur and Vassilvitskii 2007).
 
     Fewer clusters result where points coincide. Among more than `SEEDED_FROM` items, seeds come
@@ -226,9 +223,7 @@ def seeded_partition(X: NDArray[np.float64], number: int, rng: Generator) -> NDA
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def _nearest_seeds(
-    X: NDArray[np.float64], number: int, rng: Generator
-) -> tuple[NDArray[np.int64], list[int]]:
+def _nearest_seeds(X: FloatArray, number: int, rng: Generator) -> tuple[IntArray, list[int]]:
     """(the nearest seed of each item, the items that are seeds)."""
     n = len(X)
     labels = np.zeros(n, dtype=np.int64)

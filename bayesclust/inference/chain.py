@@ -1,18 +1,14 @@
 """A chain: a state, and a list of moves that each leave the posterior in place.
 
 A sampler is the list. What moves share is here: the model and the data, the state with its growth,
-snapshot and draw, the chain that runs the moves in order, and how often it makes the costly ones.
-
-A pass over the link blocks costs several scans. Where single items move freely it moves nothing
-that the scan would not have moved, and where answers are many and certain no block ever leaves. So
-the rate of such passes follows the share of blocks that moved in the second half of the warm-up; it
-stays as it is from the first draw on, so that every draw comes from one transition kernel.
+snapshot and draw, and the chain that runs the moves in order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +17,13 @@ from numpy.typing import NDArray
 
 from bayesclust.checks import check_flag, check_int, number_between
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.factor_graph import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import (
+    compile_sites,
+    count_answers,
+    stack_dirichlets,
+    stack_tables,
+    table_parts,
+)
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import BoundFamily, Terms, hard_statistics
 from bayesclust.inference.assignment import (
@@ -31,26 +33,13 @@ from bayesclust.inference.assignment import (
     refresh,
     restored_assignment,
 )
-from bayesclust.inference.parameters import (
-    DERIVE,
-    PROPOSED,
-    TOTAL,
-    HyperSampler,
-    IntegratedNoise,
-    Tally,
-    walk_clusters,
-)
+from bayesclust.inference.parameters import DERIVE, PROPOSED, TOTAL, HyperSampler, walk_clusters
 from bayesclust.partition_priors import DirichletProcess, Nested, PartitionPrior, Tables
 from bayesclust.partition_priors.nested import WITHIN
 from bayesclust.typing import FloatArray, IntArray
 
 SPARE_SLOTS = 4
 WARMUP_BOOST = 5.0
-WORTHWHILE = 0.01
-"""Share of blocks moved above which every sweep passes over them."""
-LEAST_RATE = 0.1
-"""Passes per sweep where none has moved: the warm-up may have been too short to see one."""
-
 
 # --- the model and the data
 
@@ -84,6 +73,18 @@ class TVClustProblem:
     def noise_names(self) -> list[dict[str, str]]:
         """For each set of constraints, the posterior's name of each noise parameter."""
         return noise_names(self.constraints)
+
+    def variables(
+        self, values: Mapping[str, float], hyper: FloatArray, noise: Sequence[Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """The parameters of a state, but what clusters share, by the posterior's names."""
+        found: dict[str, Any] = dict(values)
+        for prior, value in zip(self.family.hyper_priors, hyper, strict=False):
+            if prior.log_sd > 0:
+                found[prior.name] = float(value)
+        for names, own in zip(self.noise_names, noise, strict=True):
+            found |= {names[name]: np.array(value) for name, value in own.items()}
+        return found
 
     def check_start(self, z: IntArray) -> None:
         """Refuse a partition with more clusters than the prior allows."""
@@ -125,7 +126,10 @@ class State:
         self.use(problem)
         labels = np.asarray(z, np.int64)
         problem.check_start(labels)
-        self.hyper = self.start_hyper(labels)
+        self.hyper = problem.family.initial_hyper()
+        if problem.family.n_shared:
+            statistics = hard_statistics(problem.family, labels, int(labels.max()) + 1)
+            self.hyper = problem.family.draw_shared(statistics, self.hyper, rng)
         self.values = problem.partition_prior.initial()
         self.noise = [each.noise.initial(each.n_sources) for each in problem.constraints]
         self.assign(labels)
@@ -134,8 +138,9 @@ class State:
         """Take a problem, and all that follows from its data and constraints alone."""
         self.problem = problem
         self.sites = compile_sites(problem.constraints, problem.n_items)
-        self.tally = Tally(problem.constraints, self.sites)
-        self.integrated_noise = IntegratedNoise(problem.constraints, self.tally.shape)
+        # None where no noise is learned, or some of what is learned has no Dirichlet rows
+        free = any(each.noise.free for each in problem.constraints)
+        self.dirichlets = stack_dirichlets(problem.constraints) if free else None
         self.embedding = problem.family.embedding()
         pairs = [each.items[:, :2] for each in problem.constraints if len(each)]
         self.asked: IntArray = np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
@@ -228,15 +233,6 @@ class State:
         number = int(self.assignment.number[0])
         return hard_statistics(self.problem.family, labels, number)
 
-    def start_hyper(self, z: IntArray) -> FloatArray:
-        """Hyper-parameters to start from; what clusters share is drawn given labels 0..K-1."""
-        family = self.problem.family
-        hyper = family.initial_hyper()
-        if not family.n_shared:
-            return hyper
-        statistics = hard_statistics(family, z, int(z.max()) + 1)
-        return family.draw_shared(statistics, hyper, self.rng)
-
     def redraw_shared(self) -> None:
         """Draw what clusters share, given them."""
         family = self.problem.family
@@ -249,25 +245,17 @@ class State:
         sizes: IntArray = self.clusters.count[self.assignment.slots[: self.n_clusters]]
         return sizes
 
+    def counts(self) -> IntArray:
+        """Numbers of answers by code and pattern, (codes, 5), laid out as `table`."""
+        counts = np.zeros(self.table.shape, np.int64)
+        count_answers(self.sites, self.labels, counts)
+        return counts
+
     def update_partition_prior(self) -> None:
         """Draw the parameters of the prior over partitions."""
         prior = self.problem.partition_prior
         if prior.learned:
             self.values = prior.update(self.values, [self.sizes()], self.rng)
-
-    def update_noise(self) -> None:
-        """Draw the noise of every constraint given the partition."""
-        if self.problem.constraints:
-            counts = self.tally.split(self.tally(self.labels))
-            rows = zip(self.problem.constraints, counts, self.noise, strict=True)
-            self.noise = [each.noise.draw(tally, noise, self.rng) for each, tally, noise in rows]
-
-    def log_data(self) -> float:
-        """log p(X | z, hyper-parameters), with what clusters share integrated out."""
-        family = self.problem.family
-        if family.n_shared:
-            return family.log_total(self.statistics(), self.hyper)
-        return float(walk_clusters(self.clusters, self.assignment, TOTAL))
 
     def log_partition(self) -> float:
         """log p(z, parameters of its prior)."""
@@ -277,23 +265,20 @@ class State:
     def log_joint(self) -> float:
         """log p(everything), cluster parameters integrated out, in the user's units."""
         family = self.problem.family
-        value = self.log_partition()
-        value += self.log_data() + family.log_constant
+        if family.n_shared:
+            data = family.log_total(self.statistics(), self.hyper)
+        else:
+            data = walk_clusters(self.clusters, self.assignment, TOTAL)
+        value = self.log_partition() + (data + family.log_constant)
         value += family.log_hyper_prior(self.hyper)
         noises = zip(self.problem.constraints, self.noise, strict=True)
         value += sum(each.noise.log_prior(noise) for each, noise in noises)
-        return float(value + (self.tally(self.labels) * self.table).sum())
+        return float(value + (self.counts() * self.table).sum())
 
     def draw(self) -> dict[str, Any]:
         """The posterior's variables now, without what clusters share."""
-        variables: dict[str, Any] = {"z": self.labels.copy(), "n_clusters": self.n_clusters}
-        variables |= self.values
-        for prior, value in zip(self.problem.family.hyper_priors, self.hyper, strict=False):
-            if prior.log_sd > 0:
-                variables[prior.name] = float(value)
-        for names, noise in zip(self.problem.noise_names, self.noise, strict=True):
-            variables |= {names[name]: np.array(values) for name, values in noise.items()}
-        return variables
+        partition = {"z": self.labels.copy(), "n_clusters": self.n_clusters}
+        return partition | self.problem.variables(self.values, self.hyper, self.noise)
 
     def snapshot(self) -> dict[str, Any]:
         """All that `restore` needs; the clusters' statistics follow from it."""
@@ -349,21 +334,14 @@ class Refresh(Move):
         state.refresh()
 
 
-class BaseMeasure(Move):
+class BaseMeasure(HyperSampler, Move):
     """Metropolis steps on the hyper-parameters of the base measure."""
 
-    def __init__(self, family: BoundFamily) -> None:
-        self.sampler = HyperSampler(family)
-
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
-        family = self.sampler.family = state.problem.family
+        family = self.family = state.problem.family
         if family.n_shared:
-            statistics = state.statistics()
-
-            def log_marginal(values: FloatArray) -> float:
-                return family.log_total(statistics, values)
-
-            state.hyper = self.sampler.walk(log_marginal, state.hyper, state.rng, adapt=adapt)
+            log_total = partial(family.log_total, state.statistics())
+            state.hyper = self.walk(log_total, state.hyper, state.rng, adapt=adapt)
             state.redraw_shared()
         elif len(family.free):
 
@@ -373,15 +351,9 @@ class BaseMeasure(Move):
                 family.set_hyper(state.clusters, values)
                 return float(walk_clusters(state.clusters, state.assignment, PROPOSED))
 
-            state.hyper = self.sampler.walk(log_marginal, state.hyper, state.rng, adapt=adapt)
+            state.hyper = self.walk(log_marginal, state.hyper, state.rng, adapt=adapt)
             family.set_hyper(state.clusters, state.hyper)
             walk_clusters(state.clusters, state.assignment, DERIVE)
-
-    def snapshot(self) -> dict[str, Any]:
-        return self.sampler.snapshot()
-
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        self.sampler.restore(snapshot)
 
 
 class PartitionPriorParameters(Move):
@@ -395,8 +367,12 @@ class Noise(Move):
     """A conjugate draw of the noise of every constraint, unless it is held at its prior mean."""
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
-        if not freeze_noise:
-            state.update_noise()
+        constraints = state.problem.constraints
+        if freeze_noise or not constraints:
+            return
+        counts = state.counts()
+        rows = zip(constraints, table_parts(constraints), state.noise, strict=True)
+        state.noise = [each.noise.draw(counts[part], own, state.rng) for each, part, own in rows]
 
 
 class Chain:
@@ -499,58 +475,3 @@ class Moves:
         A proposal visits all items of one or two clusters several times, one by one.
         """
         return cls(split_merge=min(1.0, 500.0 / n_items))
-
-
-@dataclass
-class MoveSchedule:
-    """How often a chain makes its costly moves."""
-
-    moves: Moves
-    block_rate: float = 1.0
-    blocks: int = field(default=0, init=False)
-    moved: int = field(default=0, init=False)
-    learning: bool = field(default=False, init=False)
-
-    def block_passes(self, rng: Generator, *, adapt: bool) -> int:
-        """Passes over the link blocks in this sweep."""
-        if not self.moves.link_blocks:
-            return 0
-        if self.learning and not adapt:
-            share = self.moved / self.blocks if self.blocks else 0.0
-            self.block_rate = min(1.0, max(LEAST_RATE, share / WORTHWHILE))
-            self.learning = False
-        return 1 if adapt or self.block_rate == 1.0 else int(rng.random() < self.block_rate)
-
-    def proposals(self, rng: Generator, *, adapt: bool) -> int:
-        """Split-merge proposals in this sweep."""
-        return int(self.moves.split_merge * (WARMUP_BOOST if adapt else 1.0) + rng.random())
-
-    def record_blocks(self, moved: int, number: int) -> None:
-        """Take note of a pass in the part of the warm-up that is like what comes after it."""
-        self.learning = True
-        self.blocks += number
-        self.moved += moved
-
-    def snapshot(self) -> dict[str, Any]:
-        """What was learned."""
-        return {name: value for name, value in asdict(self).items() if name != "moves"}
-
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        """Take it up again."""
-        vars(self).update(snapshot)
-
-
-__all__ = [
-    "SPARE_SLOTS",
-    "BaseMeasure",
-    "Chain",
-    "Move",
-    "MoveSchedule",
-    "Moves",
-    "Noise",
-    "PartitionPriorParameters",
-    "Refresh",
-    "State",
-    "TVClustProblem",
-    "TwoLevelProblem",
-]

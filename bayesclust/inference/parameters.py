@@ -1,51 +1,30 @@
-"""What chains learn beside the partition: the base measure, and the noise of the constraints.
+"""Metropolis steps on the hyper-parameters of the base measure.
 
-**Base measure.** With the cluster parameters integrated out, a random-walk Metropolis step on the
-logarithms of hyper-parameters costs one pass over the clusters' sufficient statistics. Steps go
-along each coordinate, and along the directions in which the chain varied while warming up. What all
-clusters share (a common covariance) is integrated out for these steps, and then drawn.
-
-**Noise.** Draws of noise and partition given each other hardly ever cross between the mode with
-unreliable sources and the one with another partition. In a joint move, noise phi' is drawn from the
-prior; a split or merge to z' is proposed with it, q(z' | z, phi'), and is accepted with the noise
-integrated out,
-
-    min(1, r),    r = p(z', x) p(s | z') q(z | z', phi') / (p(z, x) p(s | z) q(z' | z, phi')),
-
-whereupon the noise is drawn from p(phi | s, z'): a collapsed Metropolis-Hastings step (Liu 1994,
-J. Am. Stat. Assoc. 89) with an auxiliary draw, which does not depend on where the chain is.
+With the cluster parameters integrated out, a random-walk step on the logarithms of hyper-parameters
+costs one pass over the clusters' sufficient statistics. Steps go along each coordinate, and along
+the directions in which the chain varied while warming up. What all clusters share (a common
+covariance) is integrated out for these steps, and then drawn.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints import factor_graph
-from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.factor_graph import (
-    Dirichlets,
-    Sites,
-    count_answers,
-    stack_dirichlets,
-    stack_tables,
-)
 from bayesclust.families.base import BoundFamily, derive, log_marginal, log_marginal_union
 from bayesclust.inference.assignment import Assignment
-from bayesclust.typing import FloatArray, IntArray, NDArray
+from bayesclust.typing import FloatArray
 
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
 LEARNT_AFTER = 50
 LARGEST_STEP = 700.0
 """Largest step of a logarithm; beyond it a parameter is as impossible, and has no exponential."""
-
-# --- the base measure
 
 TOTAL, PROPOSED, DERIVE = range(3)
 
@@ -87,10 +66,6 @@ class HyperSampler:
     def snapshot(self) -> dict[str, Any]:
         """What was learned of the proposals."""
         return {name: getattr(self, name) for name in ("log_step", "steps", "mean", "scatter")}
-
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        """Take it up again."""
-        vars(self).update(snapshot)
 
     def walk(
         self,
@@ -140,60 +115,3 @@ class HyperSampler:
         if self.steps < LEARNT_AFTER or len(self.free) < 2:
             return None
         return np.asarray(np.linalg.cholesky(self.scatter + 1e-6 * np.eye(len(self.free))))
-
-
-# --- the noise of the constraints
-
-
-class Tally:
-    """Counts the answers of all constraints in one pass, as `Constraints.counts`, unchecked."""
-
-    def __init__(self, constraints: Sequence[Constraints], sites: Sites) -> None:
-        self.sites = sites
-        self._parts = factor_graph.table_parts(constraints)
-        self.shape = self._parts[-1][0].stop if constraints else 0, N_PATTERNS
-
-    def __call__(self, z: IntArray) -> IntArray:
-        """Counts under labels z, laid out as `stack_tables` lays out their tables."""
-        counts = np.zeros(self.shape, np.int64)
-        count_answers(self.sites, z, counts)
-        return counts
-
-    def split[Number: (np.int64, np.float64)](
-        self, counts: NDArray[Number]
-    ) -> list[NDArray[Number]]:
-        """The part of each set of constraints, (n_sources * n_answers, n_patterns)."""
-        return [counts[part] for part in self._parts]
-
-
-class DrawnNoise(NamedTuple):
-    """Noise drawn from its prior for J proposals, and what integrates it out."""
-
-    table: FloatArray  # (J, codes, 5) log p(answer | pattern, phi')
-    rows: Dirichlets
-
-
-NONE_DRAWN = DrawnNoise(np.zeros((0, 0, N_PATTERNS)), factor_graph.NONE)
-"""For proposals that are all made by the noise as it is."""
-
-
-class IntegratedNoise:
-    """Draws noise from its prior; true where some is learned and all of that has Dirichlet rows."""
-
-    def __init__(self, constraints: Sequence[Constraints], shape: tuple[int, int]) -> None:
-        self.constraints = tuple(constraints)
-        self.shape = shape
-        self.rows = stack_dirichlets(constraints)
-
-    def __bool__(self) -> bool:
-        return self.rows is not None and any(each.noise.free for each in self.constraints)
-
-    def draw(self, number: int, rng: Generator) -> DrawnNoise:
-        """Noise for several proposals."""
-        if self.rows is None or number == 0:
-            return NONE_DRAWN
-        tables = np.empty((number, *self.shape))
-        for position in range(number):
-            noises = [each.noise.sample_prior(each.n_sources, rng) for each in self.constraints]
-            tables[position] = stack_tables(self.constraints, noises)
-        return DrawnNoise(tables, self.rows)

@@ -35,6 +35,7 @@ from bayesclust.typing import FloatArray, IntArray, Params
 
 THINNING = 5
 MOVED = 0.5
+"""Share of the draws that are moved after an answer where they are not resampled."""
 MIN_ESS = 0.5
 """Effective share of the draws below which they are resampled (Liu and Chen 1998)."""
 FEWEST = 8
@@ -43,14 +44,12 @@ FEWEST = 8
 
 def extends(constraints: Sequence[Constraints], more: Sequence[Constraints]) -> bool:
     """Whether `more` begins with all answers of `constraints`, kind by kind."""
-    return len(constraints) <= len(more) and all(map(_continues, constraints, more))
-
-
-def _continues(old: Constraints, new: Constraints) -> bool:
-    if (old.kind, old.noise, old.n_items) != (new.kind, new.noise, new.n_items):
-        return False
-    rows = ((old.items, new.items), (old.answers, new.answers), (old.source, new.source))
-    return all(np.array_equal(before, after[: len(old)]) for before, after in rows)
+    for old, new in zip(constraints, more, strict=False):
+        rows = ((old.items, new.items), (old.answers, new.answers), (old.source, new.source))
+        same = (old.kind, old.noise, old.n_items) == (new.kind, new.noise, new.n_items)
+        if not (same and all(np.array_equal(own, after[: len(old)]) for own, after in rows)):
+            return False
+    return len(constraints) <= len(more)
 
 
 def _one_by_one(
@@ -70,7 +69,7 @@ def _one_by_one(
 
 def systematic(weights: FloatArray, rng: Generator, number: int | None = None) -> IntArray:
     """Draw indices in ascending order, each as often as its weight says or once more."""
-    number = len(weights) if number is None else number
+    number = number or len(weights)
     positions = (rng.random() + np.arange(number)) / number
     found = np.searchsorted(np.cumsum(weights), positions)
     return found.clip(max=len(weights) - 1).astype(np.int64)
@@ -96,27 +95,12 @@ def leave_one_out(constraints: Constraints, draws: IntArray, weights: FloatArray
 
 
 class Particles:
-    """`number` weighted draws from the posterior of one model, taken from chains in turn.
-
-    Chains are warmed up here. Draws are resampled where the effective size is less than the share
-    `min_ess` of their number. After any other answer the share `moved` of them is moved by a sweep:
-    weights stay even where every draw contradicts the answers alike, and partitions unlike all of
-    them are found by moving alone.
-    """
+    """`number` weighted draws of one model from chains in turn, which are warmed up here."""
 
     def __init__(
-        self,
-        chains: Sequence[Chain],
-        number: int,
-        num_warmup: int,
-        *,
-        thinning: int = THINNING,
-        min_ess: float = MIN_ESS,
-        moved: float = MOVED,
+        self, chains: Sequence[Chain], number: int, num_warmup: int, thinning: int = THINNING
     ) -> None:
         self.problem = chains[0].problem
-        self.min_ess = min_ess
-        self.moved = moved
         self.n_resampled = 0
         self._next = 0
         self._chain = chains[0]
@@ -151,13 +135,6 @@ class Particles:
         every = [each for each in self.problem.constraints if len(each)]
         return float(sum(leave_one_out(each, self.draws, self.weights).sum() for each in every))
 
-    def update(self, constraints: Sequence[Constraints], rng: Generator) -> None:
-        """Condition on further answers; `constraints` holds those so far, in order, and more."""
-        for stage in _one_by_one(self.problem.constraints, constraints):
-            self.reweight(stage)
-            self.move(rng)
-        self.problem = replace(self.problem, constraints=tuple(constraints))
-
     def reweight(self, constraints: Sequence[Constraints]) -> None:
         """Condition on further answers by the weights alone."""
         before = self._log_answers
@@ -165,15 +142,8 @@ class Particles:
         self._log_weights += self._log_answers - before
         self.problem = replace(self.problem, constraints=tuple(constraints))
 
-    def move(self, rng: Generator) -> None:
-        """Resample where the weights are uneven; elsewhere rejuvenate a part of the draws."""
-        if self.effective_size < self.min_ess * len(self.draws):
-            self.resample(rng)
-        else:
-            self.rejuvenate(rng)
-
-    def resample(self, rng: Generator, number: int | None = None) -> None:
-        """Resample `number` draws by their weights, by default all, and move each."""
+    def resample(self, rng: Generator, number: int) -> None:
+        """Resample `number` draws by their weights, and move each."""
         chosen = systematic(self.weights, rng, number)
         repeated = np.append(False, chosen[1:] == chosen[:-1])
         self._states = [
@@ -186,9 +156,13 @@ class Particles:
         self.n_resampled += 1
 
     def rejuvenate(self, rng: Generator) -> None:
-        """Move a part of the draws, in turn, by one sweep each; weights stay as they are."""
+        """Move a part of the draws, in turn, by one sweep each; weights stay as they are.
+
+        These stay even where every draw contradicts the answers alike, and partitions unlike all of
+        them are found by moving alone.
+        """
         size = len(self.draws)
-        count = math.ceil(self.moved * size)
+        count = math.ceil(MOVED * size)
         if count:
             self._sweep((self._next + np.arange(count)) % size, rng)
             self._next = (self._next + count) % size
@@ -232,7 +206,7 @@ class AveragedParticles:
 
     def __init__(self, parts: Sequence[Particles]) -> None:
         self.parts = tuple(parts)
-        self._number = sum(len(part.draws) for part in parts)
+        self.number = sum(len(part.draws) for part in parts)
 
     @property
     def problem(self) -> TVClustProblem:
@@ -275,20 +249,20 @@ class AveragedParticles:
         for stage in _one_by_one(self.problem.constraints, constraints):
             for part in self.parts:
                 part.reweight(stage)
-            if self.effective_size < MIN_ESS * self._number:
-                for part, number in zip(self.parts, self._numbers(), strict=True):
+            uneven = self.effective_size < MIN_ESS * self.number
+            numbers = self._numbers() if uneven else [len(part.draws) for part in self.parts]
+            for part, number in zip(self.parts, numbers, strict=True):
+                if uneven or part.effective_size < MIN_ESS * number:
                     part.resample(rng, number)
-            else:
-                for part in self.parts:
-                    part.move(rng)
+                else:
+                    part.rejuvenate(rng)
         for part in self.parts:
             part.problem = replace(part.problem, constraints=tuple(constraints))
 
     def _numbers(self) -> list[int]:
         """Draws of each model: by its share, but `FEWEST` at least, or half of an even share."""
-        fewest = min(FEWEST, self._number // (2 * len(self.parts)))
-        wanted = fewest + (self._number - fewest * len(self.parts)) * self.shares
+        fewest = min(FEWEST, self.number // (2 * len(self.parts)))
+        wanted = fewest + (self.number - fewest * len(self.parts)) * self.shares
         numbers = np.floor(wanted).astype(np.int64)
-        for place in np.argsort(numbers - wanted)[: self._number - numbers.sum()]:
-            numbers[place] += 1
+        numbers[np.argsort(numbers - wanted)[: self.number - numbers.sum()]] += 1
         return [int(number) for number in numbers]

@@ -8,19 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.inference.chain import (
-    BaseMeasure,
-    Chain,
-    Move,
-    Moves,
-    MoveSchedule,
-    Noise,
-    PartitionPriorParameters,
-    Refresh,
-    State,
-    TVClustProblem,
-    TwoLevelProblem,
-)
+from bayesclust.inference import chain
 from bayesclust.inference.moves.link_blocks import LinkBlocks
 from bayesclust.inference.moves.parameter_scan import ParameterScan
 from bayesclust.inference.moves.scan import Scan
@@ -28,63 +16,58 @@ from bayesclust.inference.moves.split_merge import SplitMerge
 from bayesclust.inference.two_level.moves import ComponentBlocks, TwoLevelScan, TwoLevelSplitMerge
 from bayesclust.inference.two_level.state import TwoLevelState
 
-Sampler = Callable[[TVClustProblem, NDArray[np.integer], Generator, Moves], Chain]
+Sampler = Callable[[chain.TVClustProblem, NDArray[np.integer], Generator, chain.Moves], chain.Chain]
 """Makes a chain of a problem from labels 0..K-1."""
 
 
 def group_moves(
-    moves: Moves, blocks: type[LinkBlocks] = LinkBlocks, splits: type[SplitMerge] = SplitMerge
-) -> list[Move]:
+    moves: chain.Moves, blocks: type[LinkBlocks] = LinkBlocks, splits: type[SplitMerge] = SplitMerge
+) -> list[chain.Move]:
     """The moves of whole groups of items that are asked for."""
-    schedule = MoveSchedule(moves)
-    asked: list[Move] = []
-    if moves.link_blocks:
-        asked.append(blocks(schedule))
-    if moves.split_merge:
-        asked.append(splits(schedule))
-    return asked
+    asked: list[chain.Move] = [blocks()] if moves.link_blocks else []
+    return [*asked, splits(moves)] if moves.split_merge else asked
 
 
-def parameter_moves(problem: TVClustProblem) -> list[Move]:
+def parameter_moves(problem: chain.TVClustProblem) -> list[chain.Move]:
     """The moves of everything but the partition."""
-    return [BaseMeasure(problem.family), PartitionPriorParameters(), Noise()]
+    return [chain.BaseMeasure(problem.family), chain.PartitionPriorParameters(), chain.Noise()]
 
 
 def collapsed_chain(
-    problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves
-) -> Chain:
+    problem: chain.TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: chain.Moves
+) -> chain.Chain:
     """The collapsed sampler with side information (TVClust Sec. 3, parameters integrated out).
 
     Where clusters are mixtures it starts with one component in each. Of `moves`, `single_site` then
     moves single items and single components, `link_blocks` components that constraints tie
     together, and `split_merge` is the number of proposals on each level.
     """
-    if isinstance(problem, TwoLevelProblem):
-        state: State = TwoLevelState(problem, z, rng)
+    if isinstance(problem, chain.TwoLevelProblem):
+        state: chain.State = TwoLevelState(problem, z, rng)
         scan: Scan = TwoLevelScan(fast=moves.fast)
         groups = group_moves(moves, ComponentBlocks, TwoLevelSplitMerge)
     else:
-        state = State(problem, z, rng)
+        state = chain.State(problem, z, rng)
         scan = Scan(fast=moves.fast)
         groups = group_moves(moves)
     scans = [scan] if moves.single_site else []
-    return Chain(state, [Refresh(), *scans, *groups, *parameter_moves(problem)])
+    return chain.Chain(state, [chain.Refresh(), *scans, *groups, *parameter_moves(problem)])
 
 
 def gibbs_chain(
-    problem: TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: Moves
-) -> Chain:
+    problem: chain.TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: chain.Moves
+) -> chain.Chain:
     """The paper's sampler (TVClust Eq. 13; Neal 2000, Algorithm 2): each sweep draws parameters."""
-    scan: Move = ParameterScan() if moves.single_site else Refresh()
-    state = State(problem, z, rng)
-    return Chain(state, [scan, *group_moves(moves), *parameter_moves(problem)])
+    scan: chain.Move = ParameterScan() if moves.single_site else chain.Refresh()
+    state = chain.State(problem, z, rng)
+    return chain.Chain(state, [scan, *group_moves(moves), *parameter_moves(problem)])
 
 
 SAMPLERS: dict[str, Sampler] = {"collapsed": collapsed_chain, "gibbs": gibbs_chain}
 
 
-def default_moves(sampler: Sampler, n_items: int) -> Moves:
+def default_moves(sampler: Sampler, n_items: int) -> chain.Moves:
     """The default moves of a sweep: single-site updates alone for the paper's sampler."""
     if sampler is gibbs_chain:
-        return Moves(link_blocks=False, split_merge=0.0)
-    return Moves.default(n_items)
+        return chain.Moves(link_blocks=False, split_merge=0.0)
+    return chain.Moves.default(n_items)

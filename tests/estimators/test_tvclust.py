@@ -20,7 +20,7 @@ SHORT = {
     "progress": False,
     "random_state": 5,
 }
-MEAN_FIELD = bc.VariationalSettings(n_init=2, n_refined=1)
+MEAN_FIELD = bc.VariationalSettings(n_init=2)
 FITS = {
     "collapsed": ("collapsed", None),
     "blocked, pitman-yor": ("blocked", PitmanYor()),

@@ -8,7 +8,7 @@ import pytest
 from bayesclust.families import TiedGaussian
 from bayesclust.families.gaussian_tied import BoundTiedGaussian
 from bayesclust.inference.chain import Moves
-from bayesclust.inference.moves.split_merge import SharedMove
+from bayesclust.inference.moves.split_merge import SharedTarget, launch
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import problem
 from tests.exactness.generative import assert_agree, assert_noticed
@@ -69,8 +69,10 @@ def test_faulty_draw_of_the_covariance_is_noticed(fault, monkeypatch):
 
 
 def test_forgotten_probability_of_a_split_is_noticed(monkeypatch):
-    right = SharedMove._split
-    monkeypatch.setattr(SharedMove, "_split", lambda self, *rest: 0.0 * right(self, *rest))
+    right = SharedTarget.launch
+    monkeypatch.setitem(
+        launch.versions, SharedTarget, lambda target, *rest: 0.0 * right(target, *rest)
+    )
     case = problem("gaussian_tied", n=6, seed=22)
     assert not compared(case, MOVES["split-merge"], 6000, 22).agrees
 

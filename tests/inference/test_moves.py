@@ -7,14 +7,8 @@ import pytest
 from scipy.special import softmax
 
 from bayesclust.inference.assignment import draw_index
-from bayesclust.inference.chain import (
-    LEAST_RATE,
-    WARMUP_BOOST,
-    WORTHWHILE,
-    Moves,
-    MoveSchedule,
-    TwoLevelProblem,
-)
+from bayesclust.inference.chain import WARMUP_BOOST, Moves, TwoLevelProblem
+from bayesclust.inference.moves.link_blocks import LEAST_RATE, WORTHWHILE, LinkBlocks
 from bayesclust.inference.moves.scan import scan, scan_full
 from bayesclust.inference.moves.split_merge import (
     NOBODY,
@@ -95,7 +89,7 @@ def test_fast_and_plain_scan_on_two_levels_draw_the_same(d):
 def test_draw_index_has_the_probabilities(logits, rng):
     expected = softmax(logits)
     padded = np.append(logits, 1e9)  # what lies beyond the number is not read
-    found = [draw_index(padded, len(logits), rng) for _ in range(4000)]
+    found = [draw_index(padded.copy(), len(logits), rng) for _ in range(4000)]
     tally = np.bincount(found, minlength=len(logits)) / 4000
     assert (
         np.abs(tally - expected) <= 4.5 * np.sqrt(expected * (1 - expected) / 4000) + 1e-12
@@ -128,7 +122,7 @@ def test_a_third_of_the_anchors_stand_in_constraints(rng):
 
 
 def test_a_quarter_of_the_pairs_are_noted_ones():
-    state, move = state_of(n=40, seed=1), SplitMerge(MoveSchedule(SPLITS))
+    state, move = state_of(n=40, seed=1), SplitMerge(SPLITS)
     move.note(np.array([[3, 17], [25, 8]]), np.full(2, 0.5))
     pairs = np.full((8000, 2), NOBODY)
     draw_pairs(pairs, move.places(state), state.rng)
@@ -137,7 +131,7 @@ def test_a_quarter_of_the_pairs_are_noted_ones():
 
 
 def test_only_likely_pairs_are_noted_and_the_latest_kept():
-    move, pairs = SplitMerge(MoveSchedule(SPLITS)), np.array([[0, 1], [2, 3]])
+    move, pairs = SplitMerge(SPLITS), np.array([[0, 1], [2, 3]])
     move.note(pairs, np.array([WORTH_NOTING / 2, 2 * WORTH_NOTING]))
     np.testing.assert_array_equal(move.noted, [[2, 3]])
     for first in range(NOTED):
@@ -177,35 +171,37 @@ def test_posterior_is_exact_with_notes():
 # --- how often the costly moves are made
 
 
-def passes(schedule, number, *, adapt, seed=0):
+def passes(move, number, *, adapt, seed=0):
     rng = np.random.default_rng(seed)
-    return sum(schedule.block_passes(rng, adapt=adapt) for _ in range(number))
+    return sum(move.due(rng, adapt=adapt) for _ in range(number))
 
 
 @pytest.mark.parametrize("adapt", [True, False])
 def test_every_sweep_passes_over_the_blocks_at_first(adapt):
-    assert passes(MoveSchedule(Moves()), 50, adapt=adapt) == 50
-    assert passes(MoveSchedule(Moves(link_blocks=False)), 50, adapt=adapt) == 0
+    assert passes(LinkBlocks(), 50, adapt=adapt) == 50
 
 
 @pytest.mark.parametrize(("moved", "rate"), [(0, LEAST_RATE), (5, 0.5), (10, 1.0), (400, 1.0)])
 def test_the_rate_follows_the_blocks_that_moved(moved, rate):
     assert WORTHWHILE * 1000 == 10
-    schedule, other = MoveSchedule(Moves()), MoveSchedule(Moves())
-    schedule.record_blocks(moved, 1000)
-    other.restore(schedule.snapshot())
-    assert other == schedule
-    made = passes(schedule, 2000, adapt=False)
-    assert schedule.block_rate == pytest.approx(rate)
+    move, other = LinkBlocks(), LinkBlocks()
+    move.run = lambda state: (moved, 1000)
+    state = state_of(n=20, seed=1)
+    move(state, adapt=True, freeze_noise=True)
+    assert move.snapshot() == other.snapshot()  # blocks do not count while the noise is held
+    move(state, adapt=True, freeze_noise=False)
+    other.restore(move.snapshot())
+    made = passes(move, 2000, adapt=False)
+    assert move.block_rate == pytest.approx(rate)
     assert abs(made / 2000 - rate) <= 4 * np.sqrt(rate * (1 - rate) / 2000)
     assert passes(other, 2000, adapt=False) == made
 
 
 def test_split_merge_proposals_have_their_rate():
     rng = np.random.default_rng(0)
-    schedule = MoveSchedule(Moves(split_merge=0.3))
-    made = np.mean([schedule.proposals(rng, adapt=False) for _ in range(4000)])
-    warming = np.mean([schedule.proposals(rng, adapt=True) for _ in range(4000)])
+    move = SplitMerge(Moves(split_merge=0.3))
+    made = np.mean([move.number(rng, adapt=False) for _ in range(4000)])
+    warming = np.mean([move.number(rng, adapt=True) for _ in range(4000)])
     assert made == pytest.approx(0.3, abs=0.03)
     assert warming == pytest.approx(0.3 * WARMUP_BOOST, abs=0.035)
     assert Moves.default(100).split_merge == 1.0

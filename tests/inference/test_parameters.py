@@ -33,7 +33,7 @@ def test_totals_are_those_of_a_plain_reference(name):
 
 def test_scales_adapt_in_the_warm_up_alone():
     one = chain(n=40, seed=4)
-    (steps,) = [move.sampler for move in one.moves if isinstance(move, BaseMeasure)]
+    (steps,) = [move for move in one.moves if isinstance(move, BaseMeasure)]
     for _ in range(200):
         one.sweep(adapt=True)
     scales, root = steps.log_step.copy(), steps._root().copy()

@@ -10,7 +10,8 @@ from scipy.special import logsumexp, softmax
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints
 from bayesclust.families import FullGaussian
-from bayesclust.inference.chain import TVClustProblem, TwoLevelProblem
+from bayesclust.inference import particles
+from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.particles import (
     AveragedParticles,
     Particles,
@@ -18,7 +19,7 @@ from bayesclust.inference.particles import (
     leave_one_out,
     systematic,
 )
-from bayesclust.inference.samplers import Moves, collapsed_chain
+from bayesclust.inference.samplers import collapsed_chain
 from tests.exactness import exact
 from tests.exactness.cases import all_views, known_views, problem
 from tests.exactness.test_two_level import exact_posterior
@@ -54,11 +55,11 @@ def before_and_after(make):
     return before, (first(links, 8), first(triplets, 2), first(others, 1))
 
 
-def run(case, constraints, min_ess=0.5, cls=Particles, number=300):
+def run(case, constraints, cls=Particles, number=300):
     """Draws of a problem after further answers."""
     rng = np.random.default_rng(0)
     chain = collapsed_chain(case, np.zeros(case.n_items, np.int64), rng, Moves())
-    found = cls([chain], number, num_warmup=100, thinning=THINNING, min_ess=min_ess)
+    found = AveragedParticles([cls([chain], number, num_warmup=100, thinning=THINNING)])
     found.update(constraints, rng)
     return found
 
@@ -88,10 +89,11 @@ def deviation(found, case, constraints):
 
 
 @pytest.mark.parametrize(("make", "min_ess"), [(all_views, 0.0), (known_views, 0.7)])
-def test_draws_are_from_the_posterior_given_all_answers(make, min_ess):
+def test_draws_are_from_the_posterior_given_all_answers(make, min_ess, monkeypatch):
+    monkeypatch.setattr(particles, "MIN_ESS", min_ess)
     before, after = before_and_after(make)
     base = problem("gaussian", n=6, seed=3)
-    found = run(replace(base, constraints=before), after, min_ess)
+    found = run(replace(base, constraints=before), after)
     assert (found.n_resampled > 0) == (min_ess > 0)
     assert deviation(found, base, after) < LARGEST
     assert found.problem.constraints == after
@@ -107,36 +109,38 @@ class Unweighted(Particles):
 class Forgetful(Particles):
     """Moves draws under the answers of the beginning."""
 
-    def resample(self, rng):
+    def resample(self, rng, number):
         now, self.problem = self.problem, replace(self.problem, constraints=())
-        super().resample(rng)
+        super().resample(rng, number)
         self.problem = now
         self._log_answers = self._log_prob(now.constraints)
 
 
 @pytest.mark.parametrize(("fault", "min_ess"), [(Unweighted, 0.0), (Forgetful, 1.1)])
-def test_a_fault_is_noticed(fault, min_ess):
+def test_a_fault_is_noticed(fault, min_ess, monkeypatch):
+    monkeypatch.setattr(particles, "MIN_ESS", min_ess)
     before, after = before_and_after(known_views)
     base = problem("gaussian", n=6, seed=3)
     # draws that are moved on forget much of a fault
-    found = run(replace(base, constraints=before), after, min_ess, cls=fault, number=1200)
+    found = run(replace(base, constraints=before), after, cls=fault, number=1200)
     assert deviation(found, base, after) > LARGEST
 
 
 @pytest.mark.parametrize(("moved", "found"), [(0.0, False), (0.5, True)])
-def test_moving_finds_partitions_while_weights_are_even(moved, found):
+def test_moving_finds_partitions_while_weights_are_even(moved, found, monkeypatch):
+    monkeypatch.setattr(particles, "MOVED", moved)
     rng, truth = np.random.default_rng(2), np.repeat([0, 1], 12)
     X = np.c_[rng.normal(size=24) + 2.5 * truth, rng.normal(size=24)]
     case = TVClustProblem(FullGaussian().bind(X))
     chain = collapsed_chain(case, np.zeros(24, np.int64), rng, Moves())
-    particles = Particles([chain], 40, num_warmup=0, thinning=0, moved=moved)  # all in one cluster
+    draws = AveragedParticles([Particles([chain], 40, num_warmup=0, thinning=0)])  # all in one
     noise = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
     pairs = np.array([rng.choice(24, 2, replace=False) for _ in range(60)])
     answers = truth[pairs[:, 0]] == truth[pairs[:, 1]]
     links = PairwiseConstraints(pairs, answers, 24, noise=noise)
-    particles.update([links], rng)
-    apart = particles.draws[:, 0] != particles.draws[:, 23]
-    assert (particles.weights @ apart > 0.9) == found
+    draws.update([links], rng)
+    apart = draws.draws[:, 0] != draws.draws[:, 23]
+    assert (draws.weights @ apart > 0.9) == found
 
 
 def test_missing_answers_are_refused():
@@ -144,7 +148,7 @@ def test_missing_answers_are_refused():
     case = replace(problem("gaussian", n=6, seed=3), constraints=after)
     chain = collapsed_chain(case, np.zeros(6, np.int64), np.random.default_rng(0), Moves())
     with pytest.raises(ValueError, match=r"^answers that the draws are conditioned on are missing"):
-        Particles([chain], 2, num_warmup=0).update(before, np.random.default_rng(0))
+        AveragedParticles([Particles([chain], 2, 0)]).update(before, np.random.default_rng(0))
     assert not extends(after, after[:1])
     assert not extends(after, (after[0].with_answers(1 - after[0].answers), *after[1:]))
 
@@ -158,12 +162,13 @@ def test_systematic_resampling_is_within_one_of_the_share(rng):
 
 
 @pytest.mark.slow
-def test_an_answer_about_two_thousand_items_takes_a_second(rng):
+def test_an_answer_about_two_thousand_items_takes_a_second(rng, monkeypatch):
+    monkeypatch.setattr(particles, "MIN_ESS", 1.1)
     y = rng.integers(10, size=2000)
     X = rng.normal(scale=1.2, size=(10, 10))[y] + rng.normal(size=(2000, 10))
     case = TVClustProblem(FullGaussian().bind(X))
     chain = collapsed_chain(case, y, rng, Moves.default(2000))
-    found = Particles([chain], 100, num_warmup=5, thinning=1, min_ess=1.1)
+    found = AveragedParticles([Particles([chain], 100, num_warmup=5, thinning=1)])
     for pairs in ([(0, 1)], [(0, 1), (2, 3)]):  # the first one may compile
         start = process_time()
         found.update([PairwiseConstraints(pairs, [True] * len(pairs), n_items=2000)], rng)

@@ -29,7 +29,7 @@ QUICK = [
 SLOW = [
     bc.TVClust("gibbs", **TINY),
     bc.TVClust("blocked", **TINY),
-    bc.TVClust(bc.VariationalSettings(n_init=1, n_refined=1), **TINY),
+    bc.TVClust(bc.VariationalSettings(n_init=1), **TINY),
     bc.TVClust(cluster_model="mixture", **SETTLED),
     bc.TVClust(family="gaussian_diagonal", **TINY),
     bc.TVClust(family="gaussian_tied", **TINY),

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import jax
 import numpy as np
+from jax.sharding import Mesh, NamedSharding
 from numpy.random import Generator
 from scipy.special import gamma
 
@@ -23,13 +25,12 @@ from bayesclust.constraints.base import N_PATTERNS
 from bayesclust.families.base import Terms
 from bayesclust.inference.assignment import check_labels
 from bayesclust.inference.blocked.layout import (
+    AXIS,
     BY_BLOCK,
     BY_ITEM,
     EVERYWHERE,
     Incidences,
-    everywhere,
     make_layout,
-    make_mesh,
     place,
     place_rows,
 )
@@ -93,15 +94,6 @@ KEPT = ("hyper", "values", "noise", "key", "statistics", "least", "counts")
 """What a snapshot has of `Unknowns`, beside the generator and the steps of the hyper-parameters."""
 
 
-class Slots(NamedTuple):
-    """The clusters of one chain and new ones, as labels are drawn from them (`step.Given`)."""
-
-    weight: FloatArray  # (S,)
-    log_weight: FloatArray  # (S,)
-    terms: Terms
-    level: float
-
-
 class Unknowns:
     """Everything unknown of one chain but its labels, and the statistics of its clusters."""
 
@@ -144,17 +136,19 @@ class Unknowns:
         self.least = np.asarray(least)[used]
         self.counts = counts
 
-    def update(self, *, adapt: bool, freeze_noise: bool) -> Slots:
-        """Draw all but the labels: `adapt` tunes steps, `freeze_noise` keeps noise at its mean."""
+    def update(
+        self, *, adapt: bool, freeze_noise: bool
+    ) -> tuple[FloatArray, FloatArray, Terms, float]:
+        """Draw all but the labels; returns weight, log_weight, terms and level of `step.Given`.
+
+        `adapt` tunes steps, `freeze_noise` keeps noise at its mean.
+        """
         problem = self.problem
         family = problem.family
         statistics = self.weighted
         rng = self.rng
-
-        def log_marginal(hyper: FloatArray) -> float:
-            return family.log_total(statistics, hyper)
-
-        self.hyper = self.hyper_sampler.walk(log_marginal, self.hyper, rng, adapt=adapt)
+        log_total = partial(family.log_total, statistics)
+        self.hyper = self.hyper_sampler.walk(log_total, self.hyper, rng, adapt=adapt)
         self.hyper = family.draw_shared(statistics, self.hyper, rng)
         prior = problem.partition_prior
         self.values = prior.update(self.values, [self.sizes], rng)
@@ -171,7 +165,7 @@ class Unknowns:
         padded = tuple(
             np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in statistics
         )
-        return Slots(weight, log_weight, family.terms(padded, self.hyper, rng), level)
+        return weight, log_weight, family.terms(padded, self.hyper, rng), level
 
     def log_joint(self) -> float:
         """log p(everything), cluster parameters integrated out, in the user's units."""
@@ -196,7 +190,7 @@ class Unknowns:
         """Return to a snapshot, bit for bit."""
         kept = copy.deepcopy(snapshot)
         self.rng.bit_generator.state = kept["generator"]
-        self.hyper_sampler.restore(kept["hyper_sampler"])
+        vars(self.hyper_sampler).update(kept["hyper_sampler"])
         vars(self).update({name: kept[name] for name in KEPT})
         self.statistics = tuple(kept["statistics"])
 
@@ -212,7 +206,6 @@ LEAST_BLOCK_SIZE = 128
 MANY_ITEMS = 50_000
 SLOT_MULTIPLE = 8
 SLOT_MULTIPLE_IF_FEW = 32
-SPARE_MULTIPLES = 1
 
 
 class BlockedChains:
@@ -232,11 +225,12 @@ class BlockedChains:
         self.slots = 0
         few = problem.n_items < MANY_ITEMS
         self.slot_multiple = slot_multiple or (SLOT_MULTIPLE_IF_FEW if few else SLOT_MULTIPLE)
-        self.mesh = make_mesh(devices)
+        self.mesh = Mesh(np.array(list(devices or jax.devices())), (AXIS,))
         self.by_all_processes = len({device.process_index for device in self.mesh.devices.flat}) > 1
         usual = BLOCK_SIZE.get(self.mesh.devices.flat[0].platform, BLOCK_SIZE_ELSEWHERE)
         self.block_size = block_size or max(usual // self.number_of_chains, LEAST_BLOCK_SIZE)
-        self.whole = everywhere(self.mesh)
+        # every process needs the whole of its labels
+        self.whole = jax.jit(lambda z: z, out_shardings=NamedSharding(self.mesh, EVERYWHERE))
         self.unknowns = [Unknowns(problem, rng) for rng in rngs]
         self.labels: Labels
         self.put_data(problem)
@@ -247,11 +241,11 @@ class BlockedChains:
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown, in all chains; see `Unknowns.update`."""
         drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
-        slots = self._slots(max(len(one.weight) for one in drawn))
+        slots = self._slots(max(len(weight) for weight, *_ in drawn))
         weight, log_weight, terms = jax.tree.map(
             lambda *parts: _padded(parts, slots), *[one[:3] for one in drawn]
         )
-        level = np.array([one.level for one in drawn])
+        level = np.array([one[3] for one in drawn])
         table = self._tables()
         gains = table[..., :1] - table, table - table[..., -1:]
         given = Given(self._keys(), weight, log_weight, level, terms, *gains)
@@ -262,23 +256,12 @@ class BlockedChains:
 
     def draw(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """(variables of the posterior, sample statistics) of the present states, chains first."""
-        chains = self.unknowns
-        variables: dict[str, Any] = {
-            "z": self.labels_of_items(),
-            "n_clusters": np.array([len(chain.least) for chain in chains]),
-        }
-        for name in self.problem.partition_prior.parameters:
-            variables[name] = np.array([chain.values[name] for chain in chains])
-        for j, prior in enumerate(self.problem.family.hyper_priors):
-            if prior.log_sd > 0:
-                variables[prior.name] = np.array([chain.hyper[j] for chain in chains])
-        for v, names in enumerate(self.problem.noise_names):
-            for name in names:
-                variables[names[name]] = np.stack([chain.noise[v][name] for chain in chains])
-        return variables, {
-            "log_joint": self.log_joint(),
-            "moved": self.moved / self.problem.n_items,
-        }
+        n_clusters = np.array([len(chain.least) for chain in self.unknowns])
+        partitions = {"z": self.labels_of_items(), "n_clusters": n_clusters}
+        drawn = [self.problem.variables(c.values, c.hyper, c.noise) for c in self.unknowns]
+        variables = {name: np.stack([one[name] for one in drawn]) for name in drawn[0]}
+        moved = self.moved / self.problem.n_items
+        return partitions | variables, {"log_joint": self.log_joint(), "moved": moved}
 
     def log_joint(self) -> FloatArray:
         """log p(everything) of every chain, as for the collapsed sampler."""
@@ -371,7 +354,7 @@ class BlockedChains:
     def _slots(self, number: int) -> int:
         """Slots for so many clusters; spare ones are kept, since another number compiles again."""
         needed = -(-number // self.slot_multiple) * self.slot_multiple
-        if not needed <= self.slots <= needed + SPARE_MULTIPLES * self.slot_multiple:
+        if not needed <= self.slots <= needed + self.slot_multiple:
             self.slots = needed
         return self.slots
 

@@ -27,21 +27,13 @@ BY_ITEM = P(None, AXIS)
 EVERYWHERE = P()
 
 
-def make_mesh(devices: Sequence[Any] | None) -> Mesh:
-    """All devices there are, or those given, along one axis."""
-    return Mesh(np.array(jax.devices() if devices is None else list(devices)), (AXIS,))
-
-
 def place(mesh: Mesh, array: NDArray[Any], spec: Any) -> jax.Array:
     """Lay an array out over the mesh; every process reads its own parts of it."""
     return jax.make_array_from_callback(array.shape, NamedSharding(mesh, spec), array.__getitem__)
 
 
 def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: Any) -> jax.Array:
-    """Lay the rows of items out as the items lie.
-
-    Beyond the last item stands the first one's row.
-    """
+    """Lay the rows of items out as these lie; beyond the last item stands the first one's row."""
     within = np.where(items < len(rows), items, 0)
 
     def part(index: Any) -> Any:
@@ -50,11 +42,6 @@ def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: Any) -> ja
     return jax.make_array_from_callback(
         (*items.shape, *rows.shape[1:]), NamedSharding(mesh, spec), part
     )
-
-
-def everywhere(mesh: Mesh) -> Any:
-    """Function that gives every process the whole of an array."""
-    return jax.jit(lambda array: array, out_shardings=NamedSharding(mesh, EVERYWHERE))
 
 
 # --- blocks and incidences

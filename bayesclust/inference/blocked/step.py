@@ -132,24 +132,14 @@ class Step:
         data = Placed((BY_BLOCK, BY_BLOCK), (BY_ITEM, BY_ITEM), Incidences(*[BY_BLOCK] * 8))
         labels = Labels(BY_ITEM, EVERYWHERE)
         small = EVERYWHERE
-        place = partial(jax.shard_map, mesh=mesh, check_vma=False)
-        self.advance = jax.jit(
-            place(self._advance, in_specs=(data, labels, small, small), out_specs=(labels, small))
-        )
-        self.count = jax.jit(
-            place(self._count, in_specs=(data, labels, small, small), out_specs=small)
-        )
+        given = data, labels, small, small
+        place = partial(jax.shard_map, mesh=mesh, in_specs=given, check_vma=False)
+        advance = jax.vmap(self._advance, in_axes=(None, 0, 0, 0))
+        count = jax.vmap(self._count, in_axes=(None, 0, None, 0))
+        self.advance = jax.jit(place(advance, out_specs=(labels, small)))
+        self.count = jax.jit(place(count, out_specs=small))
 
     def _advance(
-        self, data: Placed, labels: Labels, given: Given, next_key: Array
-    ) -> tuple[Labels, Totals]:
-        moved = jax.vmap(self._advance_one, in_axes=(None, 0, 0, 0))
-        return moved(data, labels, given, next_key)
-
-    def _count(self, data: Placed, labels: Labels, slots: Array, next_key: Array) -> Totals:
-        return jax.vmap(self._count_one, in_axes=(None, 0, None, 0))(data, labels, slots, next_key)
-
-    def _advance_one(
         self, data: Placed, labels: Labels, given: Given, next_key: Array
     ) -> tuple[Labels, Totals]:
         slots = len(given.weight)
@@ -188,7 +178,7 @@ class Step:
         rank = (jnp.cumsum(totals.statistics[0] > 0) - 1).astype(jnp.int32)
         return Labels(rank[free], rank[answered]), totals
 
-    def _count_one(self, data: Placed, labels: Labels, slots: Array, next_key: Array) -> Totals:
+    def _count(self, data: Placed, labels: Labels, slots: Array, next_key: Array) -> Totals:
         def block(totals: Totals, block: Any) -> tuple[Totals, None]:
             (items, rows), z = block
             return self._add(totals, items, rows, z, z, next_key), None

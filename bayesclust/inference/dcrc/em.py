@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import xlogy
+from scipy.special import log_softmax, xlogy
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
@@ -32,12 +32,12 @@ from threadpoolctl import threadpool_limits
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import stack_padded
 from bayesclust.inference.assignment import seeded_partition
-from bayesclust.inference.dcrc.weights import WeightObjective, fit_logistic, log_softmax
+from bayesclust.inference.dcrc.weights import WeightObjective
 from bayesclust.inference.limits.tuning import FOLDS, enough, leave_out, rows_of
 from bayesclust.inference.variational.answers import SoftAnswers, pattern_probabilities
 from bayesclust.inference.variational.mean_field import softmax
 from bayesclust.models.dcrc import unnamed
-from bayesclust.typing import BoolArray, Counts, FloatArray, IntArray
+from bayesclust.typing import Counts, FloatArray, IntArray
 
 STAGES = ((3, 6, 1.0, 0.0), (2, 6, 0.3, 0.3), (2, 6, 0.6, 0.6), (2, 15, 1.0, 1.0))
 """How a start is brought up: EM and L-BFGS iterations, and weights of answers and of "dnk".
@@ -58,6 +58,7 @@ SETTLED = 1e-3
 MOST_ITEMS = 5000
 """Starts are made from at most so many items, drawn at random."""
 KMEANS_RUNS = 3
+LOGISTIC_STEPS = 12
 PRECISION = 4.0
 """Of the Gaussian prior of the weights, whatever the number of answers, where none is asked for."""
 TAUS = (0.5, 1.0, 1.5)
@@ -104,20 +105,11 @@ class NamedAnswers:
         self.items = np.flatnonzero(~unnamed(constraints, n_items))
         self.n_answers = sum(map(len, constraints))
         named = [one.restrict(self.items) for one in constraints] if self.n_answers else []
+        self.constraints = named
         self.soft = SoftAnswers(named, len(self.items))
-
-    @property
-    def unsure(self) -> BoolArray:
-        """Which rows of the tables are of answers that leave the question open, shape (codes,)."""
-        rows = [
-            np.tile(np.array(one.vocabulary) == "dnk", one.n_sources) for one in self.constraints
-        ]
-        return np.concatenate([np.zeros(0, dtype=np.bool_), *rows])
-
-    @property
-    def constraints(self) -> tuple[Constraints, ...]:
-        """The constraints, on the items that they name."""
-        return self.soft.constraints
+        # rows of the tables of answers that leave the question open, (codes,)
+        unsure = [np.tile(np.array(one.vocabulary) == "dnk", one.n_sources) for one in named]
+        self.unsure = np.concatenate([np.zeros(0, np.bool_), *unsure])
 
 
 class Ascent:
@@ -188,9 +180,10 @@ class Ascent:
     def _respond(self, log_p: FloatArray, messages: FloatArray) -> FloatArray:
         if self.settings.literal:
             return max_compatible(messages / -IMPOSSIBLE, log_p)
-        if self.settings.temperature == 0:
-            return most_probable(log_p + messages)
-        return softmax((log_p + messages) / self.settings.temperature)
+        logits = log_p + messages
+        if self.settings.temperature == 0:  # certain, the first among equals
+            return np.eye(logits.shape[1])[logits.argmax(axis=1)]
+        return softmax(logits / self.settings.temperature)
 
 
 # --- the two limits
@@ -209,11 +202,6 @@ def max_compatible(F: FloatArray, log_p: FloatArray) -> FloatArray:
     """Eq. 14: P(y | x) within the set of labels of largest F."""
     inside = F.max(axis=1, keepdims=True) - F <= TIE
     return softmax(np.where(inside, log_p, -np.inf))
-
-
-def most_probable(logits: FloatArray) -> FloatArray:
-    """Certain labels: 1 for the largest logit of each row, the first among equals."""
-    return np.eye(logits.shape[1])[logits.argmax(axis=1)]
 
 
 # --- the search
@@ -246,10 +234,15 @@ def fit_em(
     few = answers
     some = features
     if answers.n_answers > ROUGH_ANSWERS:
-        few = NamedAnswers(_thinned_views(constraints, rng), len(points))
+        share = ROUGH_ANSWERS / answers.n_answers
+        chosen = (rng.permutation(len(one)) < round(share * len(one)) for one in constraints)
+        thinned = [rows_of(one, rows) for one, rows in zip(constraints, chosen, strict=True)]
+        few = NamedAnswers(thinned, len(points))
         some = named_first(points, few.items)[0]
-    if len(some) > len(few.items) + ROUGH_FREE:
-        some = _thinned(some, len(few.items), rng)
+    named = len(few.items)
+    if len(some) > named + ROUGH_FREE:
+        free = rng.choice(np.arange(named, len(some)), ROUGH_FREE, replace=False)
+        some = some[np.append(np.arange(named), np.sort(free))]
     rough = _objective(some, few, settings)
     first = _tables(few, settings)[0]
 
@@ -282,11 +275,12 @@ def fit_em(
         best, converged = max(found, key=lambda pair: pair[0].path[-1])
         if settings.balance and settings.proportions and answers.n_answers:
             # once: learned again from what follows, sizes reinforce themselves, and small clusters
-            # fade
-            best.turn_to(replace(whole, proportions=_shares(best.q)), tables[-1])
+            # fade; under an even Dirichlet prior
+            sizes = best.q.sum(axis=0) + 1.0
+            best.turn_to(replace(whole, proportions=sizes / sizes.sum()), tables[-1])
             converged = best.run(settings.max_iter)
     q = np.empty((len(points), n_clusters))
-    q[order] = np.exp(log_softmax(best.W @ features.T)).T
+    q[order] = np.exp(log_softmax(best.W @ features.T, axis=0)).T
     q[answers.items] = best.q
     counts = answers.soft.counts(best.q)
     if not answers.n_answers:
@@ -309,20 +303,6 @@ def named_first(points: FloatArray, named: IntArray) -> tuple[FloatArray, IntArr
     return np.column_stack([points, np.ones(len(points))])[order], order
 
 
-def _thinned_views(constraints: Sequence[Constraints], rng: Generator) -> list[Constraints]:
-    """Some of the answers, drawn at random."""
-    share = ROUGH_ANSWERS / sum(map(len, constraints))
-    return [
-        rows_of(view, rng.permutation(len(view)) < round(share * len(view))) for view in constraints
-    ]
-
-
-def _thinned(features: FloatArray, n_named: int, rng: Generator) -> FloatArray:
-    """All named items and some of the free ones, drawn at random."""
-    free = rng.choice(np.arange(n_named, len(features)), ROUGH_FREE, replace=False)
-    return features[np.append(np.arange(n_named), np.sort(free))]
-
-
 def _tables(answers: NamedAnswers, settings: EMSettings) -> list[FloatArray | None]:
     """The known log tables to go through; None at the end leaves noise to the constraints."""
     if not answers.n_answers:
@@ -336,12 +316,6 @@ def _tables(answers: NamedAnswers, settings: EMSettings) -> list[FloatArray | No
         agreement_table(answers.constraints, float(np.log(eps / 2))) for eps in steps
     ]
     return [*falling, agreement_table(answers.constraints, IMPOSSIBLE)]
-
-
-def _shares(q: FloatArray) -> FloatArray:
-    """Expected shares of the clusters among the named items, as under an even Dirichlet prior."""
-    sizes = q.sum(axis=0) + 1.0
-    return np.asarray(sizes / sizes.sum())
 
 
 def _highest(ascents: Sequence[Ascent], number: int) -> list[Ascent]:
@@ -368,18 +342,18 @@ def start_weights(
     if len(features) > MOST_ITEMS:
         features = features[rng.choice(len(features), MOST_ITEMS, replace=False)]
     points = features[:, :-1]
-    partitions = [_kmeans(points, number, rng)]
-    partitions += [seeded_partition(points, number, rng) for _ in range(starts - 1)]
-    return [fit_logistic(features, labels, number) for labels in partitions]
-
-
-def _kmeans(points: FloatArray, number: int, rng: Generator) -> IntArray:
     seed = int(rng.integers(2**31))
     with warnings.catch_warnings():
         # fewer different items than clusters: some clusters stay empty, which is no harm to a start
         warnings.simplefilter("ignore", ConvergenceWarning)
         found = KMeans(number, n_init=KMEANS_RUNS, random_state=seed).fit(points)
-    return np.asarray(found.labels_, dtype=np.int64)
+    partitions = [found.labels_]
+    partitions += [seeded_partition(points, number, rng) for _ in range(starts - 1)]
+    n = len(features)
+    logistic = WeightObjective(features, n, 1e-3 * n, 0.0, 0.0)  # slightly penalised
+    W = np.zeros((number, features.shape[1]))
+    every = np.eye(number)
+    return [logistic.climb(W, every[labels], LOGISTIC_STEPS)[0] for labels in partitions]
 
 
 # --- settings chosen by constraints held out

@@ -69,9 +69,17 @@ class DCRCChain:
         self.table = stack_tables(problem.constraints, self.noise)
         self.sampler: WeightSampler | None = None
         self.precision = np.nan
-        if problem.prior is not None:
-            self.sampler = WeightSampler(weight_objective(problem, self.named))
-            self.precision = problem.prior.prior_precision.initial
+        self.learns_precision = False
+        if (prior := problem.prior) is not None:
+            self.precision = prior.prior_precision.initial
+            self.learns_precision = prior.prior_precision.fixed is None
+            features = named_first(problem.points, self.named)[0]
+            weights = self.precision / 2, prior.separation, prior.balance
+            sizes = None if prior.proportions is None else np.array(prior.proportions)
+            bias_ridge = prior.bias_scale**-2 / 2
+            self.sampler = WeightSampler(
+                WeightObjective(features, len(self.named), *weights, sizes, bias_ridge)
+            )
         self._use_weights(problem.W)
         # starts are dispersed: answers have no part in them
         self.z = _draw_each(self.log_p, rng)
@@ -93,7 +101,7 @@ class DCRCChain:
             labels = np.eye(len(self.W))[self.z[self.named]]
             W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
             self._use_weights(W)
-            if self._learns_precision and self.problem.prior is not None:
+            if self.learns_precision and self.problem.prior is not None:
                 self._penalise(self.problem.prior.draw_precision(self.W, self.rng))
         if not freeze_noise:
             constraints = self.problem.constraints
@@ -114,7 +122,7 @@ class DCRCChain:
         }
         if self.sampler is not None:
             variables["W"] = self.W.copy()
-            if self._learns_precision:
+            if self.learns_precision:
                 variables["precision"] = self.precision
             statistics["accept_rate"] = self.accepted
         return variables, statistics
@@ -156,26 +164,10 @@ class DCRCChain:
         self.W = W
         self.log_p: FloatArray = np.ascontiguousarray(log_classes(W, self.problem.points))
 
-    @property
-    def _learns_precision(self) -> bool:
-        prior = self.problem.prior
-        return prior is not None and prior.prior_precision.fixed is None
-
     def _penalise(self, precision: float) -> None:
         assert self.sampler is not None
         self.precision = precision
         self.sampler.objective = replace(self.sampler.objective, ridge=precision / 2)
-
-
-def weight_objective(problem: DCRCProblem, named: IntArray) -> WeightObjective:
-    """Log p(W, labels of the named items | X) as a function of W, under the problem's prior."""
-    prior = problem.prior
-    assert prior is not None
-    sizes = None if prior.proportions is None else np.array(prior.proportions)
-    features = named_first(problem.points, named)[0]
-    ridge = prior.prior_precision.initial / 2
-    entropies = prior.separation, prior.balance
-    return WeightObjective(features, len(named), ridge, *entropies, sizes, prior.bias_scale**-2 / 2)
 
 
 def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
@@ -240,8 +232,8 @@ def move_class_blocks(
     moved = 0
     blocks = draw_blocks(sites, table, z, rng)
     logits = np.empty(log_p.shape[1])
-    for block in range(len(blocks.begin)):
-        items = blocks.items[blocks.begin[block] : blocks.end[block]]
+    for root in blocks.order:
+        items = blocks.items[blocks.start[root] : blocks.start[root + 1]]
         old = z[items[0]]
         logits[:] = 0.0
         for i in items:
@@ -251,4 +243,4 @@ def move_class_blocks(
         k = draw_index(logits, len(logits), rng)
         z[items] = k
         moved += k != old
-    return moved, len(blocks.begin)
+    return moved, len(blocks.order)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 from scipy.optimize import minimize
+from scipy.special import log_softmax
 
 from bayesclust.models.dcrc import TINY
 from bayesclust.typing import FloatArray
@@ -50,7 +51,7 @@ class WeightObjective:
 
     def log_p(self, W: FloatArray) -> FloatArray:
         """Log class probabilities of the named items, shape (n_named, K)."""
-        return log_softmax(W @ self.features[: self.n_named].T).T
+        return np.asarray(log_softmax(W @ self.features[: self.n_named].T, axis=0).T)
 
     def value_and_gradient(self, W: FloatArray, q: FloatArray) -> tuple[float, FloatArray]:
         """Value in nats and gradient (K, D) at W (K, D), given q (n_named, K)."""
@@ -103,24 +104,9 @@ class WeightObjective:
         return (found.x.reshape(W.shape), raised) if raised > 0 else (W, 0.0)
 
 
-def log_softmax(logits: FloatArray) -> FloatArray:
-    """The logarithms of the softmax of columns."""
-    shifted = logits - logits.max(axis=0)
-    shifted -= np.log(np.exp(shifted).sum(axis=0))
-    return shifted
-
-
 def log_classes(W: FloatArray, points: FloatArray) -> FloatArray:
     """log P(y = k | x; W) of rows of features, (m, K); the last of the weights (K, d + 1) is b."""
-    return log_softmax(W[:, :-1] @ points.T + W[:, -1:]).T
-
-
-def fit_logistic(
-    features: FloatArray, labels: np.ndarray, number: int, steps: int = 12
-) -> FloatArray:
-    """Weights (number, D) of a logistic classifier of the labels, slightly penalised."""
-    objective = WeightObjective(features, len(features), 1e-3 * len(features), 0.0, 0.0)
-    return objective.climb(np.zeros((number, features.shape[1])), np.eye(number)[labels], steps)[0]
+    return np.asarray(log_softmax(W[:, :-1] @ points.T + W[:, -1:], axis=0).T)
 
 
 class WeightSampler:

@@ -14,6 +14,11 @@ conditional. Component c of m items, taken out:
     log w_new = log V(n, K + 1) / V(n, K) + log W(m) + log m(x_c)
 
 Components of one item are left to the scan, which is a valid update of its own.
+
+A pass over the blocks costs several scans. Where single items move freely it moves nothing that the
+scan would not have moved, and where answers are many and certain no block ever leaves. So the rate
+of such passes follows the share of blocks that moved in the second half of the warm-up; it stays as
+it is from the first draw on, so that every draw comes from one transition kernel.
 """
 
 from __future__ import annotations
@@ -23,18 +28,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_block_logits
-from bayesclust.families.base import (
-    add_item,
-    derive,
-    log_marginal,
-    log_marginal_joined,
-    remove_item,
-    set_items,
-)
+from bayesclust.families import base
 from bayesclust.inference.assignment import (
     Assignment,
     Target,
@@ -45,11 +42,17 @@ from bayesclust.inference.assignment import (
     sort_by_group,
     use_slot,
 )
-from bayesclust.inference.chain import Move, MoveSchedule, State
+from bayesclust.inference.chain import Move, State
+from bayesclust.typing import FloatArray, IntArray
+
+WORTHWHILE = 0.01
+"""Share of blocks moved above which every sweep passes over them."""
+LEAST_RATE = 0.1
+"""Passes per sweep where none has moved: the warm-up may have been too short to see one."""
 
 
 @device(fastmath=FAST)
-def find_root(parent: NDArray[np.int64], i: int) -> int:
+def find_root(parent: IntArray, i: int) -> int:
     """Root of item i, halving the path on the way."""
     while parent[i] != i:
         parent[i] = parent[parent[i]]
@@ -58,13 +61,9 @@ def find_root(parent: NDArray[np.int64], i: int) -> int:
 
 
 @device(fastmath=FAST)
-def draw_bonds(
-    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator
-) -> NDArray[np.int64]:
+def draw_bonds(sites: Sites, table: FloatArray, z: IntArray, rng: Generator) -> IntArray:
     """Root of each item's component under freshly drawn bonds, shape (n,)."""
-    parent = np.zeros(len(z), np.int64)
-    for i in range(len(z)):
-        parent[i] = i
+    parent = np.arange(len(z))
     for f in range(len(sites.code)):
         if sites.member[f, 2] >= 0:
             continue
@@ -81,12 +80,12 @@ def draw_bonds(
 @device(fastmath=FAST)
 def rebuild(state: Any, assignment: Assignment, k: int) -> None:
     """Recompute a cluster from its items."""
-    set_items(state, members(assignment, k, k), k)
-    derive(state, k)
+    base.set_items(state, members(assignment, k, k), k)
+    base.derive(state, k)
 
 
 @device(fastmath=FAST)
-def _move_block(target: Target, items: NDArray[np.int64], rng: Generator) -> bool:
+def _move_block(target: Target, items: IntArray, rng: Generator) -> bool:
     """Draw a cluster for one block; returns whether it moved."""
     state, assignment, sites, table, prior = target
     z = assignment.z
@@ -99,18 +98,18 @@ def _move_block(target: Target, items: NDArray[np.int64], rng: Generator) -> boo
         close_slot(assignment, old)
     elif state.count[old] > 2 * m:
         for i in items:
-            remove_item(state, i, old)
+            base.remove_item(state, i, old)
     else:
         rebuild(state, assignment, old)
     number = assignment.number[0]
     block = assignment.slots[number]
-    set_items(state, items, block)
+    base.set_items(state, items, block)
     logits = np.zeros(number + 1)
     site = np.zeros(len(assignment.slots))
     add_block_logits(sites, table, z, items, True, site)
     for a in range(number + 1):  # the last is a cluster of its own
         k = assignment.slots[a] if a < number else empty
-        logits[a] = log_marginal_joined(state, k, block, items) - log_marginal(state, k)
+        logits[a] = base.log_marginal_joined(state, k, block, items) - base.log_marginal(state, k)
         if a < number:
             n = state.count[k]
             logits[a] += prior.log_w[n + m] - prior.log_w[n] + site[k]
@@ -121,7 +120,7 @@ def _move_block(target: Target, items: NDArray[np.int64], rng: Generator) -> boo
     z[items] = k
     if choice < number and state.count[k] > m:
         for i in items:
-            add_item(state, i, k)
+            base.add_item(state, i, k)
     else:
         rebuild(state, assignment, k)
     if choice == number:
@@ -130,32 +129,26 @@ def _move_block(target: Target, items: NDArray[np.int64], rng: Generator) -> boo
 
 
 class Blocks(NamedTuple):
-    """Components of two items or more, in random order: block b is items[begin[b] : end[b]]."""
+    """Components under bonds; those of two items or more, in random order, have roots `order`."""
 
-    items: NDArray[np.int64]  # (n,)
-    begin: NDArray[np.int64]  # (B,)
-    end: NDArray[np.int64]  # (B,)
+    items: IntArray  # (n,) by component
+    start: IntArray  # (n + 1,) that of root r is items[start[r] : start[r + 1]]
+    order: IntArray  # (B,)
 
 
 @device(fastmath=FAST)
-def draw_blocks(
-    sites: Sites, table: NDArray[np.float64], z: NDArray[np.int64], rng: Generator
-) -> Blocks:
+def draw_blocks(sites: Sites, table: FloatArray, z: IntArray, rng: Generator) -> Blocks:
     """Draw bonds and list the blocks they make."""
     items, start = sort_by_group(draw_bonds(sites, table, z, rng), len(z))
-    blocks = np.zeros(len(z), np.int64)
+    roots = np.zeros(len(z), np.int64)
     number = 0
     for r in range(len(z)):
         if start[r + 1] - start[r] > 1:
-            blocks[number] = r
+            roots[number] = r
             number += 1
-    shuffle(blocks[:number], rng)
-    begin = np.zeros(number, np.int64)
-    end = np.zeros(number, np.int64)
-    for b in range(number):
-        begin[b] = start[blocks[b]]
-        end[b] = start[blocks[b] + 1]
-    return Blocks(items, begin, end)
+    order = roots[:number]
+    shuffle(order, rng)
+    return Blocks(items, start, order)
 
 
 NOT_DRAWN = Blocks(*(np.zeros(0, np.int64) for _ in range(3)))
@@ -164,11 +157,7 @@ NOT_DRAWN = Blocks(*(np.zeros(0, np.int64) for _ in range(3)))
 
 @kernel(fastmath=FAST)
 def move_blocks(
-    target: Target,
-    blocks: Blocks,
-    first: int,
-    moved: NDArray[np.int64],
-    rng: Generator,
+    target: Target, blocks: Blocks, first: int, moved: IntArray, rng: Generator
 ) -> tuple[int, Blocks]:
     """Draw a cluster for every block from number `first` on; blocks without items are drawn first.
 
@@ -177,46 +166,56 @@ def move_blocks(
     _, assignment, sites, table, _ = target
     if len(blocks.items) == 0:
         blocks = draw_blocks(sites, table, assignment.z, rng)
-    for block in range(first, len(blocks.begin)):
+    for block in range(first, len(blocks.order)):
         if assignment.number[0] == len(assignment.slots):
             return block, blocks
-        items = blocks.items[blocks.begin[block] : blocks.end[block]]
+        root = blocks.order[block]
+        items = blocks.items[blocks.start[root] : blocks.start[root + 1]]
         moved[0] += _move_block(target, items, rng)
-    return len(blocks.begin), blocks
+    return len(blocks.order), blocks
 
 
 class LinkBlocks(Move):
-    """Passes over the groups that bonds make, as often as the schedule says."""
+    """Passes over the groups that bonds make, as often as they were seen to be worth it."""
 
-    def __init__(self, schedule: MoveSchedule) -> None:
-        self.schedule = schedule
+    def __init__(self) -> None:
+        self.block_rate = 1.0
+        self.learning = False
+        self.blocks = 0
+        self.moved = 0
         self.share_moved = np.nan
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         self.share_moved = np.nan
-        passes = self.schedule.block_passes(state.rng, adapt=adapt) if len(state.sites.code) else 0
-        for _ in range(passes):
-            moved, number = self.run(state)
-            if adapt and not freeze_noise:
-                self.schedule.record_blocks(moved, number)
+        if not len(state.sites.code) or not self.due(state.rng, adapt=adapt):
+            return
+        moved, number = self.run(state)
+        self.share_moved = moved / number if number else np.nan
+        if adapt and not freeze_noise:  # the part of the warm-up that is like what comes after it
+            self.learning = True
+            self.blocks += number
+            self.moved += moved
+
+    def due(self, rng: Generator, *, adapt: bool) -> bool:
+        """Whether to make a pass in this sweep."""
+        if self.learning and not adapt:
+            share = self.moved / self.blocks if self.blocks else 0.0
+            self.block_rate = min(1.0, max(LEAST_RATE, share / WORTHWHILE))
+            self.learning = False
+        return adapt or self.block_rate == 1.0 or rng.random() < self.block_rate
 
     def run(self, state: State) -> tuple[int, int]:
         """One pass; returns how many blocks moved, and how many there were."""
         blocks = NOT_DRAWN
         position = 0
         moved = np.zeros(1, np.int64)
-        while blocks is NOT_DRAWN or position < len(blocks.begin):
+        while blocks is NOT_DRAWN or position < len(blocks.order):
             state.make_room(1)
             position, blocks = move_blocks(state.target, blocks, position, moved, state.rng)
-        number = len(blocks.begin)
-        self.share_moved = moved[0] / number if number else np.nan
-        return int(moved[0]), number
+        return int(moved[0]), len(blocks.order)
 
     def statistics(self, state: State) -> dict[str, float]:
         return {"blocks_moved": self.share_moved}
 
     def snapshot(self) -> dict[str, Any]:
-        return self.schedule.snapshot()
-
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        self.schedule.restore(snapshot)
+        return {name: getattr(self, name) for name in ("block_rate", "learning", "blocks", "moved")}

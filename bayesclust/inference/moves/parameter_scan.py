@@ -8,10 +8,9 @@ given the parameters. For item i, taken out of its cluster,
     log w_new = log V(n, K + 1) - log V(n, K) + log W(1) + log p(x_i)
 
 The likelihoods come from matrix products, for many items and all clusters at once, and as a table,
-so that one kernel serves every family. An item alone in its cluster is taken out with the cluster:
-to stay alone is "new", once. Where it does stay, the cluster keeps its parameters. They have the
-distribution that new ones would be drawn from, so either way the posterior stays in place, and no
-column of the table need be made again.
+so that one kernel serves every family. Where an item stays alone in its cluster, that keeps its
+parameters. They have the distribution that new ones would be drawn from, so either way the
+posterior stays in place, and no column of the table need be made again.
 
 The parameters are then forgotten: what follows in a sweep has them integrated out, and they are
 drawn again before anything else is conditioned on them. That order makes mixing the two valid.
@@ -19,30 +18,28 @@ drawn again before anything else is conditioned on them. That order makes mixing
 
 from __future__ import annotations
 
-import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, kernel
-from bayesclust.constraints.factor_graph import UNPLACED, add_site_logits
 from bayesclust.families.base import Terms, hard_statistics, log_predictive
-from bayesclust.inference.assignment import (
-    Assignment,
-    Target,
-    close_slot,
-    new_assignment,
-    open_slot,
-    refresh,
-)
+from bayesclust.inference.assignment import Assignment, Target, draw_index, new_assignment, refresh
 from bayesclust.inference.chain import SPARE_SLOTS, Move, State
+from bayesclust.inference.moves.scan import place, take_out, weigh_options
 from bayesclust.typing import FloatArray, IntArray
 
 CHUNK = 1 << 17
 LEAST_CHUNK = 256
 """Numbers of a chunk's likelihood, to stay in the processor's cache; least items of a chunk."""
 NONE_OPENED = -1
+
+
+class Sizes(NamedTuple):
+    """In place of the clusters' state, which a scan given the parameters does not read."""
+
+    count: IntArray  # type: ignore[assignment]  # (C,)
 
 
 @kernel(fastmath=FAST)
@@ -58,7 +55,6 @@ def prior_predictive(state: Any, n_items: int) -> FloatArray:
 @kernel(fastmath=FAST)
 def scan_given(
     target: Target,
-    count: IntArray,
     density: FloatArray,
     log_alone: FloatArray,
     items: IntArray,
@@ -68,46 +64,29 @@ def scan_given(
 ) -> tuple[int, int]:
     """Update items[first:] until one opens a cluster; returns where to go on, and the slot opened.
 
-    Needs one free slot. `count` (C,) are the sizes of the slots; row t of `density`, one column per
-    slot, and of `log_alone` = log p(x_i) belong to items[t]. The cluster state is not read.
+    Needs one free slot, and a state of `Sizes`. Row t of `density`, one column per slot, and of
+    `log_alone` = log p(x_i) belong to items[t].
     """
-    _, assignment, sites, table, prior = target
-    z = assignment.z
-    weight = np.empty(len(count) + 1)
+    count = target.state.count
+    assignment = target.assignment
+    predictive = np.empty(len(count) + 1)
+    logits = np.empty(len(count) + 1)
     site = np.zeros(len(count))
     for t in range(first, len(items)):
         i = items[t]
-        old = z[i]
-        z[i] = UNPLACED
-        count[old] -= 1
-        alone = count[old] == 0
-        add_site_logits(sites, table, z, i, site)
+        old = assignment.z[i]
+        alone = count[old] == 1
         number = assignment.number[0]
-        weight[number] = prior.log_open[number - alone] + log_alone[t]
-        largest = weight[number]
+        take_out(target, i, alone)
+        count[old] -= 1
         for a in range(number):
             k = assignment.slots[a]
-            possible = prior.log_join[count[k]] + density[t, k] + site[k]
-            weight[a] = possible if count[k] > 0 else -math.inf
-            largest = max(largest, weight[a])
-            site[k] = 0.0
-        total = 0.0
-        for a in range(number + 1):
-            weight[a] = math.exp(weight[a] - largest)
-            total += weight[a]
-        left = rng.random() * total
-        choice = 0
-        while choice < number and left >= weight[choice]:
-            left -= weight[choice]
-            choice += 1
-        if choice < number:
-            k = assignment.slots[choice]
-            if alone:
-                close_slot(assignment, old)
-        else:
-            k = old if alone else open_slot(assignment)
+            predictive[k] = density[t, k]
+        predictive[len(count)] = log_alone[t]
+        options = weigh_options(target, i, predictive, site, logits)
+        choice = draw_index(logits, options, rng)
+        k = place(target, i, choice, old, alone)
         moved[0] += k != old
-        z[i] = k
         count[k] += 1
         if choice == number and not alone:
             return t + 1, k
@@ -119,30 +98,28 @@ class ParameterScan(Move):
 
     def __init__(self) -> None:
         self.moved = np.zeros(1, np.int64)
-        self.hyper_of_prior: FloatArray | None = None
-        self.log_alone: FloatArray = np.zeros(0)
         self.family: Any = None
+        self.hyper: FloatArray = np.zeros(0)
+        self.log_alone: FloatArray = np.zeros(0)
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         state.make_room(SPARE_SLOTS)
         family = state.problem.family
-        if self.family is not family:
+        if self.family is not family or not np.array_equal(self.hyper, state.hyper):
             self.family = family
-            self.hyper_of_prior = None
+            self.hyper = state.hyper.copy()
+            self.log_alone = prior_predictive(state.clusters, state.n_items)
         number = state.n_clusters
-        state.assignment = new_assignment(
-            state.assignment.place[state.assignment.z], len(state.assignment.slots)
-        )
+        capacity = len(state.assignment.slots)
+        state.assignment = new_assignment(state.assignment.place[state.assignment.z], capacity)
         statistics = hard_statistics(family, state.assignment.z, number)
         terms = family.terms(statistics, state.hyper, state.rng)
-        count = np.bincount(state.assignment.z, minlength=len(state.assignment.slots))
+        count = np.bincount(state.assignment.z, minlength=capacity)
         order = state.rng.permutation(state.n_items)
-        log_alone = self._prior_predictive(state)
         self.moved[0] = 0
         step = max(LEAST_CHUNK, CHUNK // (number * family.X.shape[1]))
         for begin in range(0, len(order), step):
-            items = order[begin : begin + step]
-            terms, count = self._assign(state, items, log_alone[items], terms, count)
+            terms, count = self._assign(state, order[begin : begin + step], terms, count)
         if len(state.assignment.slots) < len(state.clusters.count):
             refresh(state.clusters, state.assignment)
         else:
@@ -152,22 +129,18 @@ class ParameterScan(Move):
         return {"moved": self.moved[0] / state.n_items}
 
     def _assign(
-        self,
-        state: State,
-        items: IntArray,
-        log_alone: FloatArray,
-        terms: Terms,
-        count: IntArray,
+        self, state: State, items: IntArray, terms: Terms, count: IntArray
     ) -> tuple[Terms, IntArray]:
         """Update some items; returns parameters and sizes of the slots, perhaps more of them."""
         family = state.problem.family
         rows = tuple(row[items] for row in family.own_rows)
         density = np.ascontiguousarray(family.log_likelihood(np, rows, terms))
+        log_alone = self.log_alone[items]
         position = 0
         while position < len(items):
-            target = state.target._replace(state=None)
+            target = state.target._replace(state=Sizes(count))
             position, k = scan_given(
-                target, count, density, log_alone, items, position, self.moved, state.rng
+                target, density, log_alone, items, position, self.moved, state.rng
             )
             if k == NONE_OPENED:
                 break
@@ -176,8 +149,11 @@ class ParameterScan(Move):
             terms = tuple(_put(part, k, new) for part, new in zip(terms, drawn, strict=True))
             density = _put(density.T, k, family.log_likelihood(np, rows, drawn).T).T.copy()
             if state.assignment.number[0] == len(count):
-                state.assignment = _widen(state.assignment)
-                count = np.append(count, np.zeros(len(count), np.int64))
+                z, slots, places, used = state.assignment
+                more = np.arange(len(count), 2 * len(count))
+                widened = np.append(slots, more), np.append(places, more)
+                state.assignment = Assignment(z, *widened, used)
+                count = np.append(count, np.zeros_like(count))
         return terms, count
 
     def draw_alone(self, state: State, rows: Terms) -> Terms:
@@ -186,25 +162,7 @@ class ParameterScan(Move):
         statistics = family.weighted(family.statistics(np, rows, np.ones((1, 1))))
         return family.terms(statistics, state.hyper, state.rng)
 
-    def _prior_predictive(self, state: State) -> FloatArray:
-        """log p(x_i) of every item, kept until the base measure changes."""
-        if self.hyper_of_prior is None or not np.array_equal(self.hyper_of_prior, state.hyper):
-            self.log_alone = prior_predictive(state.clusters, state.n_items)
-            self.hyper_of_prior = state.hyper.copy()
-        return self.log_alone
-
 
 def _put(parts: FloatArray, k: int, new: FloatArray) -> FloatArray:
     """Replace slice k, or append it; slots are opened in an order that leaves no gap."""
     return np.concatenate([parts[:k], new, parts[k + 1 :]])
-
-
-def _widen(assignment: Assignment) -> Assignment:
-    """The same assignment with twice as many slots."""
-    more = np.arange(len(assignment.slots), 2 * len(assignment.slots))
-    return assignment._replace(
-        slots=np.append(assignment.slots, more), place=np.append(assignment.place, more)
-    )
-
-
-__all__ = ["ParameterScan", "prior_predictive", "scan_given"]

@@ -296,6 +296,3 @@ class Scan(Move):
 
     def statistics(self, state: State) -> dict[str, float]:
         return {"moved": self.moved[0] / state.n_items}
-
-
-__all__ = ["Scan", "place", "scan", "scan_full", "take_out", "weigh_options"]

@@ -25,6 +25,12 @@ chance. A few items that now belong to a large cluster and now stand alone are m
 hundred otherwise. Notes stay as they are from the first draw on, so that every draw comes from one
 transition kernel. Chains of two levels, and of clusters that share a covariance, take no notes.
 
+**Noise.** Draws of noise and partition given each other hardly ever cross between the mode with
+unreliable sources and the one with another partition. In a joint move, noise phi' is drawn from the
+prior, the allocations are made under it, and r has the noise integrated out; that is drawn given
+the new partition at the end of the sweep. It is a collapsed Metropolis-Hastings step (Liu 1994, J.
+Am. Stat. Assoc. 89) with an auxiliary draw, which does not depend on where the chain is.
+
 **Clusters that share a covariance.** Given the covariance W of a partition in which two clusters
 are one, W holds the distance between them too, and in its metric two halves are never more than two
 standard deviations apart: no split of the two looks worth it. So W is integrated out of p(x | z) in
@@ -37,32 +43,25 @@ clusters, the anchors and S from either side, which makes the move reversible.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, generic, implements, kernel
-from bayesclust.constraints import factor_graph
+from bayesclust.constraints.base import N_PATTERNS, Constraints
 from bayesclust.constraints.factor_graph import (
+    NONE,
     UNPLACED,
     Dirichlets,
     Sites,
     add_site_logits,
     integrated_surplus,
     log_prob_touching,
+    stack_tables,
 )
-from bayesclust.families.base import (
-    Terms,
-    add_item,
-    clear_cluster,
-    derive,
-    hard_statistics,
-    log_marginal,
-    log_predictive,
-    remove_item,
-    set_items,
-)
+from bayesclust.families import base
 from bayesclust.families.gaussian import FullState, quadratic_form
 from bayesclust.inference.assignment import (
     Assignment,
@@ -75,9 +74,8 @@ from bayesclust.inference.assignment import (
     shuffle,
     use_slot,
 )
-from bayesclust.inference.chain import SPARE_SLOTS, Move, MoveSchedule, State
+from bayesclust.inference.chain import SPARE_SLOTS, WARMUP_BOOST, Move, Moves, State
 from bayesclust.inference.moves.scan import predictive_by_form
-from bayesclust.inference.parameters import DrawnNoise
 from bayesclust.partition_priors import Tables
 from bayesclust.typing import FloatArray, IntArray
 
@@ -158,14 +156,14 @@ def reassign(state: Any, i: int, own: int, chosen: int) -> None:
 @implements(log_odds, None, fastmath=FAST, forceinline=True, no_refcount=True)
 def _log_odds_of_any(state, prior, i, own, a, b):  # type: ignore[no-untyped-def]
     if own != UNPLACED:
-        remove_item(state, i, own)
+        base.remove_item(state, i, own)
     sizes = prior.log_join[state.count[a]] - prior.log_join[state.count[b]]
-    return sizes + log_predictive(state, i, a) - log_predictive(state, i, b)
+    return sizes + base.log_predictive(state, i, a) - base.log_predictive(state, i, b)
 
 
 @implements(reassign, None, fastmath=FAST, forceinline=True, no_refcount=True)
 def _reassign_any(state, i, own, chosen):  # type: ignore[no-untyped-def]
-    add_item(state, i, chosen)
+    base.add_item(state, i, chosen)
 
 
 @device(fastmath=FAST, forceinline=True, no_refcount=True)
@@ -183,8 +181,8 @@ def _log_odds_of_full(state, prior, i, own, a, b):  # type: ignore[no-untyped-de
 def _reassign_full(state, i, own, chosen):  # type: ignore[no-untyped-def]
     if chosen != own:
         if own != UNPLACED:
-            remove_item(state, i, own)
-        add_item(state, i, chosen)
+            base.remove_item(state, i, own)
+        base.add_item(state, i, chosen)
 
 
 @kernel(fastmath=FAST)
@@ -263,20 +261,56 @@ def restricted_scan(
     return log_prob
 
 
-@device(fastmath=FAST)
-def _launch(
-    target: Target, items: IntArray, before: IntArray, a: int, b: int, scans: int, rng: Generator
-) -> float:
-    """Split the items, anchors first, from slots `before`, between a and b; returns log q."""
+# --- what differs between one level, two, and a covariance that clusters share
+
+
+@generic
+def unite(target: Any, items: IntArray, merged: int) -> None:
+    """Set the free slot `merged` to the items, which stay where they are."""
+
+
+@generic
+def log_split(target: Any, items: IntArray, a: int, b: int, merged: int, number: int) -> Any:
+    """log r, without q and answers, of items in slots a and b and K = `number` clusters united."""
+
+
+@generic
+def launch(
+    target: Any, items: IntArray, before: IntArray, slots: IntArray, scans: int, rng: Generator
+) -> Any:
+    """Split items, anchors first, from slots `before` between the first two free ones; log q."""
+
+
+@implements(unite, Target, fastmath=FAST)
+def _unite(target, items, merged):  # type: ignore[no-untyped-def]
+    base.set_items(target.state, items, merged)
+    base.derive(target.state, merged)
+
+
+@implements(log_split, Target, fastmath=FAST)
+def _log_split(target, items, a, b, merged, number):  # type: ignore[no-untyped-def]
+    state = target.state
+    prior = target.prior
+    n_a = state.count[a]
+    n_b = state.count[b]
+    ratio = prior.log_open[number] + prior.log_w[n_a] + prior.log_w[n_b] - prior.log_w[n_a + n_b]
+    ratio += base.log_marginal(state, a) + base.log_marginal(state, b)
+    return ratio - base.log_marginal(state, merged)
+
+
+@implements(launch, Target, fastmath=FAST)
+def _launch(target, items, before, slots, scans, rng):  # type: ignore[no-untyped-def]
     state = target.state
     z = target.assignment.z
+    a = slots[0]
+    b = slots[1]
     forced = np.full(len(items), UNPLACED)
     site = np.zeros(len(state.count))
     z[items] = UNPLACED
     for i, k in ((items[0], a), (items[1], b)):
-        clear_cluster(state, k)
+        base.clear_cluster(state, k)
         z[i] = k
-        add_item(state, i, k)
+        base.add_item(state, i, k)
     log_q = 0.0
     for scan in range(scans + 2):
         if scan == scans + 1 and before[0] != before[1]:
@@ -284,6 +318,72 @@ def _launch(
                 forced[t] = a if before[t] == before[0] else b
         log_q = restricted_scan(target, items, a, b, forced, site, rng)
     return log_q
+
+
+class SharedTarget(NamedTuple):
+    """What a chain samples whose clusters share hyper-parameters, for functions in Python."""
+
+    family: Any  # with `n_shared`
+    hyper: FloatArray
+    assignment: Assignment
+    sites: Sites
+    table: FloatArray
+    prior: Tables
+
+    def unite(self, items: IntArray, merged: int) -> None:
+        """Nothing: there is no cluster state."""
+
+    def log_split(self, items: IntArray, a: int, b: int, merged: int, number: int) -> float:
+        """The same with what clusters share integrated out of p(x | z)."""
+        prior = self.prior
+        z = self.assignment.z
+        split = z[items]
+        n = len(items)
+        n_a = int((split == a).sum())
+        value = prior.log_open[number] + prior.log_w[n_a] + prior.log_w[n - n_a] - prior.log_w[n]
+        value += self.family.log_total(self._statistics(), self.hyper)
+        z[items] = merged
+        value -= self.family.log_total(self._statistics(), self.hyper)
+        z[items] = split
+        return float(value)
+
+    def launch(
+        self, items: IntArray, before: IntArray, slots: IntArray, scans: int, rng: Generator
+    ) -> float:
+        """The same, each scan by the mean of W given the partition that the last one left."""
+        z = self.assignment.z
+        a, b, merged = slots[:3]
+        forced = np.full(len(items), UNPLACED)
+        site = np.zeros(len(self.assignment.slots) + 1)
+        z[items] = merged
+        state = self.family.new_state(len(self.assignment.slots), self._mean())
+        target = Target(state, *self[2:])
+        z[items] = UNPLACED
+        z[items[:2]] = slots[:2]
+        log_q = 0.0
+        for scan in range(scans + 2):
+            # items that are not placed yet count as in a slot that is not in use
+            placed = np.where(z == UNPLACED, merged, z)
+            refresh(state, Assignment(placed, slots[:2], slots[:2], np.array([2])))
+            if scan == scans + 1 and before[0] != before[1]:
+                forced = np.where(before == before[0], a, b)
+            log_q = float(restricted_scan(target, items, a, b, forced, site, rng))
+            if scan <= scans:
+                self.family.set_hyper(state, self._mean())
+        return log_q
+
+    def _mean(self) -> FloatArray:
+        """The hyper-parameters with the mean of W given the partition."""
+        return self.family.likeliest_shared(self._statistics(), self.hyper)
+
+    def _statistics(self) -> base.Terms:
+        labels = np.unique(self.assignment.z, return_inverse=True)[1]
+        return base.hard_statistics(self.family, labels, int(labels.max()) + 1)
+
+
+implements(unite, SharedTarget)(SharedTarget.unite)
+implements(log_split, SharedTarget)(SharedTarget.log_split)
+implements(launch, SharedTarget)(SharedTarget.launch)
 
 
 # --- acceptance
@@ -317,42 +417,6 @@ def log_ratio_of_constraints(
     return ratio
 
 
-@device(fastmath=FAST)
-def log_ratio(
-    target: Target,
-    rows: Dirichlets,
-    integrated: bool,
-    items: IntArray,
-    a: int,
-    b: int,
-    merged: int,
-    number: int,
-) -> float:
-    """log r without q; slots a and b hold the split, `merged` the union, and `number` is K."""
-    state, assignment, sites, table, prior = target
-    n_a = state.count[a]
-    n_b = state.count[b]
-    ratio: float = prior.log_open[number]
-    ratio += prior.log_w[n_a] + prior.log_w[n_b] - prior.log_w[n_a + n_b]
-    ratio += log_marginal(state, a) + log_marginal(state, b) - log_marginal(state, merged)
-    z = assignment.z
-    ratio += log_ratio_of_constraints(sites, table, rows, integrated, z, items, merged)
-    return ratio
-
-
-@kernel(fastmath=FAST)
-def accept(assignment: Assignment, items: IntArray, before: IntArray) -> None:
-    """Give back the slots that the anchors left, and take those that they have now into use."""
-    first = assignment.z[items[0]]
-    second = assignment.z[items[1]]
-    close_slot(assignment, before[0])
-    if before[1] != before[0]:
-        close_slot(assignment, before[1])
-    use_slot(assignment, first)
-    if second != first:
-        use_slot(assignment, second)
-
-
 @device(fastmath=FAST, no_refcount=True)
 def _smaller_side(z: IntArray, items: IntArray, before: IntArray) -> int:
     """Items of the smaller of the two clusters that were, or that are proposed."""
@@ -364,8 +428,9 @@ def _smaller_side(z: IntArray, items: IntArray, before: IntArray) -> int:
 
 
 @device(fastmath=FAST)
-def _attempt(
-    target: Target,
+def attempt(
+    target: Any,
+    assignment: Assignment,
     rows: Dirichlets,
     integrated: bool,
     anchor: int,
@@ -374,36 +439,43 @@ def _attempt(
     number: int,
     rng: Generator,
 ) -> tuple[bool, float]:
-    """One proposal from K = `number` clusters: whether accepted, and how probable that was."""
-    state, assignment, sites, _, _ = target
+    """One proposal from K = `number` clusters: whether accepted, and how probable that was.
+
+    Needs three free slots. If `integrated`, the noise of `rows` is.
+    """
     z = assignment.z
-    slots = assignment.slots
-    used = assignment.number[0]
     first = z[anchor]
     second = z[other]
-    a = slots[used]
-    b = slots[used + 1]
-    merged = slots[used + 2]
+    free = assignment.slots[assignment.number[0] : assignment.number[0] + 3].copy()
+    merged = free[2]
+    sites = target.sites
+    table = target.table
     items = members(assignment, first, second)
     log_uniform = math.log(rng.random())
-    set_items(state, items, merged)
-    derive(state, merged)
+    unite(target, items, merged)
     ratio = 0.0
     if first != second:
-        ratio = -log_ratio(target, rows, integrated, items, first, second, merged, number - 1)
+        ratio -= log_split(target, items, first, second, merged, number - 1)
+        ratio -= log_ratio_of_constraints(sites, table, rows, integrated, z, items, merged)
         if log_uniform >= ratio:
             return False, 0.0
     order_by_constraints(sites, items, anchor, other, rng)
     before = z[items]
-    log_q = _launch(target, items, before, a, b, scans, rng)
+    log_q = launch(target, items, before, free, scans, rng)
     if first == second:
-        ratio = log_ratio(target, rows, integrated, items, a, b, merged, number) - log_q
+        ratio = log_split(target, items, free[0], free[1], merged, number) - log_q
+        ratio += log_ratio_of_constraints(sites, table, rows, integrated, z, items, merged)
     else:
         z[items] = merged
         ratio += log_q
     chance = math.exp(min(ratio, 0.0)) if _smaller_side(z, items, before) > 1 else 0.0
     if log_uniform < ratio:
-        accept(assignment, items, before)
+        close_slot(assignment, first)
+        if second != first:
+            close_slot(assignment, second)
+        use_slot(assignment, z[anchor])
+        if z[other] != z[anchor]:
+            use_slot(assignment, z[other])
         return True, chance
     set_labels(z, items, before)
     return False, chance
@@ -440,121 +512,38 @@ def split_merge(
         by = target
         if own >= 0:
             by = Target(target.state, assignment, target.sites, drawn.table[own], target.prior)
-        taken, probability = _attempt(
-            by,
-            drawn.rows,
-            own >= 0,
-            pairs[position, 0],
-            pairs[position, 1],
-            scans,
-            number - outside,
-            rng,
+        first = pairs[position, 0]
+        second = pairs[position, 1]
+        taken, chance[position] = attempt(
+            by, assignment, drawn.rows, own >= 0, first, second, scans, number - outside, rng
         )
         accepted += taken
-        chance[position] = probability
     return len(pairs), accepted
 
 
-# --- clusters that share a covariance
-
-
-class SharedMove:
-    """Proposals for a family with `n_shared`; the cluster state of `target` is not read."""
-
-    def __init__(self, state: State, target: Target, rows: Dirichlets | None = None) -> None:
-        self.family = state.problem.family
-        self.hyper = state.hyper
-        self.rng = state.rng
-        self.target = target
-        self.rows = rows
-
-    def propose(self, anchor: int, other: int, scans: int, number: int) -> bool:
-        """One proposal from K = `number` clusters; needs three free slots. Whether accepted."""
-        assignment = self.target.assignment
-        z = assignment.z
-        used = int(assignment.number[0])
-        first = z[anchor]
-        second = z[other]
-        free = assignment.slots[used : used + 3].copy()
-        items = members(assignment, first, second)
-        log_uniform = math.log(self.rng.random())
-        ratio = 0.0
-        if first != second:
-            ratio = -self._log_ratio(items, first, free[2], number - 1)
-            if log_uniform >= ratio:
-                return False
-        order_by_constraints(self.target.sites, items, anchor, other, self.rng)
-        before = z[items].copy()
-        forced = np.full(len(items), UNPLACED)
-        if first != second:
-            forced = np.where(before == first, free[0], free[1])
-        log_q = self._split(items, free, forced, scans)
-        if first != second:
-            z[items] = free[2]
-            ratio += log_q
-        else:
-            ratio = self._log_ratio(items, free[0], free[2], number) - log_q
-        if log_uniform < ratio:
-            accept(assignment, items, before)
-            return True
-        z[items] = before
-        return False
-
-    def _split(self, items: IntArray, free: IntArray, forced: IntArray, scans: int) -> float:
-        """Leave the items split between two free slots; returns log q."""
-        assignment = self.target.assignment
-        z = assignment.z
-        (a, b, merged) = free
-        drawn = np.full(len(items), UNPLACED)
-        site = np.zeros(len(assignment.slots) + 1)
-        z[items] = merged
-        state = self.family.new_state(len(assignment.slots), self._mean())
-        target = self.target._replace(state=state)
-        z[items] = UNPLACED
-        z[items[0]] = a
-        z[items[1]] = b
-        log_q = 0.0
-        for scan in range(scans + 2):
-            # items that are not placed yet count as in a slot that is not in use
-            placed = np.where(z == UNPLACED, merged, z)
-            refresh(state, Assignment(placed, free[:2], free[:2], np.array([2])))
-            last = scan == scans + 1
-            own = forced if last else drawn
-            log_q = float(restricted_scan(target, items, a, b, own, site, self.rng))
-            if not last:
-                self.family.set_hyper(state, self._mean())
-        return log_q
-
-    def _mean(self) -> FloatArray:
-        """The hyper-parameters with the mean of W given the partition."""
-        return self.family.likeliest_shared(self._statistics(), self.hyper)
-
-    def _statistics(self) -> Terms:
-        labels = np.unique(self.target.assignment.z, return_inverse=True)[1]
-        return hard_statistics(self.family, labels, int(labels.max()) + 1)
-
-    def _log_ratio(self, items: IntArray, a: int, merged: int, number: int) -> float:
-        """log r without q, the items being split between slot a and another; they stay so."""
-        target = self.target
-        prior = self.target.prior
-        z = self.target.assignment.z
-        split = z[items].copy()
-        n_a = int((z[items] == a).sum())
-        n = len(items)
-        rows = factor_graph.NONE if self.rows is None else self.rows
-        integrated = self.rows is not None
-        value = prior.log_open[number] + prior.log_w[n_a] + prior.log_w[n - n_a] - prior.log_w[n]
-        value += log_ratio_of_constraints(
-            target.sites, target.table, rows, integrated, z, items, merged
-        )
-        value += self.family.log_total(self._statistics(), self.hyper)
-        z[items] = merged
-        value -= self.family.log_total(self._statistics(), self.hyper)
-        z[items] = split
-        return float(value)
-
-
 # --- the move
+
+
+class DrawnNoise(NamedTuple):
+    """Noise drawn from its prior for J proposals, and what integrates it out."""
+
+    table: FloatArray  # (J, codes, 5) log p(answer | pattern, phi')
+    rows: Dirichlets
+
+
+NONE_DRAWN = DrawnNoise(np.zeros((0, 0, N_PATTERNS)), NONE)
+"""For proposals that are all made by the noise as it is."""
+
+
+def draw_noise(
+    constraints: Sequence[Constraints], rows: Dirichlets, number: int, rng: Generator
+) -> DrawnNoise:
+    """Draw noise for several proposals."""
+    tables = np.zeros((number, *rows.kind.shape))
+    for table in tables:
+        noises = [each.noise.sample_prior(each.n_sources, rng) for each in constraints]
+        table[:] = stack_tables(constraints, noises)
+    return DrawnNoise(tables, rows)
 
 
 class SplitMerge(Move):
@@ -563,22 +552,25 @@ class SplitMerge(Move):
     Those come last: the noise is not drawn again before the end of the sweep.
     """
 
-    def __init__(self, schedule: MoveSchedule) -> None:
-        self.schedule = schedule
-        self.scans = schedule.moves.restricted_scans
+    def __init__(self, moves: Moves) -> None:
+        self.moves = moves
         self.noted: IntArray = np.zeros((0, 2), np.int64)
         self.accepted = np.nan
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
-        number = self.schedule.proposals(state.rng, adapt=adapt) if state.n_items > 1 else 0
-        integrated = 0
-        if state.integrated_noise and not freeze_noise:
+        number = self.number(state.rng, adapt=adapt) if state.n_items > 1 else 0
+        drawn = NONE_DRAWN
+        if state.dirichlets is not None and not freeze_noise:
             integrated = int(state.rng.binomial(number, INTEGRATED_SHARE))
+            drawn = draw_noise(state.problem.constraints, state.dirichlets, integrated, state.rng)
         self.accepted = np.nan
         if number:
-            drawn = state.integrated_noise.draw(integrated, state.rng)
             noting = adapt and not freeze_noise
             self.accepted = self.propose(state, number, drawn, noting=noting) / number
+
+    def number(self, rng: Generator, *, adapt: bool) -> int:
+        """Number of proposals in this sweep."""
+        return int(self.moves.split_merge * (WARMUP_BOOST if adapt else 1.0) + rng.random())
 
     def propose(self, state: State, number: int, drawn: DrawnNoise, *, noting: bool) -> float:
         """Make the proposals; returns how many were accepted."""
@@ -603,31 +595,27 @@ class SplitMerge(Move):
         chance: FloatArray,
         outside: int = 0,
     ) -> tuple[int, int]:
-        """Make proposals as `split_merge` does, for all families."""
+        """Make proposals as `split_merge` does, one alone where clusters share a covariance."""
         places = self.places(state)
+        family = state.problem.family
+        scans = self.moves.restricted_scans
         rng = state.rng
-        if not state.problem.family.n_shared:
-            options = chance, self.scans, outside, rng
+        if not family.n_shared:
+            options = chance, scans, outside, rng
             made: tuple[int, int] = split_merge(target, pairs, places, drawn, *options)
             return made
-        accepted = 0
+        draw_pairs(pairs[:1], places, rng)
+        own = len(drawn.table) - len(pairs)
+        table = drawn.table[own] if own >= 0 else target.table
         assignment = target.assignment
-        for position in range(len(pairs)):
-            if assignment.number[0] + 3 > len(assignment.slots):
-                return position, accepted
-            draw_pairs(pairs[position : position + 1], places, rng)
-            own = position - len(pairs) + len(drawn.table)
-            by = target
-            rows = None
-            if own >= 0:
-                by = target._replace(table=drawn.table[own])
-                rows = drawn.rows
-            number = int(assignment.number[0]) - outside
-            move = SharedMove(state, by, rows)
-            if move.propose(pairs[position, 0], pairs[position, 1], self.scans, number):
-                accepted += 1
-                state.redraw_shared()
-        return len(pairs), accepted
+        answers = target.sites, table
+        by = SharedTarget(family, state.hyper, assignment, *answers, target.prior)
+        number = int(assignment.number[0]) - outside
+        rows = drawn.rows
+        accepted, _ = attempt(by, assignment, rows, own >= 0, *pairs[0], scans, number, rng)
+        if accepted:
+            state.redraw_shared()
+        return 1, int(accepted)
 
     def places(self, state: State) -> Places:
         """The data, the questions and the notes that anchors are drawn from."""
@@ -642,6 +630,3 @@ class SplitMerge(Move):
 
     def snapshot(self) -> dict[str, Any]:
         return {"noted": self.noted}
-
-
-__all__ = ["Places", "SharedMove", "SplitMerge", "draw_pairs", "split_merge"]

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._numba import FAST, device, kernel
+from bayesclust._numba import FAST, device, implements, kernel
 from bayesclust.constraints.factor_graph import (
     UNPLACED,
     Dirichlets,
@@ -40,29 +40,18 @@ from bayesclust.constraints.factor_graph import (
     stack_tables,
 )
 from bayesclust.inference.assignment import (
-    Assignment,
     Target,
     close_slot,
     draw_index,
     members,
-    set_labels,
     shuffle,
     sort_by_group,
     use_slot,
 )
 from bayesclust.inference.chain import SPARE_SLOTS
+from bayesclust.inference.moves import split_merge
 from bayesclust.inference.moves.link_blocks import LinkBlocks, draw_bonds, find_root
 from bayesclust.inference.moves.scan import Scan
-from bayesclust.inference.moves.split_merge import (
-    NOBODY,
-    SplitMerge,
-    accept,
-    draw_pairs,
-    log_ratio_of_constraints,
-    log_shares,
-    order_by_constraints,
-)
-from bayesclust.inference.parameters import NONE_DRAWN, DrawnNoise
 from bayesclust.inference.two_level.state import TwoLevelState, TwoLevelTarget
 from bayesclust.partition_priors.nested import NestedTables
 from bayesclust.typing import FloatArray, IntArray
@@ -182,19 +171,28 @@ def move_components(target: TwoLevelTarget, bonded: bool, rng: Generator) -> tup
 # --- splits and merges of clusters
 
 
-@device(fastmath=FAST)
-def _in_order_of(items: IntArray, components: Assignment) -> IntArray:
-    """The components of items, each once, by the first item of each."""
-    units = np.empty(len(items), np.int64)
-    number = 0
-    seen = np.zeros(len(components.slots), np.bool_)
+@implements(split_merge.unite, TwoLevelTarget, fastmath=FAST)
+def _unite(target, items, merged):  # type: ignore[no-untyped-def]
+    levels = target.levels
+    first = levels.clusters.z[items[0]]
+    parts = levels.parts[first]
     for i in items:
-        k = components.z[i]
-        if not seen[k]:
-            seen[k] = True
-            units[number] = k
-            number += 1
-    return units[:number]
+        g = levels.clusters.z[i]
+        if g != first:
+            parts += levels.parts[g]
+            break
+    levels.size[merged] = len(items)
+    levels.parts[merged] = parts
+
+
+@implements(split_merge.log_split, TwoLevelTarget, fastmath=FAST)
+def _log_split(target, items, a, b, merged, number):  # type: ignore[no-untyped-def]
+    prior = target.prior
+    size = target.levels.size
+    parts = target.levels.parts
+    ratio = prior.among.log_open[number] + _log_growth(prior, 0, 0, size[a], parts[a])
+    ratio += _log_growth(prior, 0, 0, size[b], parts[b])
+    return ratio - _log_growth(prior, 0, 0, size[merged], parts[merged])
 
 
 @device(fastmath=FAST)
@@ -207,55 +205,41 @@ def _put(target: TwoLevelTarget, unit: int, g: int) -> None:
     levels.parts[g] += 1
 
 
-@device(fastmath=FAST)
-def _allocate(
-    target: TwoLevelTarget, units: IntArray, forced: IntArray, a: int, b: int, rng: Generator
-) -> float:
-    """Put components units[2:] into slots a and b, or as forced; returns the log probability."""
-    levels = target.levels
+@implements(split_merge.launch, TwoLevelTarget, fastmath=FAST)
+def _launch(target, items, before, slots, scans, rng):  # type: ignore[no-untyped-def]
+    """Allocate the components of the items in sequence, each where its first item stands."""
+    components = target.assignment
     prior = target.prior
-    log_prob = 0.0
-    size = levels.size
-    parts = levels.parts
+    size = target.levels.size
+    parts = target.levels.parts
+    z = target.levels.clusters.z
+    a = slots[0]
+    b = slots[1]
+    z[items] = UNPLACED
+    for t in range(2):
+        size[slots[t]] = 0
+        parts[slots[t]] = 0
+        _put(target, components.z[items[t]], slots[t])
     site = np.zeros(len(size))
-    for t in range(2, len(units)):
-        items = members(target.assignment, units[t], units[t])
-        s = len(items)
+    log_q = 0.0
+    for t in range(2, len(items)):
+        if z[items[t]] != UNPLACED:
+            continue
+        unit = components.z[items[t]]
+        own = members(components, unit, unit)
+        s = len(own)
         site[:] = 0.0
-        for i in items:
-            add_site_logits(target.sites, target.table, levels.clusters.z, i, site)
+        for i in own:
+            add_site_logits(target.sites, target.table, z, i, site)
         odds = site[a] - site[b] + _log_growth(prior, size[a], parts[a], s, 1)
         odds -= _log_growth(prior, size[b], parts[b], s, 1)
-        log_a, log_b = log_shares(odds)
-        to_a = math.log(rng.random()) < log_a if forced[t] == UNPLACED else forced[t] == a
-        log_prob += log_a if to_a else log_b
-        _put(target, units[t], a if to_a else b)
-    return log_prob
-
-
-@device(fastmath=FAST)
-def _log_ratio(
-    target: TwoLevelTarget,
-    rows: Dirichlets,
-    integrated: bool,
-    items: IntArray,
-    a: int,
-    b: int,
-    merged: int,
-    number: int,
-) -> float:
-    """log r without q; `items` are split between a and b, `merged` is free, `number` is K."""
-    levels = target.levels
-    prior = target.prior
-    size = levels.size
-    parts = levels.parts
-    ratio: float = prior.among.log_open[number] + _log_growth(prior, 0, 0, size[a], parts[a])
-    ratio += _log_growth(prior, 0, 0, size[b], parts[b])
-    ratio -= _log_growth(prior, 0, 0, size[a] + size[b], parts[a] + parts[b])
-    ratio += log_ratio_of_constraints(
-        target.sites, target.table, rows, integrated, levels.clusters.z, items, merged
-    )
-    return ratio
+        log_a, log_b = split_merge.log_shares(odds)
+        to_a = before[t] == before[0]
+        if before[0] == before[1]:
+            to_a = math.log(rng.random()) < log_a
+        log_q += log_a if to_a else log_b
+        _put(target, unit, a if to_a else b)
+    return log_q
 
 
 @kernel(fastmath=FAST)
@@ -267,62 +251,13 @@ def split_merge_clusters(
     other: int,
     rng: Generator,
 ) -> bool:
-    """Propose to part the clusters of two components or to merge them; whether it was accepted.
-
-    False where both anchors are in one component, or less than three cluster slots are free. If
-    `integrated`, the noise of `rows` is.
-    """
-    components = target.assignment
-    levels = target.levels
-    clusters = levels.clusters
-    size = levels.size
-    parts = levels.parts
-    k = components.z[anchor]
-    m = components.z[other]
-    z = clusters.z
+    """One proposal by `split_merge.attempt`; whether accepted. `owner` must follow."""
+    clusters = target.levels.clusters
     number = clusters.number[0]
-    if k == m or number + 3 > len(clusters.slots):
-        return False
-    first = z[anchor]
-    second = z[other]
-    a = clusters.slots[number]
-    b = clusters.slots[number + 1]
-    merged = clusters.slots[number + 2]
-    items = members(clusters, first, second)
-    log_uniform = math.log(rng.random())
-    ratio = 0.0
-    if first != second:
-        ratio = -_log_ratio(target, rows, integrated, items, first, second, merged, number - 1)
-        if log_uniform >= ratio:
-            return False
-    order_by_constraints(target.sites, items, anchor, other, rng)
-    units = _in_order_of(items, components)
-    before = z[items]
-    forced = np.full(len(units), UNPLACED)
-    if first != second:
-        for t in range(len(units)):
-            forced[t] = a if levels.owner[units[t]] == first else b
-    z[items] = UNPLACED
-    for g in (a, b):
-        size[g] = 0
-        parts[g] = 0
-    _put(target, k, a)
-    _put(target, m, b)
-    log_q = _allocate(target, units, forced, a, b, rng)
-    if first == second:
-        ratio = _log_ratio(target, rows, integrated, items, a, b, merged, number) - log_q
-    else:
-        ratio += log_q
-        z[items] = merged
-        size[merged] = len(items)
-        parts[merged] = len(units)
-    if log_uniform >= ratio:
-        set_labels(z, items, before)
-        return False
-    accept(clusters, items, before)
-    for t in range(len(items)):
-        levels.owner[components.z[items[t]]] = z[items[t]]
-    return True
+    accepted, _ = split_merge.attempt(
+        target, clusters, rows, integrated, anchor, other, 0, number, rng
+    )
+    return accepted
 
 
 # --- the moves
@@ -344,28 +279,31 @@ class ComponentBlocks(LinkBlocks):
 
     def run(self, state: TwoLevelState) -> tuple[int, int]:  # type: ignore[override]
         moved, number = move_components(state.target, True, state.rng)
-        self.share_moved = moved / number
         return moved, number
 
 
-class TwoLevelSplitMerge(SplitMerge):
+class TwoLevelSplitMerge(split_merge.SplitMerge):
     """Split-merge proposals on both levels: of clusters, and of components within a cluster."""
 
     def propose(  # type: ignore[override]
-        self, state: TwoLevelState, number: int, drawn: DrawnNoise, *, noting: bool
+        self, state: TwoLevelState, number: int, drawn: split_merge.DrawnNoise, *, noting: bool
     ) -> float:
         accepted = 0
         rng = state.rng
-        for position in range(number):
+        for own in range(len(drawn.table) - number, len(drawn.table)):
             state.make_room(SPARE_SLOTS)
-            pair = np.full((1, 2), NOBODY)
-            draw_pairs(pair, self.places(state), rng)
+            pair = np.full((1, 2), split_merge.NOBODY)
+            split_merge.draw_pairs(pair, self.places(state), rng)
             first, second = pair[0]
-            own = position - number + len(drawn.table)
             target = state.target
             if own >= 0:
                 target = target._replace(table=drawn.table[own])
-            accepted += split_merge_clusters(target, drawn.rows, own >= 0, first, second, rng)
+            components = state.assignment.z
+            if components[first] != components[second] and split_merge_clusters(
+                target, drawn.rows, own >= 0, first, second, rng
+            ):
+                accepted += 1
+                state.levels.owner[components] = state.labels
             mates = np.flatnonzero(state.labels == state.labels[first])
             second = mates[rng.integers(len(mates))]
             if second != first:
@@ -375,16 +313,14 @@ class TwoLevelSplitMerge(SplitMerge):
     def propose_components(self, state: TwoLevelState, pair: IntArray) -> int:
         """Propose to part or to join the components of two items of one cluster, by data alone."""
         no_constraints = compile_sites((), state.n_items), stack_tables((), [])
+        no_noise = split_merge.NONE_DRAWN
         levels = state.levels
         before = state.n_components
         cluster = state.labels[pair[0, 0]]
         within = Target(state.clusters, state.assignment, *no_constraints, state.prior.within)
         outside = before - int(levels.parts[cluster])
-        _, accepted = self.attempt(state, within, pair, NONE_DRAWN, np.zeros(1), outside)
+        _, accepted = self.attempt(state, within, pair, no_noise, np.zeros(1), outside)
         if accepted:
             levels.owner[state.assignment.z[pair[0]]] = cluster
             levels.parts[cluster] += state.n_components - before
         return accepted
-
-
-__all__ = ["ComponentBlocks", "TwoLevelScan", "TwoLevelSplitMerge", "move_components"]

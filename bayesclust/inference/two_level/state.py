@@ -227,6 +227,3 @@ def _place(target, i, choice, old, alone):  # type: ignore[no-untyped-def]
     clusters.z[i] = g
     levels.size[g] += 1
     return k
-
-
-__all__ = ["Levels", "TwoLevelState", "TwoLevelTarget", "new_levels"]

@@ -22,6 +22,7 @@ from scipy.sparse import csr_array
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import (
+    Sites,
     compile_sites,
     greedy_coloring,
     stack_padded,
@@ -69,11 +70,8 @@ class SoftAnswers:
     def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
         self.constraints = tuple(constraints)
         sites = compile_sites(constraints, n_items)
-        self._is_pair = sites.member[:, 2] < 0
-        self._member = sites.member
-        self._code = sites.code
         colors = greedy_coloring(constraints, n_items) if n_items else np.zeros(0, np.int64)
-        self.steps = self._steps(colors, n_items)
+        self.steps = _steps(sites, colors)
 
     @cached_property
     def table_of_means(self) -> FloatArray:
@@ -109,43 +107,37 @@ class SoftAnswers:
             found.append(np.stack([np.bincount(one.codes, p, number) for p in shares], axis=1))
         return found
 
-    def _steps(self, color: IntArray, n_items: int) -> list[ColorStep]:
-        target, other, cell = self._half_edges()
-        goal, first, second, product_cell = self._products()
-        steps = []
-        for c in range(int(color.max(initial=-1)) + 1):
-            items = np.flatnonzero(color == c)
-            row = np.full(n_items, -1)
-            row[items] = np.arange(len(items))
-            mine = color[target] == c
-            ours = color[goal] == c
-            linear = _matrix(row[target[mine]], other[mine], (len(items), n_items))
-            every = np.arange(np.count_nonzero(ours))
-            product = _matrix(row[goal[ours]], every, (len(items), len(every)))
-            cells = cell[mine][linear[1]], product_cell[ours][product[1]]
-            others = first[ours], second[ours]
-            steps.append(ColorStep(items, linear[0], cells[0], *others, product[0], cells[1]))
-        return steps
 
-    def _half_edges(self) -> tuple[IntArray, IntArray, IntArray]:
-        """(target, other, cell) of all terms that are linear in one other item."""
-        cells = len(KINDS) * self._code[:, None] + np.arange(len(KINDS))
-        member, of = self._member[self._is_pair], cells[self._is_pair]
-        target, other, cell = [*member[:, :2].T], [*member[:, 1::-1].T], [of[:, PAIR]] * 2
-        member, of = self._member[~self._is_pair], cells[~self._is_pair]
-        for at, u, v, with_u, with_v in ROLES:
-            target += [member[:, at]] * 2
-            other += [member[:, u], member[:, v]]
-            cell += [of[:, with_u], of[:, with_v]]
-        return np.concatenate(target), np.concatenate(other), np.concatenate(cell)
-
-    def _products(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """(target, first, second, cell) of all terms with the product of two other items."""
-        member = self._member[~self._is_pair]
-        code = self._code[~self._is_pair]
-        columns = [[member[:, role[t]] for role in ROLES] for t in range(3)]
-        target, first, second = (np.concatenate(column) for column in columns)
-        return target, first, second, np.tile(code * len(KINDS) + PRODUCT, len(ROLES))
+def _steps(sites: Sites, color: IntArray) -> list[ColorStep]:
+    """The terms of all items, colour by colour."""
+    cells = len(KINDS) * sites.code[:, None] + np.arange(len(KINDS))
+    pair = sites.member[:, 2] < 0
+    i, j = sites.member[pair, :2].T
+    own = cells[pair, PAIR]
+    linear = [(i, j, own), (j, i, own)]  # item, other, cell
+    products = []  # item, two others, cell
+    member = sites.member[~pair].T
+    cell = cells[~pair].T
+    for at, u, v, with_u, with_v in ROLES:
+        linear.append((member[at], member[u], cell[with_u]))
+        linear.append((member[at], member[v], cell[with_v]))
+        products.append((member[at], member[u], member[v], cell[PRODUCT]))
+    target, other, linear_cell = map(np.concatenate, zip(*linear, strict=True))
+    goal, first, second, product_cell = map(np.concatenate, zip(*products, strict=True))
+    steps = []
+    for c in range(int(color.max(initial=-1)) + 1):
+        items = np.flatnonzero(color == c)
+        row = np.full(len(color), -1)
+        row[items] = np.arange(len(items))
+        mine = color[target] == c
+        ours = color[goal] == c
+        near, order = _matrix(row[target[mine]], other[mine], (len(items), len(color)))
+        every = np.arange(np.count_nonzero(ours))
+        product, product_order = _matrix(row[goal[ours]], every, (len(items), len(every)))
+        of_near = near, linear_cell[mine][order]
+        of_product = product, product_cell[ours][product_order]
+        steps.append(ColorStep(items, *of_near, first[ours], second[ours], *of_product))
+    return steps
 
 
 def _matrix(row: IntArray, column: IntArray, shape: tuple[int, int]) -> tuple[csr_array, IntArray]:

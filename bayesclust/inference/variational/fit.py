@@ -8,7 +8,7 @@ only if the bound is higher than before. Hyper-parameters of the base measure ar
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
@@ -34,12 +34,8 @@ class VariationalSettings:
         Most components. Those that the data do not need are removed; the bound is one of the
         untruncated process.
     n_init : int, default 8
-        Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again).
-    n_refined : int, default 3
-        How many of them, the best after some sweeps, are searched by merges, deletions and splits.
-    fixed_noise_iter : int, default 20
-        First sweeps of each with the noise of the constraints at its prior mean: first partitions
-        contradict half of them, and would have them taken for noise for good.
+        Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again). The best
+        three after some sweeps are searched by merges, deletions and splits.
     max_iter : int, default 1000
         Most sweeps of the last ascent.
     tol : float, default 1e-3
@@ -48,32 +44,24 @@ class VariationalSettings:
     Raises
     ------
     TypeError, ValueError
-        If a number is not positive, or `n_refined` exceeds `n_init`.
+        If a number is not positive.
 
     Examples
     --------
     >>> import bayesclust as bc
-    >>> bc.TVClust(sampler=bc.VariationalSettings(n_init=4)).sampler.n_refined
-    3
+    >>> bc.TVClust(sampler=bc.VariationalSettings(n_init=4)).sampler.n_init
+    4
     """
 
     truncation: int = 50
     n_init: int = 8
-    n_refined: int = 3
-    fixed_noise_iter: int = 20
     max_iter: int = 1000
     tol: float = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("truncation", "n_init", "n_refined", "max_iter"):
+        for name in ("truncation", "n_init", "max_iter"):
             check_int(getattr(self, name), name)
-        check_int(self.fixed_noise_iter, "fixed_noise_iter", least=0)
         check_positive(self.tol, "tol")
-        if self.n_refined > self.n_init:
-            raise ValueError(
-                f"n_refined={self.n_refined} is more than n_init={self.n_init}: "
-                "lower it, or raise n_init."
-            )
 
 
 # --- hyper-parameters
@@ -85,15 +73,12 @@ GROW = 1.6
 SHRINK = 0.4
 
 
-@dataclass
 class HyperAscent:
     """Pattern search on the logarithms of the learned hyper-parameters, with adaptive steps."""
 
-    free: NDArray[np.intp]
-    step: FloatArray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.step = np.full(len(self.free), FIRST)
+    def __init__(self, free: NDArray[np.intp]) -> None:
+        self.free = free
+        self.step = np.full(len(free), FIRST)
 
     def climb(self, state: MeanField) -> None:
         """One step along each coordinate, up or not at all."""
@@ -196,7 +181,7 @@ def splits(state: MeanField, most: int, rng: Generator) -> Iterator[MeanField]:
 def _tried(state: MeanField, r: FloatArray, sweeps: int) -> MeanField | None:
     """The state after some sweeps from these responsibilities, if its bound is higher."""
     least = state.bound + GAIN
-    trial = state.with_responsibilities(r)
+    trial = MeanField(state.task, r, state.hyper, freeze_noise=state.freeze_noise)
     for _ in range(sweeps):
         if trial.bound > least:
             break
@@ -207,6 +192,10 @@ def _tried(state: MeanField, r: FloatArray, sweeps: int) -> MeanField | None:
 # --- the search
 
 
+REFINED = 3
+HELD_SWEEPS = 20
+"""First sweeps of a start with the noise of the constraints at its prior mean: first partitions
+contradict half of them, and would have them taken for noise for good."""
 START_SWEEPS = 50
 ROUND_SWEEPS = 20
 ROUNDS = 10
@@ -214,49 +203,38 @@ ROUGH = 1e-4
 """Nats per item and sweep below which a start or a round ends."""
 
 
-@dataclass(frozen=True)
-class VariationalFit:
-    """The mean field that was found."""
-
-    state: MeanField
-    path: FloatArray
-    converged: bool
-
-
-@dataclass
 class Ascent:
-    """A mean field on its way up; `path` never falls."""
+    """A mean field on its way up; `path`, the bounds after each step, never falls."""
 
-    state: MeanField
-    path: list[float] = field(default_factory=list)
+    def __init__(self, state: MeanField) -> None:
+        self.hyper = HyperAscent(state.task.problem.family.free)
+        self.path: list[float] = []
+        self.converged = False
+        self.take(state)
 
-    def __post_init__(self) -> None:
-        self.hyper = HyperAscent(self.state.task.problem.family.free)
-        self.note()
+    def take(self, state: MeanField) -> None:
+        """Go on from a state."""
+        self.state = state
+        self.path.append(state.bound)
 
-    def note(self) -> None:
-        """Append the bound to the path."""
-        self.path.append(self.state.bound)
-
-    def sweeps(self, most: int, tolerance: float) -> bool:
-        """Sweep until the bound rises by less than `tolerance`; False if it never did."""
+    def sweeps(self, most: int, tolerance: float) -> None:
+        """Sweep until the bound rises by less than `tolerance`, when it has converged."""
+        self.converged = False
         for _ in range(most):
             self.state.sweep()
             self.hyper.climb(self.state)
-            self.note()
+            self.take(self.state)
             if self.path[-1] - self.path[-2] < tolerance:
-                return True
-        return False
+                self.converged = True
+                return
 
     def move(self, rng: Generator, truncation: int) -> None:
         """Merge and delete while that helps, then try to split every component."""
         for step in (merge, delete):
             while (better := step(self.state)) is not None:
-                self.state = better
-                self.note()
+                self.take(better)
         for better in splits(self.state, truncation, rng):
-            self.state = better
-            self.note()
+            self.take(better)
 
 
 def fit_variational(
@@ -264,7 +242,7 @@ def fit_variational(
     settings: VariationalSettings,
     rng: Generator,
     init: IntArray | None = None,
-) -> VariationalFit:
+) -> Ascent:
     """Maximise the bound."""
     task = Task(problem)
     rough = ROUGH * problem.n_items
@@ -276,27 +254,27 @@ def fit_variational(
         points = problem.family.embedding()
         numbers = (min(dispersed_number(c, problem.n_items), most) for c in range(settings.n_init))
         starts = [seeded_partition(points, number, rng) for number in numbers]
-    ascents = [_begin(task, z, settings, rough) for z in starts]
+    ascents = [_begin(task, z, rough) for z in starts]
     ascents.sort(key=lambda ascent: -ascent.state.bound)
-    for ascent in ascents[: settings.n_refined]:
+    for ascent in ascents[:REFINED]:
         for _ in range(ROUNDS):
             before = ascent.path[-1]
             ascent.move(rng, most)
             ascent.sweeps(ROUND_SWEEPS, rough)
             if ascent.path[-1] - before < 10 * rough:
                 break
-    best = max(ascents[: settings.n_refined], key=lambda ascent: ascent.state.bound)
-    converged = best.sweeps(settings.max_iter, settings.tol)
-    return VariationalFit(best.state, np.array(best.path), converged)
+    best = max(ascents[:REFINED], key=lambda ascent: ascent.state.bound)
+    best.sweeps(settings.max_iter, settings.tol)
+    return best
 
 
-def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float) -> Ascent:
+def _begin(task: Task, z: IntArray, rough: float) -> Ascent:
     """A start, swept with the noise fixed, and then with it learned."""
     state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), freeze_noise=True)
     share(state)
     held = Ascent(state)
-    held.sweeps(settings.fixed_noise_iter, rough)
-    ascent = Ascent(held.state.learn_noise())
+    held.sweeps(HELD_SWEEPS, rough)
+    ascent = Ascent(MeanField(task, held.state.r, held.state.hyper))
     ascent.hyper = held.hyper
     ascent.sweeps(START_SWEEPS, rough)
     return ascent

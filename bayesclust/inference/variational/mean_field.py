@@ -215,14 +215,6 @@ class MeanField:
         """Entropy of the responsibilities."""
         return float(-xlogy(self.r, self.r).sum())
 
-    def with_responsibilities(self, r: FloatArray) -> MeanField:
-        """Other responsibilities, the rest as it is."""
-        return MeanField(self.task, r, self.hyper, freeze_noise=self.freeze_noise)
-
-    def learn_noise(self) -> MeanField:
-        """The same responsibilities with the noise learned."""
-        return MeanField(self.task, self.r, self.hyper)
-
     def expected_table(self) -> FloatArray:
         """E log p(answer | pattern) of all views, shape (codes, 5)."""
         answers = self.task.answers
