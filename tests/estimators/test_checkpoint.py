@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.estimators import tvclust
+from bayesclust.estimators import cluster_models
 from bayesclust.estimators.base import chain_starts
 from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
@@ -126,7 +126,7 @@ def test_the_choice_of_a_model_is_kept(fit, monkeypatch):
         raise AssertionError("compared again")
 
     with monkeypatch.context() as patched:
-        patched.setattr(tvclust, "choose", never)
+        patched.setattr(cluster_models, "choose", never)
         again = fit(**settings, num_samples=15)
     pd.testing.assert_frame_equal(once.model_scores_, again.model_scores_)
     assert_same(again, fit_at(None, **settings, num_samples=15))
