@@ -286,7 +286,7 @@ def test_uninformative_data_leave_the_prior(prior, sampler, rng):
     n, values, make = 150, prior.initial(), SAMPLERS[sampler]
     family = FullGaussian(1.0, 3.0, 0.1).bind(rng.normal(size=(n, 1))).coarsened(1e-9)
     chain = make(TVClustProblem(family, (), prior), np.zeros(n, int), rng, default_moves(make, n))
-    found = np.empty((3000, 2))
+    found = np.empty((1800, 2))
     for _ in range(200):
         chain.sweep(adapt=True)
     for row in range(len(found)):

@@ -60,7 +60,7 @@ def z_scores(name, number, seed, drawn=None, **options):
 
 
 def test_joint_distribution():
-    assert_agree(z_scores("multinomial", 2000, 1, independent("multinomial")))
+    assert_agree(z_scores("multinomial", 1500, 1, independent("multinomial")))
 
 
 def test_concentration_counted_twice_is_noticed(monkeypatch):
@@ -76,4 +76,4 @@ def test_concentration_counted_twice_is_noticed(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_at_length(name):
-    assert_agree(z_scores(name, 6000, seed=5, confusion=name == "gaussian"))
+    assert_agree(z_scores(name, 4000, seed=5, confusion=name == "gaussian"))

@@ -61,7 +61,7 @@ def quantities(chain):
     return values
 
 
-def thinned(chain, read, number=DRAWS, *, warmup=150, thinning=8):
+def thinned(chain, read, number=DRAWS, *, warmup=120, thinning=8):
     """What is read of a chain after its warm-up, every so many sweeps."""
     for sweep in range(warmup):
         chain.sweep(adapt=True, freeze_noise=2 * sweep < warmup)
@@ -71,7 +71,7 @@ def thinned(chain, read, number=DRAWS, *, warmup=150, thinning=8):
         yield read()
 
 
-def ranks(name, number, seed, sampler=collapsed_chain, *, warmup=150, thinning=8):
+def ranks(name, number, seed, sampler=collapsed_chain, *, warmup=120, thinning=8):
     """Ranks of the truth among thinned draws, for every simulated data set."""
     problem, rows = template(name), []
     for rng in np.random.default_rng(seed).spawn(number):
@@ -114,7 +114,7 @@ def test_ranks_of_independent_draws_are_uniform(rng):
 
 # --- the blocked sampler
 
-CHAINS, PER_CHAIN, WARMUP, THINNING = 6, 4, 150, 15
+CHAINS, PER_CHAIN, WARMUP, THINNING = 3, 3, 120, 15
 
 
 def quantities_of_blocked(variables, statistics, c):

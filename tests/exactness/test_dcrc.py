@@ -188,7 +188,7 @@ def test_joint_distribution_with_weights():
 @pytest.mark.parametrize("confusion", [False, True], ids=["eps", "confusion"])
 @pytest.mark.parametrize("prior", [None, PRIOR, LEARNED], ids=["held", "drawn", "learned"])
 def test_joint_distribution_at_length(confusion, prior):
-    assert_agree(z_scores(template(confusion, prior), 8000, seed=5))
+    assert_agree(z_scores(template(confusion, prior), 5000, seed=5))
 
 
 class SwappedRows(ConfusionNoise):

@@ -7,13 +7,14 @@ import pytest
 
 from bayesclust.inference.chain import Moves
 from bayesclust.inference.samplers import gibbs_chain
-from tests.exactness.cases import HOLES, VARIANTS, bound_case, problem
+from tests.exactness.cases import VARIANTS, bound_case, problem
 from tests.exactness.generative import assert_agree, assert_noticed
 from tests.exactness.test_blocked import assert_exact as assert_blocked_exact
 from tests.exactness.test_enumeration import assert_exact, each_chain
 from tests.exactness.test_geweke import template, z_scores
 
-WEIGHED = ["multinomial coarsened", "poisson with holes coarsened", "hurdle coarsened"]
+QUICK = ["gaussian_diagonal with holes", "poisson with holes", "mixed with holes"]
+WEIGHED = ["multinomial coarsened", "hurdle coarsened"]
 SIMULATED = ("mixed", "mixed with holes", "gaussian_diagonal with holes", "hurdle")
 
 
@@ -24,14 +25,14 @@ def simulated(name):
     return replace(base, family=bound_case(name, base.n_items, 2, rng))
 
 
-@pytest.mark.parametrize("name", [*HOLES, "mixed with holes", *WEIGHED])
+@pytest.mark.parametrize("name", [*QUICK, *WEIGHED])
 def test_exact_posterior(name):
-    assert_exact(problem(name, n=6, seed=1), None, 4000, seed=1)
+    assert_exact(problem(name, n=6, seed=1), None, 2500, seed=1)
 
 
-@pytest.mark.parametrize("name", ["gaussian_spherical at gamma", "gaussian coarsened", *WEIGHED])
+@pytest.mark.parametrize("name", ["gaussian_spherical at gamma", "hurdle coarsened"])
 def test_exact_posterior_with_parameters_drawn(name):
-    assert_exact(problem(name, n=6, seed=1), None, 5000, 1, gibbs_chain)
+    assert_exact(problem(name, n=6, seed=1), None, 2500, 1, gibbs_chain)
 
 
 def test_exact_posterior_by_blocks():
@@ -57,10 +58,10 @@ def test_parts_that_get_each_others_hyper_parameters_are_noticed(monkeypatch):
 @each_chain
 @pytest.mark.parametrize("name", VARIANTS)
 def test_exact_posterior_at_length(name, sampler):
-    assert_exact(problem(name, n=7, seed=10), None, 12_000, 10, sampler)
+    assert_exact(problem(name, n=7, seed=10), None, 6000, 10, sampler)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SIMULATED)
 def test_joint_distribution_at_length(name):
-    assert_agree(z_scores(simulated(name), 8000, seed=5, moves=Moves()))
+    assert_agree(z_scores(simulated(name), 5000, seed=5, moves=Moves()))

@@ -55,7 +55,7 @@ def test_clusterwise_regression_beside_nuts_is_exact():
     triplets = cases.triplets(6, np.random.default_rng(4), size=4)
     views = (links, triplets)
     blocks = [(PartitionGibbs(lines, views), ["z"]), (NUTS(lines), None)]
-    draws = sample(blocks, x, y, views, warmup=200, samples=6000)
+    draws = sample(blocks, x, y, views, warmup=200, samples=4000)
     found = compare(draws, *log_lines(x, y, views))
     assert found.agrees, found
     assert found.expected < 0.04
@@ -76,11 +76,11 @@ def test_tvclust_beside_nuts_is_exact():
     views = (cases.links(6, rng), cases.triplets(6, rng))
     blocks = [(PartitionGibbs(tvclust, views), ["z"]), (NUTS(tvclust), None)]
     prior = DirichletProcess(ALPHA)
-    draws = sample(blocks, X, views, family, prior, TRUNCATION, warmup=500, samples=30_000)
+    draws = sample(blocks, X, views, family, prior, TRUNCATION, warmup=500, samples=15_000)
     found = compare(draws, *log_posterior(family.bind(X), views, prior))
     assert found.total_variation < 1.6 * found.expected + BEYOND_THE_STICKS, found
     assert found.worst_z < 5.5, found
-    assert found.expected < 0.05
+    assert found.expected < 0.06
     assert not compare(draws, *log_posterior(family.bind(X), views[:1], prior)).agrees
 
 

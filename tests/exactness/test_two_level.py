@@ -15,7 +15,7 @@ from bayesclust.partition_priors import DirichletProcess, KnownK, MixtureOfFinit
 from tests.exactness import exact
 from tests.exactness.cases import faulty, problem
 from tests.exactness.generative import assert_agree, assert_noticed
-from tests.exactness.test_geweke import template, z_scores
+from tests.exactness.test_geweke import marginal_conditional, template, z_scores
 
 MOVES = {
     "default": Moves(),
@@ -69,30 +69,30 @@ def compared(case, moves, number, seed, sampler=collapsed_chain):
         chain.sweep()
         draws[row] = np.append(chain.state.assignment.z, chain.labels + ABOVE)
     result = exact.compare(draws, *exact_posterior(case))
-    assert result.number > 20, "hardly any state was compared"
+    assert result.number > 10, "hardly any state was compared"
     return result
 
 
-def small(name, seed, within, prior=None):
-    base = problem(name, n=5, seed=seed)
+def small(name, seed, within, prior=None, n=5):
+    base = problem(name, n=n, seed=seed)
     prior = base.partition_prior if prior is None else prior
     return TwoLevelProblem(base.family, base.constraints, prior, within)
 
 
 @pytest.mark.parametrize("moves", MOVES)
 def test_every_move(moves):
-    result = compared(small("gaussian", 3, DirichletProcess((2.0, 2.0))), MOVES[moves], 5000, 3)
+    result = compared(small("gaussian", 3, DirichletProcess((2.0, 2.0))), MOVES[moves], 3000, 3)
     assert result.agrees, result
 
 
-def test_known_concentrations_and_counts():
-    case = small("multinomial", 4, DirichletProcess(0.6), DirichletProcess(1.3))
-    assert (result := compared(case, MOVES["default"], 5000, 4)).agrees, result
+def test_known_concentrations():
+    case = small("gaussian", 3, DirichletProcess(0.6), DirichletProcess(1.3), n=4)
+    assert (result := compared(case, MOVES["default"], 3000, 4)).agrees, result
 
 
 def test_without_answers():
-    case = replace(small("multinomial", 5, DirichletProcess(0.8)), constraints=())
-    assert (result := compared(case, MOVES["default"], 5000, 5)).agrees, result
+    case = replace(small("gaussian", 5, DirichletProcess(0.8), n=4), constraints=())
+    assert (result := compared(case, MOVES["default"], 3000, 5)).agrees, result
 
 
 OTHER_PRIORS = {
@@ -105,7 +105,7 @@ OTHER_PRIORS = {
 @pytest.mark.parametrize("priors", OTHER_PRIORS)
 def test_every_prior(priors):
     above, within = OTHER_PRIORS[priors]
-    result = compared(small("gaussian", 3, within, above), MOVES["default"], 5000, 3)
+    result = compared(small("gaussian", 3, within, above, n=4), MOVES["default"], 3000, 3)
     assert result.agrees, result
 
 
@@ -117,43 +117,49 @@ def test_wrong_weight_of_new_components_is_noticed():
         return change
 
     fault = faulty(TwoLevelScan, collapsed_chain, before=scaled(2.0), after=scaled(0.5))
-    case = small("gaussian", 3, DirichletProcess(2.0))
-    assert not compared(case, MOVES["single items and components"], 8000, 3, fault).agrees
+    case = small("gaussian", 3, DirichletProcess(2.0), n=4)
+    assert not compared(case, MOVES["single items and components"], 4000, 3, fault).agrees
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_at_length(name):
-    result = compared(small(name, 6, DirichletProcess((1.0, 1.0))), Moves(), 15_000, 6)
+    result = compared(small(name, 6, DirichletProcess((1.0, 1.0))), Moves(), 8000, 6)
     assert result.agrees, result
 
 
-def geweke(name, number, seed, sampler=collapsed_chain):
+def two_levels(name):
     base = template(name, n=6)
     own = base.family, base.constraints, base.partition_prior, DirichletProcess((2.0, 2.0))
-    return z_scores(TwoLevelProblem(*own), number, seed, Moves(), sampler)
+    return TwoLevelProblem(*own)
+
+
+@cache
+def independent():
+    """Draws from the prior that right and faulty chains are compared with."""
+    return marginal_conditional(two_levels("gaussian"), 2000, np.random.default_rng(0))
 
 
 def one_component_less(state):
-    """Draw beta as if there were one component less, and as many items."""
+    """Draw beta as if each cluster had a component less, but as many items."""
     z, labels = state.assignment.z, state.labels
     groups = [np.unique(z[labels == g], return_counts=True)[1] for g in np.unique(labels)]
-    many = max(range(len(groups)), key=lambda g: len(groups[g]))
-    if len(groups[many]) > 1:
-        groups[many] = np.append(groups[many][2:], groups[many][:2].sum())
+    groups = [np.append(sizes[2:], sizes[:2].sum()) for sizes in groups]
     state.within = state.problem.within.update(state.within, groups, state.rng)
 
 
 def test_joint_distribution():
-    assert_agree(geweke("gaussian", 3000, 1))
+    drawn = independent()
+    assert_agree(z_scores(two_levels("gaussian"), 2000, 1, Moves(), independent=drawn))
 
 
 def test_miscounted_components_are_noticed():
     fault = faulty(PartitionPriorParameters, collapsed_chain, after=one_component_less)
-    assert_noticed(geweke("gaussian", 4000, 1, fault))
+    drawn = independent()
+    assert_noticed(z_scores(two_levels("gaussian"), 2000, 1, Moves(), fault, drawn))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_joint_distribution_at_length(name):
-    assert_agree(geweke(name, 8000, 2))
+    assert_agree(z_scores(two_levels(name), 6000, 2, Moves()))
