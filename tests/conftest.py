@@ -26,6 +26,9 @@ os.environ.setdefault("FAULT_SEED", "0")
 from tools import kernel_cache  # noqa: E402
 
 kernel_cache.use()
+# what JAX compiles is kept beside them: it is found by the program itself, and never stale
+os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", f"{os.environ['NUMBA_CACHE_DIR']}/jax")
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 import numpy as np  # noqa: E402
 import pytest  # noqa: E402
