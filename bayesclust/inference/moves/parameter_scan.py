@@ -56,7 +56,6 @@ def prior_predictive(state: Any, n_items: int) -> FloatArray:
 def scan_given(
     target: Target,
     density: FloatArray,
-    log_alone: FloatArray,
     items: IntArray,
     first: int,
     moved: IntArray,
@@ -64,12 +63,11 @@ def scan_given(
 ) -> tuple[int, int]:
     """Update items[first:] until one opens a cluster; returns where to go on, and the slot opened.
 
-    Needs one free slot, and a state of `Sizes`. Row t of `density`, one column per slot, and of
-    `log_alone` = log p(x_i) belong to items[t].
+    Needs one free slot, and a state of `Sizes`. Row t of `density`, with a column for each slot and
+    log p(x_i) in the last one, belongs to items[t].
     """
     count = target.state.count
     assignment = target.assignment
-    predictive = np.empty(len(count) + 1)
     logits = np.empty(len(count) + 1)
     site = np.zeros(len(count))
     for t in range(first, len(items)):
@@ -79,11 +77,7 @@ def scan_given(
         number = assignment.number[0]
         take_out(target, i, alone)
         count[old] -= 1
-        for a in range(number):
-            k = assignment.slots[a]
-            predictive[k] = density[t, k]
-        predictive[len(count)] = log_alone[t]
-        options = weigh_options(target, i, predictive, site, logits)
+        options = weigh_options(target, i, density[t], site, logits)
         choice = draw_index(logits, options, rng)
         k = place(target, i, choice, old, alone)
         moved[0] += k != old
@@ -134,20 +128,21 @@ class ParameterScan(Move):
         """Update some items; returns parameters and sizes of the slots, perhaps more of them."""
         family = state.problem.family
         rows = tuple(row[items] for row in family.own_rows)
-        density = np.ascontiguousarray(family.log_likelihood(np, rows, terms))
-        log_alone = self.log_alone[items]
+        density = np.column_stack([family.log_likelihood(np, rows, terms), self.log_alone[items]])
         position = 0
         while position < len(items):
             target = state.target._replace(state=Sizes(count))
-            position, k = scan_given(
-                target, density, log_alone, items, position, self.moved, state.rng
-            )
+            position, k = scan_given(target, density, items, position, self.moved, state.rng)
             if k == NONE_OPENED:
                 break
             alone = tuple(row[position - 1 : position] for row in rows)
             drawn = self.draw_alone(state, alone)
-            terms = tuple(_put(part, k, new) for part, new in zip(terms, drawn, strict=True))
-            density = _put(density.T, k, family.log_likelihood(np, rows, drawn).T).T.copy()
+            # slot k is new or was left: slots are opened in an order that leaves no gap
+            pairs = zip(terms, drawn, strict=True)
+            terms = tuple(np.concatenate([old[:k], new, old[k + 1 :]]) for old, new in pairs)
+            after = density[:, min(k + 1, density.shape[1] - 1) :]
+            new = family.log_likelihood(np, rows, drawn)
+            density = np.concatenate([density[:, :k], new, after], axis=1)
             if state.assignment.number[0] == len(count):
                 z, slots, places, used = state.assignment
                 more = np.arange(len(count), 2 * len(count))
@@ -161,8 +156,3 @@ class ParameterScan(Move):
         family = state.problem.family
         statistics = family.weighted(family.statistics(np, rows, np.ones((1, 1))))
         return family.terms(statistics, state.hyper, state.rng)
-
-
-def _put(parts: FloatArray, k: int, new: FloatArray) -> FloatArray:
-    """Replace slice k, or append it; slots are opened in an order that leaves no gap."""
-    return np.concatenate([parts[:k], new, parts[k + 1 :]])
