@@ -34,8 +34,12 @@ class VariationalSettings:
         Most components. Those that the data do not need are removed; the bound is one of the
         untruncated process.
     n_init : int, default 8
-        Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again). The best
-        three after some sweeps are searched by merges, deletions and splits.
+        Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again).
+    n_refined : int, default 3
+        How many of them, the best after some sweeps, are searched by merges, deletions and splits.
+    fixed_noise_iter : int, default 20
+        First sweeps of each with the noise of the constraints at its prior mean: first partitions
+        contradict half of them, and would have them taken for noise for good.
     max_iter : int, default 1000
         Most sweeps of the last ascent.
     tol : float, default 1e-3
@@ -49,18 +53,21 @@ class VariationalSettings:
     Examples
     --------
     >>> import bayesclust as bc
-    >>> bc.TVClust(sampler=bc.VariationalSettings(n_init=4)).sampler.n_init
-    4
+    >>> bc.TVClust(sampler=bc.VariationalSettings(n_init=4)).sampler.n_refined
+    3
     """
 
     truncation: int = 50
     n_init: int = 8
+    n_refined: int = 3
+    fixed_noise_iter: int = 20
     max_iter: int = 1000
     tol: float = 1e-3
 
     def __post_init__(self) -> None:
-        for name in ("truncation", "n_init", "max_iter"):
+        for name in ("truncation", "n_init", "n_refined", "max_iter"):
             check_int(getattr(self, name), name)
+        check_int(self.fixed_noise_iter, "fixed_noise_iter", least=0)
         check_positive(self.tol, "tol")
 
 
@@ -192,10 +199,6 @@ def _tried(state: MeanField, r: FloatArray, sweeps: int) -> MeanField | None:
 # --- the search
 
 
-REFINED = 3
-HELD_SWEEPS = 20
-"""First sweeps of a start with the noise of the constraints at its prior mean: first partitions
-contradict half of them, and would have them taken for noise for good."""
 START_SWEEPS = 50
 ROUND_SWEEPS = 20
 ROUNDS = 10
@@ -254,26 +257,26 @@ def fit_variational(
         points = problem.family.embedding()
         numbers = (min(dispersed_number(c, problem.n_items), most) for c in range(settings.n_init))
         starts = [seeded_partition(points, number, rng) for number in numbers]
-    ascents = [_begin(task, z, rough) for z in starts]
+    ascents = [_begin(task, z, settings, rough) for z in starts]
     ascents.sort(key=lambda ascent: -ascent.state.bound)
-    for ascent in ascents[:REFINED]:
+    for ascent in ascents[: settings.n_refined]:
         for _ in range(ROUNDS):
             before = ascent.path[-1]
             ascent.move(rng, most)
             ascent.sweeps(ROUND_SWEEPS, rough)
             if ascent.path[-1] - before < 10 * rough:
                 break
-    best = max(ascents[:REFINED], key=lambda ascent: ascent.state.bound)
+    best = max(ascents[: settings.n_refined], key=lambda ascent: ascent.state.bound)
     best.sweeps(settings.max_iter, settings.tol)
     return best
 
 
-def _begin(task: Task, z: IntArray, rough: float) -> Ascent:
+def _begin(task: Task, z: IntArray, settings: VariationalSettings, rough: float) -> Ascent:
     """A start, swept with the noise fixed, and then with it learned."""
     state = MeanField(task, one_hot(z), task.problem.family.initial_hyper(), freeze_noise=True)
     share(state)
     held = Ascent(state)
-    held.sweeps(HELD_SWEEPS, rough)
+    held.sweeps(settings.fixed_noise_iter, rough)
     ascent = Ascent(MeanField(task, held.state.r, held.state.hyper))
     ascent.hyper = held.hyper
     ascent.sweeps(START_SWEEPS, rough)
