@@ -60,8 +60,7 @@ def test_noise_is_trusted_at_the_start_of_every_ascent_and_then_learned(sweeps, 
     )
     data = mixture(60)
     case = problem_of(data, all_views(60, rng))
-    monkeypatch.setattr(moves, "HELD_SWEEPS", sweeps)
-    found = fit(case, init=rng.integers(4, size=60))
+    found = fit(case, init=rng.integers(4, size=60), fixed_noise_iter=sweeps)
     assert not found.state.freeze_noise
     number = seen.index(False)
     assert 0 < number <= sweeps or number == sweeps == 0
