@@ -67,7 +67,7 @@ answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 # The least credible answers by name. The hollow diamonds are the leave-one-out credibility.
 
 # %%
-bc.plots.credibility_ranking(est.posterior_, flipped=links.flipped);
+bc.plots.credibility_ranking(est.posterior_);
 
 # %% [markdown]
 # ## Leave-one-out

@@ -152,7 +152,6 @@ class DCRC(base.ConstrainedClusterer):
     Examples
     --------
     >>> import numpy as np
-    import xarray as xr
     >>> import bayesclust as bc
     >>> rng = np.random.default_rng(0)
     >>> X, y = rng.normal(size=(60, 2)), np.repeat([0, 1], 30)

@@ -18,7 +18,7 @@ from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.factor_graph import Sites
-from bayesclust.families.base import derive, set_items
+from bayesclust.families.base import derive, log_marginal, log_marginal_union, set_items
 from bayesclust.partition_priors import Tables
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
@@ -239,3 +239,28 @@ def _nearest_seeds(X: FloatArray, number: int, rng: Generator) -> tuple[IntArray
         labels[closer] = k
         nearest = np.where(closer, distance, nearest)
     return labels, seeds
+
+
+TOTAL, PROPOSED, DERIVE = range(3)
+
+
+# One kernel for all tasks, since most of the compiling is of what they have in common. It takes
+# less time than to get the interpreter's lock back from another chain's thread.
+@kernel(nogil=False, fastmath=FAST, no_refcount=True)
+def walk_clusters(state: Any, assignment: Assignment, task: int) -> float:
+    """Do a task at the prior slot and all clusters in use; returns log p(X | z, hyper-parameters).
+
+    `TOTAL` adds up what clusters have been derived for, and `PROPOSED` what follows from their
+    sufficient statistics alone, the prior slot being derived again. `DERIVE` derives all.
+    """
+    value = 0.0
+    empty = len(state.count) - 1
+    for position in range(-1, assignment.number[0]):
+        k = assignment.slots[position] if position >= 0 else empty
+        if task == DERIVE or (task == PROPOSED and position < 0):
+            derive(state, k)
+        elif task == PROPOSED:
+            value += log_marginal_union(state, k, empty)
+        elif position >= 0:
+            value += log_marginal(state, k)
+    return value

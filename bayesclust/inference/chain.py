@@ -6,7 +6,8 @@ snapshot and draw, and the chain that runs the moves in order.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -27,19 +28,27 @@ from bayesclust.constraints.factor_graph import (
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import BoundFamily, Terms, hard_statistics
 from bayesclust.inference.assignment import (
+    DERIVE,
+    PROPOSED,
+    TOTAL,
     Assignment,
     Target,
     new_assignment,
     refresh,
     restored_assignment,
+    walk_clusters,
 )
-from bayesclust.inference.parameters import DERIVE, PROPOSED, TOTAL, HyperSampler, walk_clusters
 from bayesclust.partition_priors import DirichletProcess, Nested, PartitionPrior, Tables
 from bayesclust.partition_priors.nested import WITHIN
 from bayesclust.typing import FloatArray, IntArray
 
 SPARE_SLOTS = 4
 WARMUP_BOOST = 5.0
+TARGET_ACCEPTANCE = 0.35
+JOINT_STEPS = 3
+LEARNT_AFTER = 50
+LARGEST_STEP = 700.0
+"""Largest step of a logarithm; beyond it a parameter is as impossible, and has no exponential."""
 
 # --- the model and the data
 
@@ -332,6 +341,78 @@ class Refresh(Move):
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         state.refresh()
+
+
+class HyperSampler:
+    """Metropolis steps for the learned hyper-parameters of the base measure.
+
+    With the cluster parameters integrated out, a step on the logarithms costs one pass over the
+    clusters' sufficient statistics. Steps go along each coordinate, and along the directions in
+    which the chain varied while warming up. What all clusters share (a common covariance) is
+    integrated out for these steps, and then drawn.
+    """
+
+    def __init__(self, family: BoundFamily) -> None:
+        self.family = family
+        self.free = family.free
+        number = len(self.free)
+        self.log_step = np.append(np.full(number, -0.5), 0.5)
+        self.steps = 0
+        self.mean = np.zeros(number)
+        self.scatter = np.zeros((number, number))
+
+    def snapshot(self) -> dict[str, Any]:
+        """What was learned of the proposals."""
+        return {name: getattr(self, name) for name in ("log_step", "steps", "mean", "scatter")}
+
+    def walk(
+        self,
+        log_marginal: Callable[[FloatArray], float],
+        hyper: FloatArray,
+        rng: Generator,
+        *,
+        adapt: bool,
+    ) -> FloatArray:
+        """Draw hyper-parameters, given log p(X | z, hyper-parameters) as a function of them."""
+        number = len(self.free)
+        if number == 0:
+            return hyper
+        current = log_marginal(hyper) + self.family.log_hyper_prior(hyper)
+        self.steps += adapt
+        root = self._root()
+        for move in [*range(number), *[number] * (JOINT_STEPS if root is not None else 0)]:
+            noise = rng.standard_normal(number)
+            proposal = hyper.copy()
+            step = math.exp(self.log_step[move])
+            if root is None or move < number:
+                proposal[self.free[move]] *= math.exp(min(step * noise[move], LARGEST_STEP))
+            else:
+                proposal[self.free] *= np.exp(step * (root @ noise))
+            value = self.family.log_hyper_prior(proposal)
+            if math.isfinite(value):
+                value += log_marginal(proposal)
+            accept = math.exp(min(value - current, 0.0))
+            if rng.random() < accept:
+                hyper = proposal
+                current = value
+            if adapt:
+                self.log_step[move] += (accept - TARGET_ACCEPTANCE) / math.sqrt(self.steps)
+        if adapt:
+            self._learn(np.log(hyper[self.free]))
+        return hyper
+
+    def _learn(self, position: FloatArray) -> None:
+        """Running covariance; early positions are forgotten as the warm-up goes on."""
+        weight = 2.0 / (self.steps + 1.0)
+        difference = position - self.mean
+        self.mean = self.mean + weight * difference
+        self.scatter = (1.0 - weight) * (self.scatter + weight * np.outer(difference, difference))
+
+    def _root(self) -> FloatArray | None:
+        """Root of the covariance, once it has been seen long enough."""
+        if self.steps < LEARNT_AFTER or len(self.free) < 2:
+            return None
+        return np.asarray(np.linalg.cholesky(self.scatter + 1e-6 * np.eye(len(self.free))))
 
 
 class BaseMeasure(HyperSampler, Move):

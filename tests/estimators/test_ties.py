@@ -39,7 +39,7 @@ def test_one_sentence_that_says_where_and_what_to_do(data):
     (warning,) = caught
     shares = [f"column {j} (0 in {(X[:, j] == 0).mean():.0%})" for j in (1, 2, 3)]
     assert str(warning.message).startswith(
-        f"in {', '.join(shares)} of X many items share a value, to which"
+        f"in {', '.join(shares[:2])} and {shares[2]} of X many items share a value, to which"
     )
     assert "see bayesclust.describe_columns(X)" in str(warning.message)
     assert warning.filename == __file__

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from bayesclust.families import FAMILIES
-from bayesclust.inference.chain import BaseMeasure
-from bayesclust.inference.parameters import PROPOSED, TOTAL, HyperSampler, walk_clusters
+from bayesclust.inference.assignment import PROPOSED, TOTAL, walk_clusters
+from bayesclust.inference.chain import BaseMeasure, HyperSampler
 from tests.inference.states import chain, check_assignment, state_of
 
 

@@ -35,8 +35,7 @@ from bayesclust.inference.blocked.layout import (
     place_rows,
 )
 from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Totals
-from bayesclust.inference.chain import TVClustProblem
-from bayesclust.inference.parameters import HyperSampler
+from bayesclust.inference.chain import HyperSampler, TVClustProblem
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 # --- weights
