@@ -208,13 +208,18 @@ def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints | None:
     groups = enumerate((sources.UCI, sources.SHAPES, sources.COUNTS))
     number = next(100 * at + names.index(name) for at, names in groups if name in names)
     seed = [cell.seed, cell.trial, number, round(1000 * cell.fraction), round(1000 * cell.accuracy)]
-    return bc.PairwiseConstraints.sample(
-        y,
-        fraction=cell.fraction,
-        error_rate=1.0 - cell.accuracy,
-        ordered=cell.sampling == ORDERED,
-        seed=np.random.default_rng(seed + [1] * (cell.sampling == UNORDERED)),
-    )
+    error_rate = 1.0 - cell.accuracy
+    if cell.sampling == UNORDERED:
+        share = {"fraction": cell.fraction, "error_rate": error_rate}
+        return bc.PairwiseConstraints.sample(y, **share, seed=np.random.default_rng([*seed, 1]))
+    # the authors draw cells of the n x n matrix, which cover nearly twice that share of the pairs
+    rng, n = np.random.default_rng(seed), len(y)
+    drawn = np.divmod(rng.choice(n * n, max(1, round(cell.fraction * n * n)), replace=False), n)
+    pairs = np.unique(np.sort(np.column_stack(drawn))[drawn[0] != drawn[1], ::-1], axis=0)
+    i, j = pairs[rng.permutation(len(pairs)), ::-1].T
+    rng.permutation(len(pairs))  # draws by seed are those of earlier results
+    same = (y[i] == y[j]) ^ (rng.random(len(pairs)) < error_rate)
+    return bc.PairwiseConstraints(np.column_stack([i, j]), same, n)
 
 
 def run(cell: Cell) -> dict[str, Any]:

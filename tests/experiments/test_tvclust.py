@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 
-import bayesclust as bc
 from experiments import figures, frame, sources, tvclust
 from experiments.tvclust import MEAN, MEAN_WITH_ID, Cell, Plan, tables
 
@@ -32,13 +31,10 @@ def mean(cells, **settings):
 
 def test_answers_are_those_of_earlier_releases():
     """The seed of a cell's answers is what it was when the numbers in the results were measured."""
-    y = sources.load("iris").y
-    seed = np.random.default_rng([3, 2, 0, 30, 900])
-    settings = {"fraction": 0.03, "error_rate": 0.1, "ordered": True}
-    expected = bc.PairwiseConstraints.sample(y, **settings, seed=seed)
-    links = tvclust.answers(CELL, y)
-    np.testing.assert_array_equal(links.items, expected.items)
-    np.testing.assert_array_equal(links.answers, expected.answers)
+    links = tvclust.answers(CELL, sources.load("iris").y)
+    assert links.items[:4].tolist() == [[15, 26], [24, 87], [31, 116], [83, 103]]
+    assert links.answers[:12].tolist() == [1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 1, 1]
+    assert (len(links), links.answers.sum()) == (659, 229)
 
 
 def test_means_are_over_what_the_table_says(cells):
