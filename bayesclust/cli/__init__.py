@@ -29,8 +29,8 @@ Results go to standard output and to files, progress to standard error.
 exit codes: 0 done; 1 refused, with one sentence that says why; 2 misused; 130 interrupted"""
 
 
-def parser(with_models: bool = True) -> argparse.ArgumentParser:
-    """Describe the whole command line; the options of the models take time to load."""
+def parser() -> argparse.ArgumentParser:
+    """Describe the whole command line."""
     top = argparse.ArgumentParser(
         prog="bayesclust",
         description="Bayesian constrained clustering: infers clusters and their uncertainty from "
@@ -45,8 +45,7 @@ def parser(with_models: bool = True) -> argparse.ArgumentParser:
         own: dict[str, Any] = {"description": about, "epilog": epilog}
         return commands.add_parser(name, help=text, formatter_class=top.formatter_class, **own)
 
-    fit.add(command, with_models)
-    for module in (summary, compare, ask):
+    for module in (fit, summary, compare, ask):
         module.add(command)
     return top
 
@@ -58,9 +57,8 @@ def say(text: str, error: BaseException) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of the process, and return the exit code."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    top = parser(with_models="fit" in given[:1])
-    settings = top.parse_args(given)
+    top = parser()
+    settings = top.parse_args(arguments)
     if not hasattr(settings, "run"):
         top.print_help(sys.stderr)
         return MISUSED
@@ -69,10 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt as interrupt:
         say("\nbayesclust: interrupted.", interrupt)
         return INTERRUPTED
-    except REFUSALS as error:
-        say(f"bayesclust: {error}", error)
-        return REFUSED
     except Exception as error:
-        say(f"bayesclust: {type(error).__name__}, an error of the program: {error}", error)
+        ours = f"{type(error).__name__}, an error of the program: "
+        say(f"bayesclust: {'' if isinstance(error, REFUSALS) else ours}{error}", error)
         return REFUSED
     return code

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 ABOUT = """Ask about items of a data set, and change the partition no more than the answers require.
 
-DATA is a table as for bayesclust fit (.csv), an array (.npy), or the name of a data set of
-bayesclust.datasets, whose classes measure the quality. Answers are read line by line from standard
-input: y yes, n no, ? don't know, u undo, q stop. The session is saved after each; the
-same command resumes it."""
+DATA is a table as for bayesclust fit, or the name of a data set of bayesclust.datasets, whose
+classes measure the quality. Answers are read line by line from standard input: y yes, n no, ? don't
+know, u undo, q stop. The session is saved after each; the same command resumes it."""
 
 EPILOG = """examples:
   bayesclust ask iris --session iris.npz --n-clusters 3
@@ -49,10 +48,6 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     begin.add_argument("--n-clusters", type=int, metavar="K", help=text)
     text = "how queries are chosen (%(default)s)"
     begin.add_argument("--query-strategy", default="random", metavar="NAME", help=text)
-    text = "share of answers to satisfy (%(default)s)"
-    begin.add_argument("--min-satisfied", type=float, default=1.0, metavar="S", help=text)
-    text = "clusters that may be added (%(default)s)"
-    begin.add_argument("--new-clusters", default=0, help=text, **number)
     begin.add_argument("--seed", default=0, help="of questions and k-means (%(default)s)", **number)
     add_reading(parser)
     parser.set_defaults(run=run)
@@ -85,7 +80,6 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> InteractiveSession:
 
     from bayesclust.active import InteractiveSession
     from bayesclust.checks import check_int, check_items
-    from bayesclust.estimators import MinimalModification
 
     points = check_items(X)
     seed = check_int(settings.seed, "seed", least=0)
@@ -95,27 +89,18 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> InteractiveSession:
     elif settings.n_clusters is not None:
         number = check_int(settings.n_clusters, "n_clusters", most=len(points))
         partition = KMeans(number, n_init=10, random_state=seed)
-    modification = MinimalModification(
-        min_satisfied=settings.min_satisfied, new_clusters=settings.new_clusters
-    )
     strategy: dict[str, Any] = {"query_strategy": settings.query_strategy, "random_state": seed}
-    return InteractiveSession(points, partition, y=y, modification=modification, **strategy)
+    return InteractiveSession(points, partition, y=y, **strategy)
 
 
 def _data(settings: argparse.Namespace) -> tuple[Any, Any]:
     """The data of a file or a name, and their classes where these are known."""
     from bayesclust import datasets
 
-    path = Path(settings.data)
-    if not path.exists() and settings.data in datasets.names():
+    if not Path(settings.data).exists() and settings.data in datasets.names():
         found = datasets.load(settings.data)
         return found.X, found.y
-    if path.suffix == ".npy":
-        try:
-            return np.load(path, allow_pickle=False), None
-        except (ValueError, EOFError):  # whose words advise to run what the file holds
-            raise ValueError(f"{path} holds no array of numbers, or is damaged.") from None
-    return read_items(settings).X, None
+    return read_items(settings).to_numpy(), None
 
 
 def _answer(session: InteractiveSession, path: Path, most: int | None) -> None:

@@ -361,9 +361,9 @@ def source_names(posterior: Any, view: str, number: int) -> list[str]:
     dim = f"{view}_source"
     if dim in draws.dims:
         return _names(draws, dim)
-    # fits that kept no noise noted the names
-    noted: list[str] = json.loads(tree_of(posterior).attrs.get("sources", "{}")).get(view, [])
-    return noted if len(noted) == number else [str(source) for source in range(number)]
+    # of fits that kept no noise
+    names = {one.name: one.source_names for one in constraints_if_any(posterior)}
+    return list(names.get(view) or map(str, range(number)))
 
 
 def _names(data: xr.Dataset, dim: str) -> list[str]:
