@@ -104,7 +104,7 @@ def _from_file(path: Path) -> Dataset:
 def _read(X: FloatArray, classes: np.ndarray, features: list[str], path: Path) -> Dataset:
     targets, y = np.unique(classes, return_inverse=True)
     names = tuple(features), tuple(map(str, targets))
-    return Dataset(X, y.astype(np.int64), *names, path.stem, f"read from {path}")
+    return Dataset(X, y.astype(np.int64), *names, path.stem)
 
 
 def check(names: tuple[str, ...]) -> None:
@@ -153,9 +153,7 @@ def uneven(sizes: tuple[int, ...], name: str, seed: int) -> Dataset:
     )
     members = [np.flatnonzero(drawn.y == cluster)[:size] for cluster, size in enumerate(sizes)]
     kept = np.random.default_rng(seed).permutation(np.concatenate(members))
-    text = f"{k} correlated Gaussians of sizes {', '.join(map(str, sizes))}"
-    names = drawn.feature_names, drawn.target_names
-    return Dataset(drawn.X[kept], drawn.y[kept], *names, name, text)
+    return Dataset(drawn.X[kept], drawn.y[kept], drawn.feature_names, drawn.target_names, name)
 
 
 def syllable_sizes() -> tuple[int, ...]:
@@ -172,7 +170,7 @@ def plane(name: str, seed: int) -> Dataset:
     angle = 2 * np.pi * y / 3
     X = APART[name] * np.column_stack([np.cos(angle), np.sin(angle)])
     X += np.random.default_rng(seed).normal(size=X.shape)
-    return Dataset(X, y, ("first", "second"), ("0", "1", "2"), name, "three round clusters")
+    return Dataset(X, y, ("first", "second"), ("0", "1", "2"), name)
 
 
 def near_boundaries(data: Dataset) -> IntArray:
@@ -204,7 +202,7 @@ def visual_words(seed: int, n: int = 1000, d: int = 1000, k: int = 10) -> Datase
     sizes = np.exp(spread * rng.standard_normal(n) - spread**2 / 2) * (length - 1)
     counts = rng.multinomial(1 + rng.poisson(sizes), images / images.sum(axis=1, keepdims=True))
     names = tuple(f"word{j}" for j in range(d)), tuple(map(str, range(k)))
-    return Dataset(counts.astype(float), y, *names, "visual words", f"{k} categories, {d} words")
+    return Dataset(counts.astype(float), y, *names, "visual words")
 
 
 STAND_INS: Mapping[str, Callable[[int], Dataset]] = {

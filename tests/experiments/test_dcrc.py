@@ -48,7 +48,7 @@ def test_answers_are_those_of_earlier_releases():
 def test_people_err_as_in_table_iv(kind, table):
     """Code 1 of pairs is "together", which the table has first."""
     y = np.random.default_rng(0).integers(3, size=625)
-    items = bc.datasets.Dataset(np.zeros((625, 1)), y, ("a",), ("0", "1", "2"), "", "")
+    items = bc.datasets.Dataset(np.zeros((625, 1)), y, ("a",), ("0", "1", "2"), "")
     given = ask(items, kind, 30_000, [1])
     counts = np.zeros(table.shape)
     np.add.at(counts, (given.truths(y).astype(int), given.answers), 1)
