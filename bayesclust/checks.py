@@ -130,16 +130,6 @@ def n_threads(n_jobs: Any, *, cells: int | None = None) -> int:
     return number
 
 
-def check_n_clusters(value: Any, n_items: int) -> int:
-    """Return `value` as a number of clusters that so many items can make."""
-    k = check_int(value, "n_clusters")
-    if k > n_items:
-        raise ValueError(
-            f"n_clusters={k} is more than the {n_items} items of X: ask for fewer clusters."
-        )
-    return k
-
-
 def check_choice(value: Any, name: str, choices: Collection[str]) -> str:
     """Return `value` if it is one of the words in `choices`."""
     if isinstance(value, str) and value in choices:
@@ -271,9 +261,8 @@ def check_items(
             "pass at least one column."
         )
     if n < least:
-        fewer = "no items" if n == 0 else "one item (n_samples=1)"
-        needed = {1: "one item", 2: "two items"}.get(least, f"{least} items")
-        raise ValueError(f"{name} has {fewer}: pass at least {needed}.")
+        number = counted(n, "item")
+        raise ValueError(f"{name} has {number} (n_samples={n}): pass at least {least}.")
     _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, name)
     if counts:
         how = "pass how often each outcome was seen"
@@ -450,7 +439,7 @@ def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
 
 def available_memory() -> int | None:
     """Return how many bytes this process can still take, or None where the system does not tell."""
-    found = (_left_of_machine(), _left_of_group(), _left_of_limit())
+    found = (_left_of_machine(), _left_of_group())
     known = [left for left in found if left is not None]
     return max(min(known), 0) if known else None
 
@@ -501,17 +490,3 @@ def _left_of_group() -> int | None:
             continue
         found.append(most - used + int(kinds.get("inactive_file", 0)))
     return min(found, default=None)
-
-
-def _left_of_limit() -> int | None:
-    """What the process's own limit of address space leaves (ulimit -v)."""
-    try:
-        import resource
-
-        most = resource.getrlimit(resource.RLIMIT_AS)[0]
-        if most == resource.RLIM_INFINITY:
-            return None
-        taken = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except (ImportError, AttributeError, OSError, ValueError):
-        return None
-    return most - taken

@@ -41,7 +41,6 @@ def compare(
     y: ArrayLike | None = None,
     *,
     reference: str | None = None,
-    limit: str | None = None,
     level: float = 0.95,
     loss: str | Loss = "vi",
 ) -> pd.DataFrame:
@@ -56,8 +55,6 @@ def compare(
         True labels.
     reference : str, optional
         Name of the fit whose posterior is the reference; by default the first that has draws.
-    limit : str, optional
-        Name of the fit whose objective J is computed for all; by default the first that has one.
     level : float in (0, 1), default 0.95
         Of the credible ball.
     loss : "vi", "binder" or Loss, default "vi"
@@ -73,7 +70,7 @@ def compare(
           ball_level, the share of the posterior that is no farther away; inside, whether the ball
           of `level` holds the partition; expected_loss, the posterior mean of the loss;
         - log_joint: log p(labels, data, answers) in nats by the reference's `TVClust.log_joint`, or
-          that of the first fit that has one; objective: the limit's `RDPMeans.objective`;
+          that of the first fit that has one; objective: that of the first `RDPMeans`;
         - f, ari, nmi: pairwise F, adjusted Rand index and normalized mutual information with `y`.
 
         ``attrs`` names the fits that rate the others ("reference", "log_joint_of",
@@ -101,11 +98,16 @@ def compare(
         [name for name, fit in fits.items() if callable(getattr(fit.source, method, None))]
         for method in ("log_joint", "objective")
     )
-    rater = _named(reference, "reference", "draws", drawn)
+    if reference not in (None, *drawn):
+        raise ValueError(
+            f"reference={reference!r} is none of the methods that have draws "
+            f"({', '.join(map(repr, drawn)) or 'none'}): name one of these."
+        )
+    rater = next(iter(drawn), None) if reference is None else reference
     names = {
         "reference": rater,
         "log_joint_of": rater if rater in dense else next(iter(dense), None),
-        "objective_of": _named(limit, "limit", "an objective", limits),
+        "objective_of": next(iter(limits), None),
     }
     partitions = np.stack([fit.labels for fit in fits.values()])
     columns: dict[str, Any] = {
@@ -136,7 +138,7 @@ def compare(
     return table.dropna(axis="columns", how="all")
 
 
-def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> pd.DataFrame:
+def agreement(methods: Any, measure: str = "vi") -> pd.DataFrame:
     """Return how much each two methods agree.
 
     Parameters
@@ -146,8 +148,6 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     measure : {"vi", "ari", "nmi", "f"}, default "vi"
         Variation of information in bits, adjusted Rand index, normalized mutual information or
         pairwise F.
-    loss : str or Loss, default "vi"
-        Of the point estimates of draws that come without one.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def agreement(methods: Any, measure: str = "vi", *, loss: str | Loss = "vi") -> 
     c  0.0  1.0  0.0
     """
     check_choice(measure, "measure", MEASURES)
-    fits = _read_methods(methods, as_loss(loss))
+    fits = _read_methods(methods, as_loss("vi"))
     agree, title = MEASURES[measure]
     partitions = [fit.labels for fit in fits.values()]
     values = np.array([[agree(one, other) for other in partitions] for one in partitions])
@@ -180,19 +180,6 @@ class _Method(NamedTuple):
     draws: Any  # (draws, n) array of its posterior, or None
     seconds: float  # how long the fit took, nan where unknown
     source: Any  # what was passed
-
-
-def _named(name: Any, argument: str, what: str, suiting: list[str]) -> str | None:
-    """The method of that name, or the first one that suits; None where there is none."""
-    if name is None:
-        return suiting[0] if suiting else None
-    if name not in suiting:
-        known = ", ".join(map(repr, suiting)) or "none"
-        raise ValueError(
-            f"{argument}={name!r} is none of the methods that have {what} ({known}): name one of "
-            "these."
-        )
-    return str(name)
 
 
 def _read_methods(methods: Any, loss: Loss) -> dict[str, _Method]:
@@ -248,9 +235,7 @@ def _labels(array: Labels, name: str) -> IntArray:
     return as_labels(true_labels(array, 1, name), name).astype(np.int64)
 
 
-def leave_view_out(
-    estimator: Any, X: ArrayLike, constraints: Any, *, loss: str | Loss = "vi"
-) -> pd.DataFrame:
+def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFrame:
     """Fit again without each view in turn, the data being one of them, and tell whether they agree.
 
     Parameters
@@ -260,8 +245,6 @@ def leave_view_out(
     X : array-like of shape (n, d)
     constraints : Constraints or list of Constraints
         What it was fitted to.
-    loss : str or Loss, default "vi"
-        The distance between partitions, a metric.
 
     Returns
     -------
@@ -270,8 +253,9 @@ def leave_view_out(
         "data", of the answers alone under the prior of partitions:
 
         - n_clusters of the point estimate without it;
-        - distance from the posterior with everything to that without it, and self_distance, what it
-          would be between equal posteriors (`bayesclust.posterior.posterior_distance`);
+        - distance from the posterior with everything to that without it, in bits (variation of
+          information), and self_distance, what it would be between equal posteriors
+          (`bayesclust.posterior.posterior_distance`);
         - right_with, right_without: share of the view's answers that partitions agree with, drawn
           with and without them;
         - gain_over_marginal: log probability of the view's answers by the posterior without them,
@@ -316,18 +300,18 @@ def leave_view_out(
     for view in views:
         others = [other for other in views if other is not view]
         fit = clone(estimator).fit(X, constraints=others or None)
-        without = _without(fit, whole, loss)
+        without = _without(fit, whole)
         rows[view.name] = without | _predicted(view, whole, stacked_partitions(fit))
     if isinstance(getattr(estimator, "cluster_model", None), str):
         prior = clone(estimator).set_params(family=NO_DATA)
         constant = np.zeros((whole.shape[1], 1))
-        rows["data"] = _without(prior.fit(constant, constraints=views), whole, loss)
+        rows["data"] = _without(prior.fit(constant, constraints=views), whole)
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _without(fit: Any, whole: Labels, loss: str | Loss) -> dict[str, Any]:
+def _without(fit: Any, whole: Labels) -> dict[str, Any]:
     """How the posterior without a view differs from that with everything."""
-    apart = posterior_distance(whole, fit, loss=loss)
+    apart = posterior_distance(whole, fit)
     distances = {"distance": apart.wasserstein, "self_distance": apart.self_distance}
     return {"n_clusters": fit.n_clusters_} | distances
 

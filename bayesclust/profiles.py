@@ -196,11 +196,15 @@ def _draw(
             owner = np.zeros(len(mean), np.int64)
             owner[parts[s]] = z
             own = _shares(drawn.within, np.bincount(parts[s]), drawn.within_values[at], owner, rng)
-            mean, variance = _mixed(mean, variance, own, owner)
+            # of mixtures of components, by their shares
+            weight = (owner == np.arange(owner.max() + 1)[:, None]) * own
+            whole = weight @ mean
+            variance = weight @ (variance + np.square(mean - whole[owner]))
+            mean = whole
         means.append(mean)
         variances.append(variance)
-        whole = np.zeros(len(sizes), np.int64)
-        shares.append(_shares(drawn.partition_prior, sizes, drawn.values[at], whole, rng))
+        one = np.zeros(len(sizes), np.int64)
+        shares.append(_shares(drawn.partition_prior, sizes, drawn.values[at], one, rng))
     return [np.stack(draws) for draws in (means, variances, shares)]
 
 
@@ -211,15 +215,6 @@ def _shares(
     growth = np.exp(prior.log_w(sizes + 1, values) - prior.log_w(sizes, values))
     gammas = np.maximum(rng.standard_gamma(growth), TINY)
     return gammas / np.bincount(owner, gammas)[owner]
-
-
-def _mixed(
-    mean: FloatArray, variance: FloatArray, share: FloatArray, owner: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Means and variances of mixtures of components, by their shares."""
-    weight = (owner == np.arange(owner.max() + 1)[:, None]) * share
-    whole = weight @ mean
-    return whole, weight @ (variance + np.square(mean - whole[owner]))
 
 
 def _summary(name: str, draws: FloatArray, tail: float) -> dict[str, FloatArray]:

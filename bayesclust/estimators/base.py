@@ -32,7 +32,7 @@ from bayesclust.inference.runner import Chain, Draws, Schedule
 from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import Names, as_labels, names_in, to_datatree, with_names
+from bayesclust.posterior.tree import Names, names_in, to_datatree, with_names
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
@@ -61,9 +61,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        y : ignored
-        constraints : Constraints, list of Constraints or None, default None
+        X, y, constraints
+            As of `fit`.
 
         Returns
         -------
@@ -137,16 +136,6 @@ def by_mode(shares: FloatArray) -> tuple[IntArray, IntArray]:
     used = np.unique(mode)
     rest = np.setdiff1d(np.arange(shares.shape[1]), used)
     return np.searchsorted(used, mode), np.append(used, rest)
-
-
-def check_partition(labels: ArrayLike, n_items: int) -> IntArray:
-    """Labels 0 to K - 1 of the items that an estimator was fitted to."""
-    z = as_labels(labels, "labels").astype(np.int64)
-    if len(z) != n_items:
-        raise ValueError(
-            f"labels has {len(z)} items, but {n_items} were clustered: pass one label for each."
-        )
-    return z
 
 
 def given_labels(value: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:

@@ -157,9 +157,8 @@ def cost_of_centre(
         return checks.check_positive(given, name)
     if n_clusters is None:
         return None
-    return float(
-        tuning.penalties(points, divergence, checks.check_n_clusters(n_clusters, len(points)))[-1]
-    )
+    number = checks.check_int(n_clusters, "n_clusters", most=len(points))
+    return float(tuning.penalties(points, divergence, number)[-1])
 
 
 def plan(

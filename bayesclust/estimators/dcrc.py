@@ -215,7 +215,7 @@ class DCRC(base.ConstrainedClusterer):
         params = self.get_params(deep=False)
         seed = base.run_seed(self.random_state, checkpoint)
         items, given = base.read_input(self, X, y, constraints)
-        checks.check_n_clusters(number, len(items))
+        checks.check_int(number, "n_clusters", most=len(items))
         constraints = with_noise(given, self.noise)
         store = base.open_checkpoint(checkpoint, params, items, constraints, seed)
         rng = checks.check_random_state(seed)

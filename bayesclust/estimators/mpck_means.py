@@ -209,7 +209,7 @@ class MPCKMeans(ConstrainedClusterer):
         scores = {k: np.zeros(len(costs)) for k in numbers}
 
         def best(k: Any) -> float:
-            checks.check_n_clusters(k, len(items))
+            checks.check_int(k, "n_clusters", most=len(items))
             own = clone(self).set_params(n_clusters=k, random_state=seed, n_init=1, growth=1)
             for kept, held in tuning.folds(given, np.random.default_rng(seed)):
                 own.set_params(init=self.init)
@@ -269,7 +269,7 @@ class MPCKMeans(ConstrainedClusterer):
 
     def _check_start(self, number: Any, n_items: int) -> tuple[int, str, IntArray | None]:
         """Return the number of clusters, the kind of start, and labels to start from."""
-        k = checks.check_n_clusters(number, n_items)
+        k = checks.check_int(number, "n_clusters", most=n_items)
         if isinstance(self.init, str):
             if self.init not in INITS:
                 options = " or ".join(f'"{name}"' for name in INITS)

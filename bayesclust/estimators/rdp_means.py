@@ -18,6 +18,7 @@ from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.rdp_means import Problem, Solution, means, objective
 from bayesclust.inference.limits.search import search
+from bayesclust.posterior.tree import as_labels
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -77,7 +78,7 @@ class MeansClusterer(ConstrainedClusterer):
         """
         check_is_fitted(self)
         points = self._problem.points
-        z = base.check_partition(labels, len(points))
+        z = as_labels(labels, "labels", len(points)).astype(np.int64)
         return objective(self._problem, *means(points, z), self._xi, np.arange(int(z.max()) + 1))
 
     def predict(self, X: ArrayLike) -> IntArray:

@@ -34,11 +34,12 @@ from bayesclust.models.joint import log_data
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import evenly_spread, group, stacked_partitions
+from bayesclust.posterior.tree import as_labels, evenly_spread, group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 VARIATIONAL = "variational"
 MAX_DRAWS = 200
+"""That predictions average over."""
 MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
 """Draws of a chain where `num_samples` is None: the first of so many items, then fewer."""
 
@@ -139,8 +140,8 @@ class TVClust(base.ConstrainedClusterer):
 
     Notes
     -----
-    Predictions average over at most `max_draws` posterior draws, evenly spaced over all chains:
-    with 200 independent ones the standard error of a probability is at most about 0.035.
+    Predictions average over at most 200 posterior draws, evenly spaced over all chains: if these
+    are independent, the standard error of a probability is at most about 0.035.
 
     Warns
     -----
@@ -246,10 +247,6 @@ class TVClust(base.ConstrainedClusterer):
         rng = checks.check_random_state(seed)
         if self._is_variational:
             draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
-            kind = "mean field"
-            self.posterior_ = base.draws_tree(
-                draws, problem.constraints, items, settings, kind, self._names
-            )
         else:
             sampler: Any = self.sampler
             rngs = rng.spawn(self.num_chains)
@@ -262,9 +259,11 @@ class TVClust(base.ConstrainedClusterer):
             draws = run_chains(chains, schedule, checkpoint=store, spread=True, **how)
             if isinstance(problem, ClassifierProblem):
                 self._class_shares = problem.class_shares(draws.posterior["z"])
-            self.posterior_ = base.draws_tree(
-                draws, problem.constraints, items, settings, names=self._names
-            )
+        kind = "mean field" if self._is_variational else None
+        self.posterior_ = base.draws_tree(
+            draws, problem.constraints, items, settings, kind, self._names
+        )
+        if not self._is_variational:
             self.labels_: IntArray = point_estimate(
                 self.posterior_, loss=loss, seed=int(rng.integers(2**31))
             )
@@ -275,14 +274,13 @@ class TVClust(base.ConstrainedClusterer):
         self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
         return self
 
-    def predict(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> IntArray:
+    def predict(self, X: ArrayLike) -> IntArray:
         """Return the most probable cluster of each new item.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
             New items, with the columns of the data that were clustered and in their units.
-        max_draws : int, default 200
 
         Returns
         -------
@@ -290,10 +288,10 @@ class TVClust(base.ConstrainedClusterer):
             Clusters as in `labels_`, from which they may differ where constraints outweighed the
             data.
         """
-        labels: IntArray = self.predict_proba(X, max_draws=max_draws).argmax(axis=1)
+        labels: IntArray = self.predict_proba(X).argmax(axis=1)
         return labels
 
-    def predict_proba(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+    def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the probability of each cluster of `labels_`, if the new item joins one of them.
 
         In a draw with clusters of sizes n_k, a new item x joins cluster k with weight n_k p(x |
@@ -303,54 +301,50 @@ class TVClust(base.ConstrainedClusterer):
         Parameters
         ----------
         X : array-like of shape (m, d)
-        max_draws : int, default 200
 
         Returns
         -------
         ndarray of shape (m, n_clusters_)
             Rows sum to 1.
         """
-        prediction, rows = self._prediction(X, max_draws)
+        prediction, rows = self._prediction(X)
         return prediction.memberships(rows, self.labels_)
 
-    def predict_novelty(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+    def predict_novelty(self, X: ArrayLike) -> FloatArray:
         """Return the probability that each new item opens a cluster of its own.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
             New items, each by itself.
-        max_draws : int, default 200
 
         Returns
         -------
         ndarray of shape (m,)
         """
-        prediction, rows = self._prediction(X, max_draws)
+        prediction, rows = self._prediction(X)
         return prediction.novelty(rows)
 
-    def predict_similarity(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+    def predict_similarity(self, X: ArrayLike) -> FloatArray:
         """Return the probability that each new item shares a cluster with each clustered item.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
-        max_draws : int, default 200
 
         Returns
         -------
         ndarray of shape (m, n)
         """
-        prediction, rows = self._prediction(X, max_draws)
+        prediction, rows = self._prediction(X)
         return prediction.similarity(rows)
 
-    def score_samples(self, X: ArrayLike, *, max_draws: int = MAX_DRAWS) -> FloatArray:
+    def score_samples(self, X: ArrayLike) -> FloatArray:
         """Return the log posterior predictive density of each new item.
 
         Parameters
         ----------
         X : array-like of shape (m, d)
-        max_draws : int, default 200
 
         Returns
         -------
@@ -358,7 +352,7 @@ class TVClust(base.ConstrainedClusterer):
             In nats and in the units of the data, without constant columns; the log probability of
             counts includes their multinomial coefficient.
         """
-        prediction, rows = self._prediction(X, max_draws)
+        prediction, rows = self._prediction(X)
         return prediction.log_density(rows)
 
     @available_if(lambda self: getattr(self, "cluster_model_", SINGLE) == SINGLE)
@@ -384,7 +378,7 @@ class TVClust(base.ConstrainedClusterer):
         for j, prior in enumerate(problem.family.hyper_priors):
             if prior.log_sd > 0:
                 hyper[j] = np.exp(np.log(draws[prior.name].values).mean())
-        z = base.check_partition(labels, problem.n_items)
+        z = as_labels(labels, "labels", problem.n_items).astype(np.int64)
         value = problem.partition_prior.log_marginal(np.unique(z, return_counts=True)[1])
         value += sum(one.noise.log_marginal(one.counts(z)) for one in problem.constraints)
         return float(value + log_data(z, problem.family, hyper))
@@ -523,12 +517,9 @@ class TVClust(base.ConstrainedClusterer):
         drawn = draw_mean_field(fit.state, (self.num_chains, num_samples), rng)
         return Draws(drawn, {}, False)
 
-    def _prediction(
-        self, X: ArrayLike, max_draws: int
-    ) -> tuple[Prediction | ClassifierPrediction, FloatArray]:
+    def _prediction(self, X: ArrayLike) -> tuple[Prediction | ClassifierPrediction, FloatArray]:
         """The draws to average over, and the new items in the family's coordinates."""
         check_is_fitted(self)
-        number = checks.check_int(max_draws, "max_draws")
         problem = self._problem
         classifier = isinstance(problem, ClassifierProblem)
         reduction = getattr(self, "reduction_", None)  # the model at a gamma has none
@@ -540,7 +531,7 @@ class TVClust(base.ConstrainedClusterer):
         if reduction is not None:
             items = reduction.transform(items)
         rows = items if classifier else problem.family.transform(items)
-        return self.spread_draws(number), rows
+        return self.spread_draws(MAX_DRAWS), rows
 
     def spread_draws(self, number: int) -> Prediction | ClassifierPrediction:
         """Draws at even distances, at most so many, as what they say of new items and clusters."""

@@ -38,9 +38,9 @@ fit(3.0)
     ValueError: X must have shape (items, features); got (). Reshape your data: X.reshape(-1, 1)
     for one feature, X.reshape(1, -1) for one item.
 fit(np.empty((0, 3)))
-    ValueError: X has no items: pass at least two items.
+    ValueError: X has 0 items (n_samples=0): pass at least 2.
 fit([[1.0, 2.0]])
-    ValueError: X has one item (n_samples=1): pass at least two items.
+    ValueError: X has 1 item (n_samples=1): pass at least 2.
 fit([[1.0], [2.0, 3.0]])
     ValueError: X has rows of different lengths: pass one value per item and feature.
 fit(GOOD + 1j)
@@ -70,7 +70,7 @@ fit(GOOD, bc.PairwiseConstraints([(0, 1)], [True], n_items=7))
 fit(GOOD, penalty=1.0, n_clusters=2)
     ValueError: penalty and n_clusters both set what a cluster costs: leave one of them out.
 fit(GOOD, n_clusters=7)
-    ValueError: n_clusters=7 is more than the 6 items of X: ask for fewer clusters.
+    ValueError: n_clusters must be an integer from 1 to 6; got 7.
 fit(GOOD, xi=(1.0, -1.0))
     ValueError: xi[1] must lie in [0, inf); got -1.0.
 fit(GOOD, xi=(1.0, 1.0, 1.0))
@@ -81,7 +81,7 @@ bc.DPMeans().fit(GOOD, constraints=LINKS)
 fit(GOOD, penalty=1.0).predict(np.zeros((2, 3)))
     ValueError: X has 3 features, but RDPMeans is expecting 2 features as input.
 fit(GOOD, penalty=1.0).predict(np.empty((0, 2)))
-    ValueError: X has no items: pass at least one item.
+    ValueError: X has 0 items (n_samples=0): pass at least 1.
 bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
     TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about
     pairs or labels alone: leave it out or choose another method.

@@ -206,7 +206,7 @@ def test_sizes_of_clusters_are_learned_from_named_items():
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"n_clusters": 91}, "n_clusters=91 is more than the 90 items of X"),
+        ({"n_clusters": 91}, "n_clusters must be an integer from 1 to 90; got 91"),
         ({"noise": 1.0}, "noise must lie in"),
         ({"noise": "guess"}, 'noise must be "learn" or "confusion" or "literal"; got \'guess\''),
         ({"noise": True}, "noise must be a number in"),

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import bayesclust as bc
+from bayesclust.estimators import tvclust
 from bayesclust.typing import NDArray
 
 SHORT = {
@@ -47,9 +48,10 @@ def plain(data):
     return bc.TVClust(random_state=0, **SHORT).fit(pd.DataFrame(data.X, columns=["a", "b"]))
 
 
-def test_scores_are_the_average_over_the_draws_used(fitted, data):
+def test_scores_are_the_average_over_the_draws_used(fitted, data, monkeypatch):
     """Densities of single draws, by trees of one draw each, average to those of all."""
-    few = fitted.score_samples(data.X[:3], max_draws=4)
+    monkeypatch.setattr(tvclust, "MAX_DRAWS", 4)
+    few = fitted.score_samples(data.X[:3])
     alone, draws = [], fitted.posterior_["posterior"].to_dataset()
     for number in np.linspace(0, 119, 4).round().astype(int):
         one = pickle.loads(pickle.dumps(fitted))
@@ -89,5 +91,3 @@ def test_survives_pickling_and_does_not_change_the_fit(fitted, data, method):
 def test_other_bad_calls(fitted, data):
     with pytest.raises(NotFittedError, match="This TVClust instance is not fitted yet"):
         clone(fitted).predict(data.X)
-    with pytest.raises(ValueError, match=r"^max_draws must be an integer of at least 1; got 0\.$"):
-        fitted.predict(data.X, max_draws=0)

@@ -56,7 +56,6 @@ def files(monkeypatch, tmp_path, meminfo, groups=None):
     monkeypatch.setattr(checks, "MEMINFO", tmp_path / "meminfo")
     monkeypatch.setattr(checks, "OWN_GROUP", tmp_path / "cgroup")
     monkeypatch.setattr(checks, "GROUPS", tmp_path / "fs")
-    monkeypatch.setattr(checks, "_left_of_limit", lambda: None)
 
 
 MACHINE = "MemTotal: 900 kB\nMemFree: 50 kB\nMemAvailable: 300 kB\nSwapFree: 100 kB\n"
@@ -93,28 +92,3 @@ def test_threads_follow_affinity_and_quota(monkeypatch, tmp_path):
 def test_unreadable_limits_are_unknown(monkeypatch, tmp_path, meminfo):
     files(monkeypatch, tmp_path, meminfo)
     assert available_memory() is None
-
-
-LIMITED = """
-import resource
-import numpy as np
-import bayesclust as bc
-from bayesclust.checks import _left_of_limit
-bc.similarity_matrix([[0, 0, 1]])
-taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (taken + (1 << 28), resource.RLIM_INFINITY))
-assert 0 < _left_of_limit() <= 1 << 28
-try:
-    bc.similarity_matrix(np.zeros((1, 20_000), int))
-except MemoryError as error:
-    print(error)
-"""
-
-
-def test_a_limit_of_address_space_is_respected():
-    """A matrix of 4.8 GB where a quarter of one is left: a sentence, no failed allocation."""
-    said = world.in_process("-c", LIMITED)
-    assert said.startswith(
-        "the matrix of similarities of 20,000 items needs 4.5 GiB of memory, but only 0.2"
-    )
-    assert said.endswith("similar_items keeps the most similar ones only.\n")
