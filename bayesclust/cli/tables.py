@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from bayesclust.constraints.base import Constraints
 
+Sheet = Any
+"""A DataFrame of words."""
 SAME, DIFFERENT = ("yes", "true", "1", "must-link"), ("no", "false", "0", "cannot-link")
 WORDS = {
     "links": dict.fromkeys(SAME, "same") | dict.fromkeys(DIFFERENT, "different"),
@@ -23,14 +23,14 @@ WORDS = {
 MISSING = ("", "na", "nan", "null")
 
 
-def read_sheet(path: Path) -> pd.DataFrame:
+def read_sheet(path: Path) -> Sheet:
     """Read a table of words below a line of column names."""
     import pandas as pd
 
     how: dict[str, Any] = {"header": None, "dtype": str, "keep_default_na": False}
     separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
     try:
-        table = pd.read_csv(path, sep=separator, encoding="utf-8-sig", **how)
+        table: Sheet = pd.read_csv(path, sep=separator, encoding="utf-8-sig", **how)
     except ValueError as error:  # of another number of cells, a stray quote, or no UTF-8
         what = " ".join(str(error).split())
         raise ValueError(f"{path} is no table in UTF-8 that can be read: {what}.") from None
@@ -49,7 +49,7 @@ def read_sheet(path: Path) -> pd.DataFrame:
     return table.iloc[1:].set_axis(names, axis=1).reset_index(drop=True)
 
 
-def read_named(path: Path, id_name: str | None) -> pd.DataFrame:
+def read_named(path: Path, id_name: str | None) -> Sheet:
     """Read a table of words by item: names of the column given or called id, or row numbers."""
     sheet = read_sheet(path)
     own = id_name or next((name for name in sheet if name.lower() == "id"), None)
@@ -61,7 +61,7 @@ def read_named(path: Path, id_name: str | None) -> pd.DataFrame:
     return sheet.set_index(own)
 
 
-def check_columns(sheet: pd.DataFrame, path: Path, names: Iterable[str]) -> None:
+def check_columns(sheet: Sheet, path: Path, names: Iterable[str]) -> None:
     """Refuse names that no column has."""
     for name in names:
         if name not in sheet:
@@ -79,7 +79,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--standardize", action="store_true", help=scaled)
 
 
-def read_items(settings: argparse.Namespace) -> pd.DataFrame:
+def read_items(settings: argparse.Namespace) -> Any:
     """Read numbers by item and feature as the options say; missing cells are NaN."""
     import pandas as pd
 
@@ -106,13 +106,13 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
     """Read answers about pairs or triplets of named items; of several files each is a source."""
     import pandas as pd
 
-    tables = [read_sheet(path) for path in paths]
+    tables: list[Sheet] = [read_sheet(path) for path in paths]
     if len(paths) > 1:
         tables = [
             table.assign(source=table.get("source", path.stem))
             for path, table in zip(paths, tables, strict=True)
         ]
-    table = pd.concat(tables, ignore_index=True)
+    table: Sheet = pd.concat(tables, ignore_index=True)
     if "answer" in table:
         table["answer"] = table["answer"].str.lower().replace(WORDS[kind.default_name])
     try:
