@@ -113,7 +113,7 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
             for path, table in zip(paths, tables, strict=True)
         ]
     table: Sheet = pd.concat(tables, ignore_index=True)
-    if "answer" in table:
+    if "answer" in table.columns:
         table["answer"] = table["answer"].str.lower().replace(WORDS[kind.default_name])
     try:
         return kind.from_frame(table, ids=[str(item) for item in items])
