@@ -106,7 +106,7 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
     """Read answers about pairs or triplets of named items; of several files each is a source."""
     import pandas as pd
 
-    tables: list[Sheet] = [read_sheet(path) for path in paths]
+    tables: list[pd.DataFrame] = [read_sheet(path) for path in paths]
     if len(paths) > 1:
         tables = [
             table.assign(source=table.get("source", path.stem))
