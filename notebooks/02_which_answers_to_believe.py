@@ -64,10 +64,10 @@ print(f"area under the ROC curve: {area:.3f}")
 answers.groupby("source")[["credibility", "flipped"]].mean().round(3)
 
 # %% [markdown]
-# The least credible answers by name. The hollow diamonds are the leave-one-out credibility.
+# The least credible answers:
 
 # %%
-bc.plots.credibility_ranking(est.posterior_);
+answers.sort_values("credibility").head(10).round(3)
 
 # %% [markdown]
 # ## Leave-one-out

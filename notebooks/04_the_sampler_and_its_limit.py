@@ -46,7 +46,8 @@ table.round(3)
 fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 left.scatter(*X.T, c=limit.labels_, cmap="viridis", s=22)
 left.set(title="The limit: one partition", xlabel="$x_0$", ylabel="$x_1$")
-bc.plots.entropy(est.posterior_, X, ax=right);
+right.scatter(*X.T, c=bc.posterior.item_entropy(est.posterior_), cmap="cividis_r", s=22)
+right.set(title="The sampler: dark items are unsure", xlabel="$x_0$", ylabel="$x_1$");
 
 # %% [markdown]
 # ## The way there

@@ -47,7 +47,7 @@ report.table.sort_values("rhat", ascending=False).head(8).round(2)
 # stands apart from the other three.
 
 # %%
-bc.plots.agreement(report.distances, "Distance between draws of two chains", unit="bits");
+bc.plots.agreement(report.distances);
 
 # %% [markdown]
 # The eye sees the same in the traces: that chain keeps to a level of its own.
@@ -80,7 +80,7 @@ better = bc.diagnose(est.posterior_)
 print(better)
 
 # %%
-bc.plots.agreement(better.distances, "Distance between draws of two chains", unit="bits");
+bc.plots.agreement(better.distances);
 
 # %% [markdown]
 # Ranks show what R-hat has in one number. All draws of a quantity are ranked; of chains that sample

@@ -349,7 +349,7 @@ bc.cluster_profiles(AT_GAMMA)
     ValueError: the clusters of a model at a gamma have no parameters in the units of the data: fit
     with cluster_model="single" or "mixture", or describe the items of each label.
 bc.cluster_profiles(FIT, [0, 1])
-    ValueError: labels has 2 items, but there are 16: pass one label per item.
+    ValueError: labels must have shape (16,); got (2,): pass one label per item.
 bc.plots.profiles(FIT, axes=[])
     ValueError: axes are 0, but the features shown take 2: pass 2 axes, or None.
 """

@@ -1,9 +1,13 @@
-"""Plots of a posterior: partitions, credibility of answers, chains, and the path to the limit."""
+"""Plots of a posterior: partitions, credibility of answers, chains, and the path to the limit.
 
-from bayesclust.plots.answers import constraint_graph, credibility, credibility_ranking, reliability
+What a posterior lacks (constraints, noise, data, chains) and other bad input is refused in one
+sentence, by a ValueError or a TypeError.
+"""
+
+from bayesclust.plots.answers import constraint_graph, credibility, reliability
 from bayesclust.plots.chains import ranks, traces
 from bayesclust.plots.limit_path import limit_path
-from bayesclust.plots.partitions import entropy, n_clusters, partitions
+from bayesclust.plots.partitions import n_clusters, partitions
 from bayesclust.plots.profiles import profiles
 from bayesclust.plots.similarity import agreement, similarity
 
@@ -11,8 +15,6 @@ __all__ = [
     "agreement",
     "constraint_graph",
     "credibility",
-    "credibility_ranking",
-    "entropy",
     "limit_path",
     "n_clusters",
     "partitions",

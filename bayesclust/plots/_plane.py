@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_items, counted
+from bayesclust.checks import check_array, check_items
 from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, dot_size, legend_beside
-from bayesclust.posterior.tree import Labels, feature_names, group, tree_of
+from bayesclust.posterior.tree import Labels, data_if_any, feature_names
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -44,20 +44,12 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
 
     names: list[str] = []
     if X is None:
-        tree = tree_of(posterior)
-        if "observed_data" not in getattr(tree, "children", ()) or "X" not in tree["observed_data"]:
-            raise ValueError(
-                "this posterior has no data to place its items in the plane: "
-                "pass X, one row an item."
-            )
-        X = group(posterior, "observed_data")["X"].values
+        X = data_if_any(posterior)
+        if X is None:
+            raise ValueError("this posterior has no data to place its items in the plane: pass X.")
         names = feature_names(posterior)
     data = check_items(X, least=1, missing=True)
-    if len(data) != n_items:
-        raise ValueError(
-            f"X has {len(data)} rows, but the posterior has {counted(n_items, 'item')}: "
-            "pass one row an item."
-        )
+    check_array(data, "X", (n_items, "d"), "", "pass one row an item of the posterior")
     data = SimpleImputer(keep_empty_features=True).fit_transform(data)
     if data.shape[1] > 2:
         return _components(data)

@@ -7,29 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_int, counted, number_between
+from bayesclust.checks import check_array, counted, number_between
+from bayesclust.plots import _style as style
 from bayesclust.plots._plane import plane
-from bayesclust.plots._style import (
-    BLUE,
-    GREY,
-    MARKERS,
-    PALETTE,
-    VERMILION,
-    axes_or_new,
-    bare,
-    colour_bar,
-    dot_size,
-    legend_above,
-    note_right,
-    panels_or_new,
-    shortened,
-)
-from bayesclust.posterior.credibility import (
-    answers_in_words,
-    constraint_credibility,
-    source_reliability,
-    sources_in_words,
-)
+from bayesclust.posterior import credibility as tables
 from bayesclust.posterior.tree import stacked_partitions
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray, NDArray
 
@@ -37,16 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["constraint_graph", "credibility", "credibility_ranking", "reliability"]
-
 BAND = 0.72
 """Height of the band over which the dots of a row are spread."""
 ANSWERS = ("same", "different", "yes", "no", "dnk")
 """Order of the rows of a kind of constraints; other answers follow in alphabetical order."""
 RIGHT = "posterior probability that the answer is right"
-TWO_SIDED = 1.96
-"""Standard errors on each side of an interval of 95%."""
-SHADES = (VERMILION, "#F0B48C", "#C9C9C9", "#8DBBDB", BLUE)
+SHADES = (style.VERMILION, "#F0B48C", "#C9C9C9", "#8DBBDB", style.BLUE)
 """Colours of credibility, from 0 to 1."""
 STYLES: tuple[tuple[Any, str, tuple[tuple[str, str], ...]], ...] = (
     ("-", "answered: together", (("same", "ij"), ("yes", "ij"), ("no", "ik"))),
@@ -86,11 +63,6 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     matplotlib.axes.Axes
         With one collection of dots a row, and after it one of crosses if `flipped` is given.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no draws or no constraints, or flipped is not one truth value an answer.
-
     Examples
     --------
     >>> import bayesclust as bc
@@ -102,47 +74,30 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['"same"', '"different"']
     """
-    table = _answered(posterior)
-    wrong = None if flipped is None else _flags(flipped, len(table))
+    table = tables.constraint_credibility(posterior)
+    if table.empty:
+        raise ValueError("the constraints of the posterior hold no answers to show.")
+    value = table["credibility"].to_numpy()
+    wrong = None
+    if flipped is not None:
+        hint = "pass one truth value for each answer"
+        wrong = check_array(flipped, "flipped", value.shape, "bi", hint).astype(np.bool_)
     rows = _rows(posterior, table)
-    ax = axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
+    ax = style.axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
+    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
     ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
     size = float(np.clip(4000 / max(map(len, rows.values())), 6, 18))
-    value = table["credibility"].to_numpy()
     for y, own in enumerate(rows.values()):
         _draw_row(ax, y, value[own], None if wrong is None else wrong[own], size)
-    _probability_axis(ax, list(rows))
-    bare(ax, "top", "right", "left")
+    ax.set(ylim=(len(rows) - 0.45, -0.55), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
+    ax.set_yticks(range(len(rows)), list(rows))
+    ax.tick_params(left=False)
+    ax.set_xlabel(f"{RIGHT} (shaded: probably wrong)")
+    style.bare(ax, "top", "right", "left")
     ax.set_title(_counts(value), loc="left", pad=6 if wrong is None else 22)
     if wrong is not None:
-        legend_above(ax, 2, ax.collections[:2])
+        style.legend_above(ax, 2, ax.collections[:2])
     return ax
-
-
-def _answered(posterior: Any) -> pd.DataFrame:
-    """The credibility of all answers, at least one."""
-    table = constraint_credibility(posterior)
-    if table.empty:
-        raise ValueError(
-            "the constraints of the posterior hold no answers: there is nothing to show."
-        )
-    return table
-
-
-def _flags(flipped: ArrayLike, number: int) -> BoolArray:
-    """Which answers are wrong in truth, or a refusal."""
-    wrong = np.asarray(flipped)
-    if wrong.shape != (number,):
-        raise ValueError(
-            f"flipped has shape {wrong.shape}, but the posterior has {counted(number, 'answer')}: "
-            "pass one truth value for each, those of several constraints one after another."
-        )
-    if wrong.dtype != np.bool_ and not np.isin(wrong, (0, 1)).all():
-        raise TypeError(
-            f"flipped must hold truth values; got dtype {wrong.dtype}: "
-            "pass True where an answer is wrong."
-        )
-    return wrong.astype(np.bool_)
 
 
 def _counts(value: FloatArray) -> str:
@@ -152,7 +107,7 @@ def _counts(value: FloatArray) -> str:
 def _rows(posterior: Any, table: pd.DataFrame) -> dict[str, IntArray]:
     """The answers of each row, by the row's name: constraints, source and word, where they vary."""
     words = [*ANSWERS, *sorted(set(table["answer"]) - set(ANSWERS))]
-    own = answers_in_words(posterior, table).reset_index(drop=True)
+    own = tables.answers_in_words(posterior, table).reset_index(drop=True)
     own["number"], own["word"] = table["source"].to_numpy(), own["answer"].map(words.index)
     several = own["view"].nunique() > 1
     sources = own.groupby("view")["number"].nunique()
@@ -160,7 +115,7 @@ def _rows(posterior: Any, table: pd.DataFrame) -> dict[str, IntArray]:
     for view, group in own.groupby("view", sort=False):
         for _, by in group.groupby(["number", "word"]):
             parts = [str(view)] if several else []
-            parts += shortened([by["source"].iloc[0]], 20) if sources[view] > 1 else []
+            parts += style.shortened([by["source"].iloc[0]], 20) if sources[view] > 1 else []
             rows[", ".join([*parts, f'"{by["answer"].iloc[0]}"'])] = by.index.to_numpy()
     return rows
 
@@ -176,92 +131,16 @@ def _draw_row(
     spread = Halton(1, scramble=False).random(number)[:, 0]
     height[np.argsort(credibility, kind="stable")] = y + BAND * (spread - 0.5)
     right = np.ones(number, dtype=np.bool_) if wrong is None else ~wrong
-    dot: dict[str, Any] = {"s": size, "color": BLUE, "alpha": 0.55, "linewidths": 0}
+    dot: dict[str, Any] = {"s": size, "color": style.BLUE, "alpha": 0.55, "linewidths": 0}
     ax.scatter(credibility[right], height[right], clip_on=False, label="right in truth", **dot)
     note = f"{int((credibility < 0.5).sum()):,} of {number:,} probably wrong"
     if wrong is not None:
-        cross: dict[str, Any] = {"color": VERMILION, "marker": "x", "label": "wrong in truth"}
+        cross: dict[str, Any] = {"color": style.VERMILION, "marker": "x", "label": "wrong in truth"}
         cross |= {"s": size + 12, "linewidths": 1.3}
         ax.scatter(credibility[wrong], height[wrong], clip_on=False, **cross)
         found = int((wrong & (credibility < 0.5)).sum())
         note += f",\n{found:,} of the {int(wrong.sum()):,} wrong"
-    note_right(ax, y, note)
-
-
-def _probability_axis(ax: Axes, names: Sequence[str]) -> None:
-    """Rows by name from top to bottom over probabilities, with the lower half shaded."""
-    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
-    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
-    ax.set_yticks(range(len(names)), names)
-    ax.tick_params(left=False)
-    ax.set_xlabel(f"{RIGHT} (shaded: probably wrong)")
-
-
-def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None = None) -> Axes:
-    """List the answers by the posterior probability that they are right, the least credible first.
-
-    Whiskers are two Monte Carlo standard errors; where the noise was kept, a hollow diamond is the
-    leave-one-out credibility.
-
-    Parameters
-    ----------
-    posterior : DataTree or fitted estimator
-        Of a fit with constraints.
-    max_listed : int, default 40
-        How many answers are listed, at most.
-    ax : matplotlib.axes.Axes, optional
-        By default a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        With a row for each answer, named by its items and, of several, its source.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no draws or no constraints, or max_listed is no count.
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
-    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
-    >>> draws = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
-    >>> ax = bc.plots.credibility_ranking(to_datatree({"z": draws}, constraints=[links]))
-    >>> [label.get_text() for label in ax.get_yticklabels()]
-    ['0, 2: "different"', '0, 1: "same"']
-    """
-    table = _answered(posterior)
-    most = check_int(max_listed, "max_listed")
-    rows = table.sort_values("credibility", kind="stable").head(most)
-    ax = axes_or_new(ax, 7.6, 1.5 + 0.2 * len(rows))
-    y = np.arange(len(rows))
-    dots: dict[str, Any] = {"markersize": 5, "label": "given all answers", "clip_on": False}
-    dots |= {"xerr": TWO_SIDED * rows["mcse"].to_numpy(), "elinewidth": 1.1}
-    ax.errorbar(rows["credibility"].to_numpy(), y, fmt="o", color=BLUE, **dots)
-    if "credibility_loo" in rows:
-        hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": GREY}
-        hollow |= {"markersize": 4.5, "zorder": 1.9, "clip_on": False}
-        ax.plot(rows["credibility_loo"], y, "D", label="leave-one-out", **hollow)
-    named = answers_in_words(posterior, rows)
-    named["items"] = [", ".join(shortened(items, 14)) for items in named["items"]]
-    several = named["view"].map(table.groupby("view")["source"].nunique()) > 1
-    by = [f" ({source})" for source in shortened(list(named["source"]), 14)]
-    names: pd.Series[str] = (
-        named["items"] + ': "' + named["answer"] + '"' + np.where(several, by, "")
-    )
-    _probability_axis(ax, list(names))
-    ax.tick_params("y", labelsize="small")
-    ax.grid(axis="y", color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
-    bare(ax)
-    text = _counts(table["credibility"].to_numpy())
-    if len(rows) < len(table):
-        text = f"The {len(rows):,} least credible of {text}"
-    legend_above(ax, 3)
-    ax.set_title(text, loc="left", pad=24)
-    return ax
+    style.note_right(ax, y, note)
 
 
 def constraint_graph(
@@ -291,11 +170,6 @@ def constraint_graph(
         With collections of lines for the answers that are probably right, solid, dashed and dotted,
         then for those that are probably wrong, and then the items.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no draws or no constraints, or no data or those of other items.
-
     Examples
     --------
     >>> import bayesclust as bc
@@ -312,11 +186,11 @@ def constraint_graph(
     from matplotlib.lines import Line2D
 
     number_between(below, "below", "(0, 1]")
-    table = constraint_credibility(posterior)
+    table = tables.constraint_credibility(posterior)
     n_items = stacked_partitions(posterior).shape[1]
     field = plane(posterior, X, n_items)
     shown = table[table["credibility"] <= below]
-    ax = axes_or_new(ax, 7.6, 5.8)
+    ax = style.axes_or_new(ax, 7.6, 5.8)
     colours = LinearSegmentedColormap.from_list("credibility", SHADES)
     drawn = {}
     for half in (shown[shown["credibility"] >= 0.5], shown[shown["credibility"] < 0.5]):
@@ -324,17 +198,19 @@ def constraint_graph(
         look: dict[str, Any] = {"cmap": colours, "clim": (0, 1), "zorder": 1}
         look["linewidths"] = float(np.clip(17 * scale, 0.45, 1.7))
         look["alpha"] = float(np.clip(9 * scale, 0.16, 0.9))
-        for style, text, lines in STYLES:
+        for dashes, text, lines in STYLES:
             ends, value = _ends(half, lines)
             if len(ends):
                 segments = list(field.at[ends])
-                ax.add_collection(LineCollection(segments, array=value, linestyles=[style], **look))
-                drawn[text] = Line2D([], [], color="0.3", linestyle=style, label=text)
-    dots: dict[str, Any] = {"s": 0.4 * dot_size(n_items), "color": "0.25", "zorder": 1.5}
-    ax.scatter(field.at[:, 0], field.at[:, 1], linewidths=0, **dots)
+                ax.add_collection(
+                    LineCollection(segments, array=value, linestyles=[dashes], **look)
+                )
+                drawn[text] = Line2D([], [], color="0.3", linestyle=dashes, label=text)
+    size = 0.4 * style.dot_size(n_items)
+    ax.scatter(*field.at.T, s=size, color="0.25", zorder=1.5, linewidths=0)
     field.name_axes(ax)
-    legend_above(ax, 3, list(drawn.values()))
-    colour_bar(ax, ScalarMappable(cmap=colours), RIGHT)
+    style.legend_above(ax, 3, list(drawn.values()))
+    style.colour_bar(ax, ScalarMappable(cmap=colours), RIGHT)
     among = "" if len(shown) == len(table) else f"; shown: {len(shown):,} of at most {below:.2g}"
     ax.set_title(_counts(table["credibility"].to_numpy()) + among, loc="left", pad=24)
     return ax
@@ -373,11 +249,6 @@ def reliability(
     -------
     array of matplotlib.axes.Axes
 
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no draws, no constraints or no noise parameters, or too few or many axes.
-
     Examples
     --------
     >>> import bayesclust as bc
@@ -389,16 +260,15 @@ def reliability(
     >>> [line.get_xdata().tolist() for line in ax.lines[:2]]
     [[0.85, 0.6], [0.65, 0.5]]
     """
-    table = source_reliability(posterior)
+    table = tables.source_reliability(posterior)
     if table.empty:
-        raise ValueError(
-            "the constraints of the posterior have no noise parameters: there is nothing to show."
-        )
-    table["source_name"] = sources_in_words(posterior, table)
+        raise ValueError("the constraints of the posterior have no noise parameters to show.")
+    table["source_name"] = tables.sources_in_words(posterior, table)
     groups = list(table.groupby("view", sort=False))
     heights = [1.5 + 0.32 * min(own["source"].nunique(), NAMED) for _, own in groups]
     size = (8.2, sum(heights))
-    panels = panels_or_new(axes, len(groups), "the constraints", 1, size, height_ratios=heights)
+    grid = {"height_ratios": heights}
+    panels = style.panels_or_new(axes, len(groups), "the constraints", 1, size, **grid)
     for ax, (view, rows) in zip(panels, groups, strict=True):
         number = _draw_sources(ax, rows)
         pad = 8 + 13 * len(ax.get_legend().get_texts())
@@ -419,21 +289,23 @@ def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
     are_few = number <= NAMED
     for k, (label, own) in enumerate(shown.items()):
         y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(shown) - 0.5)
-        ax.hlines(y, own["lower"], own["upper"], color=PALETTE[k], linewidth=2.2 if are_few else 1)
-        look: dict[str, Any] = {"marker": MARKERS[k], "markersize": 6 if are_few else 3}
+        colour = style.PALETTE[k]
+        ax.hlines(y, own["lower"], own["upper"], color=colour, linewidth=2.2 if are_few else 1)
+        look: dict[str, Any] = {"marker": style.MARKERS[k], "markersize": 6 if are_few else 3}
         look |= {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.5}
-        ax.plot(own["mean"].to_numpy(), y, color=PALETTE[k], label=label, **look)
+        ax.plot(own["mean"].to_numpy(), y, color=colour, label=label, **look)
     ax.set(xlim=(-0.02, 1.02), ylim=(number - 0.45, -0.55), xticks=np.linspace(0, 1, 6))
     if are_few:
-        ax.set_yticks(range(number), shortened(list(sources["source_name"]), 26))
+        ax.set_yticks(range(number), style.shortened(list(sources["source_name"]), 26))
         for row in sources.to_dict("records"):
-            note_right(ax, row["source"], f"{row['answers']:,} answers, {row['wrong']:,.1f} wrong")
+            note = f"{row['answers']:,} answers, {row['wrong']:,.1f} wrong"
+            style.note_right(ax, row["source"], note)
     else:
         ax.set_ylabel("source")
     ax.grid(axis="x", color="0.9", linewidth=0.6)
     ax.set_axisbelow(True)
-    bare(ax, "top", "right", "left")
+    style.bare(ax, "top", "right", "left")
     ax.tick_params(left=False)
     ax.set_xlabel("probability (mean and 90% interval)")
-    legend_above(ax, 1)
+    style.legend_above(ax, 1)
     return number

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from bayesclust.checks import each_is, shown
 from bayesclust.plots._style import PALETTE
 from bayesclust.posterior.diagnosis import label_free
 from bayesclust.posterior.tree import Labels, chain_partitions
 from bayesclust.typing import FloatArray, NDArray
-
-__all__ = ["ranks", "traces"]
 
 TITLES = {
     "log_joint": "log joint density",
@@ -54,11 +53,6 @@ def traces(
     -------
     array of matplotlib.axes.Axes
         One panel for each functional.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no draws or no such functional.
 
     Examples
     --------
@@ -103,16 +97,6 @@ def ranks(
     array of matplotlib.axes.Axes
         One panel for each functional.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If there are fewer than two chains, or no such functional.
-
-    References
-    ----------
-    Vehtari, Gelman, Simpson, Carpenter and Bürkner (2021): Rank-normalization, folding, and
-    localization.
-
     Examples
     --------
     >>> import numpy as np
@@ -135,17 +119,14 @@ def ranks(
 def _followed(posterior: Any, names: str | Sequence[str] | None) -> dict[str, Labels]:
     """Draws (chain, draw) of the functionals chosen, by title."""
     found = label_free(posterior, chain_partitions(posterior), 20, 0)
-    wanted: Any = [name for name in TITLES if name in found] if names is None else names
-    wanted = [wanted] if isinstance(wanted, str) else wanted
-    if not isinstance(wanted, Sequence) or not all(isinstance(name, str) for name in wanted):
-        kind = type(names).__name__
-        raise TypeError(f"names must be a word or a list of words; got {kind}.")
-    wrong = [repr(name) for name in wanted if name not in found]
-    if wrong or not wanted:
-        reason = f": {wrong[0]} is no functional of these draws" if wrong else " is empty"
+    wanted = [name for name in TITLES if name in found]
+    if names is not None:
+        wanted = [names] if isinstance(names, str) else each_is(names, (str,), "names")
+    unknown = [name for name in wanted if name not in found]
+    if unknown or not wanted:
         # of pairs of items there are many
-        listed = [name for name in found if not name.startswith("together[")]
-        raise ValueError(f"names{reason}: choose from {', '.join(listed)}.")
+        listed = ", ".join(name for name in found if not name.startswith("together["))
+        raise ValueError(f"names must be some of {listed}; got {shown(names)}.")
     return {TITLES.get(name) or name: found[name] for name in wanted}
 
 

@@ -1,4 +1,4 @@
-"""Point estimate, credible ball and entropy in the plane; the number of clusters."""
+"""Point estimate and credible ball in the plane; the number of clusters."""
 
 from __future__ import annotations
 
@@ -8,39 +8,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import counted
+from bayesclust.plots import _style as style
 from bayesclust.plots._plane import draw_clusters, matched, plane
-from bayesclust.plots._style import (
-    BLUE,
-    FEW,
-    MARKERS,
-    PALETTE,
-    VERMILION,
-    axes_or_new,
-    bare,
-    colour_bar,
-    dot_size,
-    legend_beside,
-    panels_or_new,
-)
 from bayesclust.posterior.credible_ball import credible_ball
 from bayesclust.posterior.losses import VI, Loss
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.similarity import item_entropy
 from bayesclust.posterior.tree import as_labels, chain_partitions, stacked_partitions
 from bayesclust.typing import ArrayLike, IntArray, NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["entropy", "n_clusters", "partitions"]
-
 BOUNDS = {
     "upper": "Upper vertical bound",
     "horizontal": "Horizontal bound",
     "lower": "Lower vertical bound",
 }
-LEAST_BITS = 0.1
-"""Least range of the scale of entropies, so that next to nothing does not look like much."""
 
 
 def partitions(
@@ -78,11 +61,6 @@ def partitions(
     (4,) array of matplotlib.axes.Axes
         Centre, upper, horizontal and lower bound; of equally extreme partitions the first.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no partitions or no data, or these do not fit together.
-
     Examples
     --------
     >>> import bayesclust as bc
@@ -97,9 +75,8 @@ def partitions(
     chosen = point_estimate(draws, loss) if labels is None else labels
     centre = as_labels(chosen, "labels", draws.shape[1])
     ball = credible_ball(draws, centre, level=level, loss=loss)
-    panels = panels_or_new(
-        axes, 4, "the panels of a credible ball", 2, (9.5, 8), sharex=True, sharey=True
-    )
+    shared = {"sharex": True, "sharey": True}
+    panels = style.panels_or_new(axes, 4, "the panels of a credible ball", 2, (9.5, 8), **shared)
     draw_clusters(panels[0], field.at, centre)
     which = "Point estimate" if labels is None else "Given partition"
     title = f"{which}: {counted(int(centre.max()) + 1, 'cluster')}"
@@ -126,55 +103,6 @@ def partitions(
     return panels
 
 
-def entropy(posterior: Any, X: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
-    """Show in the plane how uncertain the co-clustering of each item is.
-
-    The colour of an item is its `bayesclust.posterior.item_entropy`, in bits; the least sure items
-    lie on top.
-
-    Parameters
-    ----------
-    posterior : DataTree, estimator or (draws, n) array of int
-        Posterior draws of the partition; chains are pooled.
-    X : (n, d) array, optional
-        Data that place the items, as for `partitions`.
-    ax : matplotlib.axes.Axes, optional
-        By default a new figure.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Its last collection are the items, in order of entropy; ``child_axes`` hold the colour bar.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no partitions or no data, or these do not fit together.
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> ax = bc.plots.entropy([[0, 0, 1], [0, 1, 1]], [[0, 0], [1, 0], [2, 0]])
-    >>> ax.collections[-1].get_array().data
-    array([0.5, 0.5, 1. ])
-    """
-    draws = stacked_partitions(posterior)
-    field = plane(posterior, X, draws.shape[1])
-    bits = item_entropy(draws)
-    ax = axes_or_new(ax, 7.2, 5.4)
-    top = max(LEAST_BITS, float(bits.max()))
-    look: dict[str, Any] = {"cmap": "cividis_r", "vmin": 0, "vmax": top}
-    order = np.argsort(bits, kind="stable")
-    edge: dict[str, Any] = {"edgecolors": "0.35", "linewidths": 0.3 if len(bits) <= FEW else 0.0}
-    x, y = field.at[order].T
-    dots = ax.scatter(x, y, c=bits[order], s=dot_size(len(bits)), **edge, **look)
-    field.name_axes(ax)
-    colour_bar(ax, dots, "item entropy (bits)")
-    title = f"Entropy of {counted(len(bits), 'item')}, {counted(len(draws), 'draw')}"
-    ax.set_title(title, loc="left")
-    return ax
-
-
 def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
     """Show the posterior probability of each number of clusters.
 
@@ -195,11 +123,6 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     matplotlib.axes.Axes
         With one bar for each number from the least to the largest in the draws.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no partitions, or labels are not one integer an item.
-
     Examples
     --------
     >>> import bayesclust as bc
@@ -213,26 +136,26 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     numbers = draws.max(axis=2).astype(np.int64) + 1
     chosen = point_estimate(draws) if labels is None else labels
     own = int(as_labels(chosen, "labels", draws.shape[2]).max()) + 1
-    ax = axes_or_new(ax, 6.4, 3.8)
+    ax = style.axes_or_new(ax, 6.4, 3.8)
     values = np.arange(int(numbers.min()), int(numbers.max()) + 1)
     shares = (numbers[..., None] == values).mean(axis=1)
-    ax.bar(values, shares.mean(axis=0), width=0.8, color=BLUE, alpha=0.55)
-    if 2 <= len(shares) <= len(MARKERS):
+    ax.bar(values, shares.mean(axis=0), width=0.8, color=style.BLUE, alpha=0.55)
+    if 2 <= len(shares) <= len(style.MARKERS):
         edge: dict[str, Any] = {"markersize": 4.5, "markeredgecolor": "white"}
         edge |= {"markeredgewidth": 0.4, "linestyle": ""}
         for chain, share in enumerate(shares):
-            look = edge | {"marker": MARKERS[chain], "color": PALETTE[chain]}
+            look = edge | {"marker": style.MARKERS[chain], "color": style.PALETTE[chain]}
             beside = values + 0.5 * ((chain + 0.5) / len(shares) - 0.5)
             ax.plot(beside, share, label=f"chain {chain}", **look)
-    which = "point estimate" if labels is None else "partition given"
+    which = "point estimate" if labels is None else "partition"
     line: dict[str, Any] = {"linestyle": (0, (4, 2)), "linewidth": 1.3, "zorder": 0.9}
-    ax.axvline(own, color=VERMILION, label=f"{which}: {own}", **line)
+    ax.axvline(own, color=style.VERMILION, label=f"{which}: {own}", **line)
     ax.set_xlim(min(values[0], own) - 0.8, max(values[-1], own) + 0.8)
     ax.xaxis.set_major_locator(MaxNLocator(12, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
     ax.set_ylim(bottom=0)
-    bare(ax)
+    style.bare(ax)
     ax.set(xlabel="number of clusters K", ylabel="posterior probability")
-    legend_beside(ax)
+    style.legend_beside(ax)
     text = f"Number of clusters: mean {numbers.mean():.3g}, {counted(numbers.size, 'draw')}"
     ax.set_title(text, loc="left")
     return ax

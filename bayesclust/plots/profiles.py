@@ -15,8 +15,6 @@ from bayesclust.typing import ArrayLike, NDArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["profiles"]
-
 LONGEST = 28
 """Letters of a feature's name that have room above a panel."""
 
@@ -51,11 +49,6 @@ def profiles(
     -------
     array of matplotlib.axes.Axes
         One for each feature, that which differs most first.
-
-    Raises
-    ------
-    ValueError, TypeError
-        As by `bayesclust.cluster_profiles`.
 
     Examples
     --------

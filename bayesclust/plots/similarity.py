@@ -6,17 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_choice, counted, plain_array
-from bayesclust.plots._style import (
-    BLUE,
-    GREY,
-    PALETTE,
-    VERMILION,
-    axes_or_new,
-    bare,
-    colour_bar,
-    shortened,
-)
+from bayesclust.checks import check_choice, counted, kind_of, plain_array, real_array
+from bayesclust.plots import _style as style
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.similarity import cluster_similarity, item_entropy, similarity_matrix
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
@@ -26,18 +17,16 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["agreement", "similarity"]
-
 CLOSEST_NAMES = 0.04
 """Share of the height that the names of two clusters are apart at least."""
-LARGEST_TREE = 5000
+LARGEST_TREE = 900
+"""Items of a dendrogram: SciPy's drawing recurses as deep as the tree."""
 STRIP = 0.035
 GAP = 0.012
 """Width of a partition beside the matrix and of the space around it, as shares of the matrix."""
 PIXELS = 600
 """Rows of the picture: of more items, neighbours share one."""
 LONGEST = 18
-TILTED: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
 NUMBERED = 16
 """Partitions whose cells have room for a number."""
 
@@ -65,7 +54,7 @@ def similarity(
     ax : matplotlib.axes.Axes, optional
         By default a new figure.
     order : {"clusters", "dendrogram"}, default "clusters"
-        "dendrogram" orders up to 5000 items by average linkage instead, and draws the dendrogram at
+        "dendrogram" orders up to 900 items by average linkage instead, and draws the dendrogram at
         the left (heights are 1 minus the mean similarity) and the partition at the right.
 
     Returns
@@ -73,12 +62,6 @@ def similarity(
     matplotlib.axes.Axes
         With the matrix. Its ``child_axes`` are the strip of entropies, of a dendrogram this and the
         partition, and the colour bar.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If there are no partitions, labels are not one integer per item, or there are too many items
-        for a dendrogram.
 
     Examples
     --------
@@ -93,20 +76,27 @@ def similarity(
     n = draws.shape[1]
     z = as_labels(names, "labels", n)
     is_tree = order == "dendrogram"
-    row, brackets = _by_tree(draws) if is_tree else (_by_cluster(draws, z), np.empty((0, 4, 2)))
-    ax = axes_or_new(ax, 7.6, 6.6)
+    if is_tree and not 1 < n <= LARGEST_TREE:
+        raise ValueError(
+            f"a dendrogram takes 2 to {LARGEST_TREE} items; got {n:,}: leave order='clusters'."
+        )
+    ax = style.axes_or_new(ax, 7.6, 6.6)
+    row = _draw_tree(ax, draws) if is_tree else _by_cluster(draws, z)
     shown: dict[str, Any] = {"vmin": 0, "vmax": 1, "cmap": "Blues", "aspect": "equal"}
     image = ax.imshow(_picture(draws, row), extent=(-0.5, n - 0.5, n - 0.5, -0.5), **shown)
     ax.set(xticks=[], yticks=[], xlabel="items in the same order")
-    _entropy_strip(ax, item_entropy(draws)[row])
-    right = 1.03
+    strip = ax.inset_axes((0, 1.02, 1, 0.13))
+    strip.stairs(item_entropy(draws)[row], np.arange(n + 1) - 0.5, fill=True, color=style.BLUE)
+    strip.set(xlim=(-0.5, n - 0.5), ylim=(0, 1), xticks=[], yticks=[0, 1])
+    title = {"rotation": 0, "ha": "right", "va": "center", "color": style.GREY}
+    strip.set_ylabel("item\nentropy\n(bits)", **title)
+    style.bare(strip)
     if is_tree:
-        _draw_tree(ax, brackets, n)
         _draw_partition(ax, z[row])
-        right += STRIP + GAP
     else:
         _frame_clusters(ax, names[row])
-    colour_bar(ax, image, "posterior probability of sharing a cluster", right)
+    right = 1.03 + is_tree * (STRIP + GAP)
+    style.colour_bar(ax, image, "posterior probability of sharing a cluster", right)
     clusters = counted(int(z.max()) + 1, "cluster")
     ax.set_title(f"Posterior similarity of {counted(n, 'item')}, in {clusters}", loc="left")
     return ax
@@ -114,51 +104,37 @@ def similarity(
 
 def _by_cluster(draws: Labels, z: Labels) -> IntArray:
     """Items by the clusters of z, similar clusters side by side, the surest items first in each."""
+    from scipy.cluster.hierarchy import leaves_list, linkage
+
     sizes = np.bincount(z).astype(np.float64)
     to_cluster = cluster_similarity(draws, z)
     between = to_cluster @ (z[:, None] == np.arange(len(sizes)))
-    rank = np.argsort(_cluster_order(between / sizes, sizes))
+    order = np.arange(len(sizes))
+    if len(sizes) > 2:
+        distance = 1 - (between / sizes)[np.triu_indices(len(sizes), 1)]
+        order = leaves_list(linkage(distance, "average", optimal_ordering=True))
+    if sizes[order[0]] < sizes[order[-1]]:
+        order = order[::-1]
     # rounded, lest items that are equally sure come in an order of rounding errors
     own = to_cluster[z, np.arange(len(z))].round(12)
-    order: IntArray = np.lexsort((-own, rank[z]))
-    return order
+    return np.lexsort((-own, np.argsort(order)[z])).astype(np.int64)
 
 
-def _cluster_order(between: FloatArray, sizes: FloatArray) -> IntArray:
-    """Clusters in a row, similar ones side by side, the larger end first."""
-    from scipy.cluster.hierarchy import leaves_list, linkage
-
-    order: IntArray = np.arange(len(sizes))
-    if len(sizes) > 2:
-        distance = 1 - between[np.triu_indices(len(sizes), 1)]
-        order = leaves_list(linkage(distance, "average", optimal_ordering=True)).astype(np.int64)
-    return order if sizes[order[0]] >= sizes[order[-1]] else order[::-1]
-
-
-def _by_tree(draws: Labels) -> tuple[IntArray, FloatArray]:
-    """Items by average linkage of their similarities; a bracket (4, 2) for each merge."""
-    from scipy.cluster.hierarchy import leaves_list, linkage
+def _draw_tree(ax: Axes, draws: Labels) -> IntArray:
+    """The dendrogram by average linkage at the left of the matrix; returns its order of items."""
+    from scipy.cluster.hierarchy import dendrogram, linkage
     from scipy.spatial.distance import squareform
 
     n = draws.shape[1]
-    if n > LARGEST_TREE:
-        raise ValueError(
-            f"a dendrogram takes at most {LARGEST_TREE:,} items; got {n:,}: leave order='clusters'."
-        )
-    if n == 1:
-        return np.zeros(1, np.int64), np.empty((0, 4, 2))
     merges = linkage(squareform(1 - similarity_matrix(draws), checks=False), "average")
-    order: IntArray = leaves_list(merges).astype(np.int64)
-    # SciPy's drawing recurses too deep for thousands of items
-    place = np.empty(2 * n - 1)
-    place[order] = np.arange(n)
-    height = np.concatenate([np.zeros(n), merges[:, 2]])
-    brackets = np.empty((n - 1, 4, 2))
-    for m, (a, b) in enumerate(merges[:, :2].astype(np.int64)):
-        brackets[m, :, 0] = np.repeat(place[[a, b]], 2)
-        brackets[m, :, 1] = height[[a, n + m, n + m, b]]
-        place[n + m] = (place[a] + place[b]) / 2
-    return order, brackets
+    side = ax.inset_axes((-0.22, 0, 0.21, 1))
+    look: dict[str, Any] = {"color_threshold": 0, "above_threshold_color": style.GREY}
+    tree = dendrogram(merges, ax=side, orientation="left", no_labels=True, **look)
+    side.collections[0].set_linewidth(float(np.clip(60 / n, 0.3, 1)))
+    side.set(xlim=(1, 0), ylim=(10 * n, 0), yticks=[], xticks=[0, 1], xlabel="1 - similarity")
+    side.tick_params(labelsize="small")
+    style.bare(side, "top", "right", "left")
+    return np.array(tree["leaves"], np.int64)
 
 
 def _picture(draws: Labels, order: IntArray) -> FloatArray:
@@ -184,7 +160,7 @@ def _frame_clusters(ax: Axes, names: Labels) -> None:
     n = len(names)
     starts = np.flatnonzero(np.r_[True, names[1:] != names[:-1]])
     sizes = np.diff(starts, append=n)
-    look: dict[str, Any] = {"fill": False, "edgecolor": VERMILION, "linewidth": 1.2}
+    look: dict[str, Any] = {"fill": False, "edgecolor": style.VERMILION, "linewidth": 1.2}
     for start, size in zip(starts.tolist(), sizes.tolist(), strict=True):
         ax.add_patch(Rectangle((start - 0.5, start - 0.5), size, size, **look))
     middles = starts + (sizes - 1) / 2
@@ -198,57 +174,32 @@ def _frame_clusters(ax: Axes, names: Labels) -> None:
     ax.set_ylabel("cluster (number of items)")
 
 
-def _entropy_strip(ax: Axes, entropy: FloatArray) -> None:
-    """The entropy of each item above the matrix."""
-    strip = ax.inset_axes((0, 1.02, 1, 0.13))
-    edges = np.arange(len(entropy) + 1) - 0.5
-    strip.stairs(entropy, edges, fill=True, color=BLUE)
-    strip.set(xlim=(edges[0], edges[-1]), ylim=(0, 1), xticks=[], yticks=[0, 1])
-    strip.set_ylabel("item\nentropy\n(bits)", rotation=0, ha="right", va="center", color=GREY)
-    bare(strip)
-
-
-def _draw_tree(ax: Axes, brackets: FloatArray, n: int) -> None:
-    """The dendrogram at the left of the matrix."""
-    from matplotlib.collections import LineCollection
-
-    side = ax.inset_axes((-0.22, 0, 0.21, 1))
-    look: dict[str, Any] = {"colors": GREY, "linewidths": float(np.clip(60 / n, 0.3, 1))}
-    side.add_collection(LineCollection(list(brackets[:, :, ::-1]), rasterized=n > 500, **look))
-    side.set(xlim=(1, 0), ylim=(n - 0.5, -0.5), yticks=[], xticks=[0, 1], xlabel="1 - similarity")
-    side.tick_params(labelsize="small")
-    bare(side, "top", "right", "left")
-
-
 def _draw_partition(ax: Axes, labels: Labels) -> None:
     """A strip of the clusters at the right of the matrix."""
     from matplotlib.colors import ListedColormap
 
     strip = ax.inset_axes((1 + GAP, 0, STRIP, 1))
-    look: dict[str, Any] = {"vmin": 0, "vmax": len(PALETTE) - 1, "cmap": ListedColormap(PALETTE)}
+    look: dict[str, Any] = {
+        "vmin": 0,
+        "vmax": len(style.PALETTE) - 1,
+        "cmap": ListedColormap(style.PALETTE),
+    }
     look |= {"aspect": "auto", "interpolation": "nearest"}
-    strip.imshow(labels[:, None] % len(PALETTE), extent=(0, 1, len(labels) - 0.5, -0.5), **look)
+    strip.imshow(
+        labels[:, None] % len(style.PALETTE), extent=(0, 1, len(labels) - 0.5, -0.5), **look
+    )
     strip.set(xticks=[], yticks=[], xlabel="clusters")
     strip.spines[:].set_visible(False)
 
 
-def agreement(
-    matrix: pd.DataFrame,
-    title: str | None = None,
-    *,
-    unit: str | None = None,
-    ax: Axes | None = None,
-) -> Axes:
+def agreement(matrix: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """Show a table of agreement or distance between partitions as a heat map with its numbers.
 
     Parameters
     ----------
     matrix : (m, m) pandas.DataFrame of float
-        From `bayesclust.agreement`, or another such table; NaN cells stay empty.
-    title : str, optional
-        By default the name of the columns, or "Agreement".
-    unit : str, optional
-        For the colour bar; by default what stands in brackets in the name of the columns.
+        From `bayesclust.agreement`, or another such table; NaN cells stay empty. The name of its
+        columns is the title; what stands in brackets there is the unit of the colour bar.
     ax : matplotlib.axes.Axes, optional
         By default a new figure.
 
@@ -257,11 +208,6 @@ def agreement(
     matplotlib.axes.Axes
         With one image, and numbers in the cells of up to 16 partitions.
 
-    Raises
-    ------
-    ValueError, TypeError
-        If it is no DataFrame of numbers, empty, or its rows and columns have different names.
-
     Examples
     --------
     >>> import bayesclust as bc
@@ -269,49 +215,30 @@ def agreement(
     >>> ax.get_title(loc="left"), [text.get_text() for text in ax.texts]
     ('Variation of information', ['0.00', '1.00', '1.00', '0.00'])
     """
-    values = _check_matrix(matrix)
+    if not list(getattr(matrix, "index", ())) or list(matrix.index) != list(matrix.columns):
+        raise ValueError(
+            "matrix must be a DataFrame whose rows and columns are the same partitions, at least "
+            f"one; got {kind_of(matrix)} of shape {np.shape(matrix)}."
+        )
+    values = real_array(matrix, "matrix")
     number = len(values)
     side = float(np.clip(2.2 + 0.55 * number, 3.6, 10))
-    ax = axes_or_new(ax, side + 1.5, side)
+    ax = style.axes_or_new(ax, side + 1.5, side)
     finite = values[np.isfinite(values)]
     low, high = float(finite.min(initial=0.0)), float(finite.max(initial=1.0))
     image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="equal")
-    names = shortened([str(name) for name in matrix.index], LONGEST)
+    names = style.shortened([str(name) for name in matrix.index], LONGEST)
     small = "small" if number <= 24 else "x-small"
-    ax.set_xticks(range(number), names, fontsize=small, **TILTED)
-    ax.set_yticks(range(number), names, fontsize=small)
-    ax.tick_params(length=0)
+    ax.set_xticks(range(number), names, rotation=40, ha="right", rotation_mode="anchor")
+    ax.set_yticks(range(number), names)
+    ax.tick_params(length=0, labelsize=small)
     ax.spines[:].set_visible(False)
-    if number <= NUMBERED:
-        size = "small" if number <= 10 else "x-small"
-        for (row, column), value in np.ndenumerate(values):
-            if not np.isnan(value):
-                colour = "white" if value < (low + high) / 2 else "black"
-                look: dict[str, Any] = {"color": colour, "fontsize": size}
-                ax.text(column, row, f"{value:.2f}", ha="center", va="center", **look)
-    column = "agreement" if matrix.columns.name is None else str(matrix.columns.name)
-    named, _, measured = column.partition(" (")
-    colour_bar(ax, image, measured.removesuffix(")") if unit is None else unit)
-    ax.set_title(named[:1].upper() + named[1:] if title is None else title, loc="left")
+    for (row, column), value in np.ndenumerate(values):
+        if number <= NUMBERED and not np.isnan(value):
+            colour = "white" if value < (low + high) / 2 else "black"
+            look: dict[str, Any] = {"color": colour, "ha": "center", "va": "center"}
+            ax.text(column, row, f"{value:.2f}", fontsize="small", **look)
+    title, _, unit = str(matrix.columns.name or "agreement").partition(" (")
+    style.colour_bar(ax, image, unit.removesuffix(")"))
+    ax.set_title(title[:1].upper() + title[1:], loc="left")
     return ax
-
-
-def _check_matrix(matrix: Any) -> FloatArray:
-    """The numbers of a table of partitions by partitions, or a refusal."""
-    import pandas as pd
-
-    if not isinstance(matrix, pd.DataFrame):
-        raise TypeError(
-            f"matrix is a {type(matrix).__name__}: pass a DataFrame of partitions by partitions."
-        )
-    if matrix.empty or list(map(str, matrix.index)) != list(map(str, matrix.columns)):
-        raise ValueError(
-            f"matrix has rows {list(matrix.index)} and columns {list(matrix.columns)}: "
-            "pass a table of partitions by the same partitions, at least one."
-        )
-    try:
-        return np.asarray(matrix, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise TypeError(
-            "matrix has cells that are no numbers: pass a table of agreements or distances."
-        ) from None

@@ -17,11 +17,9 @@ from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.n_clusters import batches, error_of_means
 from bayesclust.posterior.tree import (
     Labels,
-    as_labels,
     chain_partitions,
     group,
     item_names,
-    process_draws,
     source_names,
     stored_constraints,
     tree_of,
@@ -58,11 +56,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
           likely (the answer of highest posterior probability);
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
-          constraints) and elpd_loo (its log probability given all the rest, in nats);
-        - under a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor:
-          posterior odds that it is right (half a draw added on both sides) over the prior odds of
-          any items (TVClust Eq. 2);
-        - of an estimator, cluster_i, cluster_j and, for triplets, cluster_k by its `labels_`.
+          constraints) and elpd_loo (its log probability given all the rest, in nats).
 
     Warns
     -----
@@ -89,15 +83,10 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     """
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
-    process = process_draws(posterior)
-    tables = [_table(view, z, draws, process) for view in stored_constraints(posterior)]
+    tables = [_table(view, z, draws) for view in stored_constraints(posterior)]
     table = pd.concat(tables, ignore_index=True)
     if "k" in table:  # where pairs come first, concatenation puts it last
         table.insert(3, "k", table.pop("k"))
-    if hasattr(posterior, "labels_"):
-        clusters = dict(enumerate(as_labels(posterior.labels_, "labels_").tolist()))
-        for item in (name for name in "ijk" if name in table):
-            table[f"cluster_{item}"] = table[item].map(clusters).astype(table[item].dtype)
     doubted = tree_of(posterior).attrs.get("diagnosis")
     if doubted and (table["credibility"] < INCREDIBLE).any():
         warnings.warn(
@@ -109,12 +98,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     return table
 
 
-def _table(
-    view: StoredConstraints,
-    z: Labels,
-    draws: xr.Dataset,
-    process: tuple[FloatArray, FloatArray] | None,
-) -> pd.DataFrame:
+def _table(view: StoredConstraints, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
     kept = all(name in draws for name in view.parameters.values())
     tally = _tally(view, z, confusions(view, draws) if kept else None)
     words = np.array(view.vocabulary)
@@ -130,22 +114,7 @@ def _table(
     if kept:
         frame["credibility_loo"] = tally.right
         frame["elpd_loo"] = np.log(np.maximum(tally.predicted[given], TINY))
-    if process is not None:
-        prior = _prior_shares(view, *process)[view.answers]
-        number = z[..., 0].size
-        right = frame["credibility"] * number
-        frame["bayes_factor"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
     return frame
-
-
-def _prior_shares(view: StoredConstraints, s: FloatArray, t: FloatArray) -> FloatArray:
-    """Prior probability (answers,) of each true answer, by the urn of Pitman and Yor (1997)."""
-    patterns = np.stack([1 - s, t + s]) / (1 + t)
-    if view.items.shape[1] == 3:
-        two = (1 - s) * (t + s)
-        patterns = np.stack([(1 - s) * (2 - s), two, two, two, (t + s) * (t + 2 * s)])
-        patterns /= (1 + t) * (2 + t)
-    return np.bincount(view.truth, patterns.mean(axis=1), view.n_answers)
 
 
 class _Tally(NamedTuple):
@@ -270,8 +239,6 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
 
 def sources_in_words(posterior: Any, table: pd.DataFrame) -> list[str]:
     """The name of the source of each row of a table, or "source 3"; nothing where none is given."""
-    import pandas as pd
-
     known = stored_constraints(posterior)
     names = {own.name: source_names(posterior, own.name, own.n_sources) for own in known}
     given = zip(table["view"], table["source"], strict=True)
@@ -282,12 +249,9 @@ def sources_in_words(posterior: Any, table: pd.DataFrame) -> list[str]:
 def answers_in_words(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
     """A table of answers with a list of the names of their items, and with their sources' names."""
     names = item_names(posterior)
-    members = table[[member for member in "ijk" if member in table]].astype("Float64")
-    rows = members.to_numpy(dtype=np.float64, na_value=np.nan)
-    items = [[names[int(i)] for i in row if not np.isnan(i)] for row in rows]
-    named = table.assign(source=sources_in_words(posterior, table))
-    named["items"] = items
-    return named
+    members = table[[member for member in "ijk" if member in table]].to_dict("records")
+    items = [[names[int(i)] for i in row.values() if pd.notna(i)] for row in members]
+    return table.assign(source=sources_in_words(posterior, table), items=items)
 
 
 def view_conflict(posterior: Any) -> pd.DataFrame:
@@ -350,15 +314,15 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
             answers = view.answers[own]
             times = np.bincount(answers, minlength=view.n_answers)
             log_marginal = np.log(times[answers] / (len(answers) - 1 + view.n_answers))
+            spread = max(np.sqrt(variance[own].sum()), 1e-9)
+            z_score = (elpd[own] - expected[own]).sum() / spread
+            gain = (elpd[own] - log_marginal).mean()
+            finding = "agrees" if gain > 0 else "is uninformative"
+            if z_score < SURPRISING:
+                finding = "conflicts with the rest"
             row: dict[str, Any] = {"view": view.name, "source": source, "answers": len(answers)}
-            row["elpd_loo"] = float(elpd[own].mean())
-            row["expected"] = float(expected[own].mean())
-            spread = max(float(np.sqrt(variance[own].sum())), 1e-9)
-            row["z_score"] = float((elpd[own] - expected[own]).sum()) / spread
-            row["gain_over_marginal"] = float((elpd[own] - log_marginal).mean())
-            row["finding"] = "agrees" if row["gain_over_marginal"] > 0 else "is uninformative"
-            if row["z_score"] < SURPRISING:
-                row["finding"] = "conflicts with the rest"
+            row |= {"elpd_loo": elpd[own].mean(), "expected": expected[own].mean()}
+            row |= {"z_score": z_score, "gain_over_marginal": gain, "finding": finding}
             rows.append(row)
     return pd.DataFrame(rows)
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import coo_array
 
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.base import draw_answers
@@ -14,7 +13,6 @@ from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.credibility import INTERVAL, confusions
 from bayesclust.posterior.tree import (
-    Labels,
     chain_partitions,
     evenly_spread,
     group,
@@ -37,7 +35,6 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     - wrong answers: informative where the noise is known or its prior strong;
     - contradictions, of pairs: answers "different" between items that a chain of answers "same" of
       the same source joins;
-    - broken triangles, of pairs: i and j, and j and k, are reported the same, but i and k not;
     - disagreements: pairs of different answers to one question. Fewer than expected mean that
       errors are shared, which makes sources look more reliable than they are;
     - wrong answers by item: pairs of wrong answers about the same item, which is hard or misplaced;
@@ -91,28 +88,25 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     rows: list[dict[str, Any]] = []
     for view in filter(len, stored_constraints(posterior)):
         confusion = confusions(view, variables)
-        question = _repeated(view)
+        items = np.sort(view.items, axis=1) if view.items.shape[1] == PAIR else view.items
+        question = np.unique(items, axis=0, return_inverse=True)[1].ravel()
         given: list[dict[Any, float]] = []
         made: list[dict[Any, float]] = []
         for at in chosen:
             table = confusion[np.unravel_index(at, z.shape[:2])]
             truths = view.truths(stacked[at])
             error_rate = 1 - table[view.source, truths, truths]
-            cell = _cells(view, stacked[at])
+            # by the source and the items' clusters, in any order
+            names = np.sort(stacked[at][view.items], axis=1).astype(np.int64)
+            sizes = (view.n_sources, *[view.n_items] * names.shape[1])
+            kinds = np.ravel_multi_index((view.source, *names.T), sizes)
+            cell = np.unique(kinds, return_inverse=True)[1]
             answers = draw_answers(table, view.source, truths, rng)
             for part, said in ((given, view.answers), (made, answers)):
                 part.append(_statistics(view, said, said != truths, error_rate, cell, question))
         rows += _rows(view, given, made)
     found = pd.DataFrame(rows)
     return found.astype({"source": "Int64"}) if rows else found
-
-
-def _cells(view: StoredConstraints, labels: Labels) -> IntArray:
-    """Combination (m,) of the source and of the items' clusters, numbered."""
-    names = np.sort(labels[view.items], axis=1).T
-    sizes = (view.n_sources, *[int(labels.max()) + 1] * len(names))
-    cell = np.ravel_multi_index((view.source, *names.astype(np.int64)), sizes)
-    return np.unique(cell, return_inverse=True)[1]
 
 
 def _statistics(
@@ -135,11 +129,11 @@ def _statistics(
     together: dict[str, float] = {}
     if view.items.shape[1] == PAIR:
         own = [view.source == source for source in sources]
-        for check, count in (("contradictions", _contradictions), ("broken triangles", _triangles)):
-            by_source[check] = [count(view, answers, chosen) for chosen in own]
-            if view.n_sources > 1:
-                together[check] = count(view, answers, np.ones(len(view), np.bool_))
-    if len(question):
+        by_source["contradictions"] = [_contradictions(view, answers, one) for one in own]
+        if view.n_sources > 1:
+            everything = np.ones(len(view), np.bool_)
+            together["contradictions"] = _contradictions(view, answers, everything)
+    if question.max() + 1 < len(question):  # some were asked again
         together["disagreements"] = _disagreements(question, answers)
     by_source["wrong answers by item"] = _by_item(view, wrong)
     by_source["wrong answers by cluster"] = _by_cluster(view, wrong, error_rate, cell)
@@ -160,35 +154,11 @@ def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: BoolArr
     return int((apart[:, 0] == apart[:, 1]).sum())
 
 
-def _triangles(view: StoredConstraints, answers: CodeArray, chosen: BoolArray) -> int:
-    """Count, for the chosen answers "different", the items that are "same" as both."""
-    pairs = view.items[chosen]
-    same = answers[chosen] == 1
-    both_ways = np.concatenate([pairs[same], pairs[same][:, ::-1]])
-    size = (view.n_items, view.n_items)
-    joined = coo_array((np.ones(len(both_ways), np.int64), both_ways.T), shape=size).tocsr()
-    apart = pairs[~same]
-    return int((joined[apart[:, 0]] * joined[apart[:, 1]]).sum()) if len(apart) else 0
-
-
-def _repeated(view: StoredConstraints) -> IntArray:
-    """Question of each answer, -1 where it was asked only once; empty where all were."""
-    items = np.sort(view.items, axis=1) if view.items.shape[1] == PAIR else view.items
-    question, times = np.unique(items, axis=0, return_inverse=True, return_counts=True)[1:]
-    question = question.reshape(-1)
-    if times.max() < PAIR:
-        return np.empty(0, np.int64)
-    return np.where(times[question] > 1, question, -1)
-
-
 def _disagreements(question: IntArray, answers: CodeArray) -> int:
     """Pairs of different answers to one question."""
-    pairs = 0
-    alike = question * (int(answers.max()) + 1) + answers
-    for kinds, sign in ((question, 1), (alike, -1)):
-        times = np.unique(kinds[question >= 0], return_counts=True)[1]
-        pairs += sign * int((times * (times - 1)).sum()) // 2
-    return pairs
+    times = np.bincount(question)
+    alike = np.bincount(question * (int(answers.max()) + 1) + answers)
+    return int(times @ times - alike @ alike) // 2
 
 
 def _by_item(view: StoredConstraints, wrong: BoolArray) -> FloatArray:

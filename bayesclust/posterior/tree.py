@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 
 from bayesclust._numba import kernel
-from bayesclust.checks import check_items, each_is, plain_array
+from bayesclust.checks import check_array, check_items, each_is
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
@@ -23,16 +23,7 @@ PROCESSES = ("DirichletProcess(", "PitmanYor(", "dirichlet_process", "pitman_yor
 
 def canonical(z: ArrayLike, what: str = "labels") -> Labels:
     """Return partitions (..., n) with labels 0, 1, ... in order of first appearance."""
-    array = plain_array(z, what, ONE_EACH)
-    if array.ndim == 0:
-        raise ValueError(
-            f"{what} must have shape (..., n); got a single number: pass an array with one label "
-            "per item."
-        )
-    if array.dtype.kind not in "iub":
-        raise TypeError(
-            f"{what} must be integers; got dtype {array.dtype}: number the clusters 0, 1, 2, ..."
-        )
+    array = check_array(z, what, (..., "n"), "iub", "number the clusters from 0 on")
     n = array.shape[-1]
     out = np.empty(array.shape, dtype=np.int16 if n <= np.iinfo(np.int16).max else np.int32)
     if array.size == 0:
@@ -64,24 +55,18 @@ def _renumber(z: Labels, out: Labels, n_labels: int) -> None:
 
 def as_labels(z: ArrayLike, what: str, n_items: int | None = None) -> Labels:
     """Return one partition (n,), of so many items, in canonical form."""
-    array = plain_array(z, what, ONE_EACH)
-    if array.ndim != 1 or array.size == 0:
-        raise ValueError(
-            f"{what} must have shape (n,) with n at least 1; got {array.shape}: {ONE_EACH}."
-        )
-    if n_items not in (None, len(array)):
-        raise ValueError(f"{what} has {len(array)} items, but there are {n_items}: {ONE_EACH}.")
+    array = check_array(z, what, ("n" if n_items is None else n_items,), "", ONE_EACH)
+    if not array.size:
+        raise ValueError(f"{what} is empty: {ONE_EACH}.")
     return canonical(array, what)
 
 
 def as_partitions(draws: ArrayLike, what: str = "draws") -> Labels:
     """Return partitions (draws, n) in canonical form."""
     row_each = "pass one row of labels per draw"
-    array = plain_array(draws, what, row_each)
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(
-            f"{what} must have shape (draws, n), both at least 1; got {array.shape}: {row_each}."
-        )
+    array = check_array(draws, what, ("draws", "n"), "", row_each)
+    if not array.size:
+        raise ValueError(f"{what} are empty, of shape {array.shape}: {row_each}.")
     return canonical(array, what)
 
 
@@ -130,13 +115,10 @@ def to_datatree(
     >>> dict(to_datatree({"z": np.zeros((2, 3, 4), int)})["posterior"].sizes)
     {'chain': 2, 'draw': 3, 'item': 4}
     """
-    z = plain_array(posterior.get("z", ()), "z", "pass z (chain, draw, item)")
-    if z.ndim != 3 or z.size == 0:
-        raise ValueError(
-            f"the partitions z must have shape (chain, draw, item), all at least 1; got {z.shape} "
-            f"among the draws of {sorted(posterior)}: pass all three axes."
-        )
-    z = canonical(z, "z")
+    axes = ("chain", "draw", "item")
+    z = canonical(check_array(posterior.get("z", ()), "z", axes, "", "pass all three axes"), "z")
+    if not z.size:
+        raise ValueError(f"z has no draws: its shape is {z.shape}.")
     names = {"z": ("item",), **(dims or {})}
     draws = {"n_clusters": z.max(axis=2).astype(np.int64) + 1, **posterior, "z": z}
     groups = {
@@ -145,19 +127,12 @@ def to_datatree(
     }
     if X is not None:
         data = check_items(X, least=1, missing=True)
-        if len(data) != z.shape[2]:
-            raise ValueError(
-                f"X has shape {data.shape}, but z has {z.shape[2]} items: pass the data that was "
-                "clustered."
-            )
+        check_array(data, "X", (z.shape[2], "d"), "", "pass the data that was clustered")
         groups["observed_data"] = xr.Dataset({"X": (("item", "feature"), data)})
     constraints = each_is(constraints, (Constraints, StoredConstraints), "constraints")
     for view in constraints:
         if view.n_items != z.shape[2]:
-            raise ValueError(
-                f"the constraints {view.name!r} are on {view.n_items} items, but z has "
-                f"{z.shape[2]}."
-            )
+            raise ValueError(f"{view.name!r} are on {view.n_items} items, but z has {z.shape[2]}.")
     answers = to_dataset(constraints)
     if answers.data_vars:
         groups["constant_data"] = answers
@@ -176,8 +151,7 @@ def _dataset(
         array = np.asarray(values)
         if array.shape[:2] != shape[:2]:
             raise ValueError(
-                f"{name} has shape {array.shape}, but z has {shape[0]} chains of {shape[1]} draws: "
-                "every variable needs (chain, draw) as its first axes."
+                f"{name} has shape {array.shape}, but z has {shape[0]} chains of {shape[1]} draws."
             )
         if array.dtype == np.bool_:  # some of ArviZ's plots stumble over bool
             array = array.astype(np.int8)
@@ -211,10 +185,7 @@ def group(posterior: Any, name: str) -> xr.Dataset:
         )
     if name not in tree.children:
         fit = "a fit with constraints" if name == "constant_data" else "a fit"
-        there = ", ".join(map(repr, tree.children))
-        raise ValueError(
-            f"this posterior has no group {name!r}, only {there}: pass the posterior_ of {fit}."
-        )
+        raise ValueError(f"this posterior has no group {name!r}: pass the posterior_ of {fit}.")
     return tree[name].to_dataset()
 
 
@@ -272,6 +243,12 @@ def stored_constraints(posterior: Any) -> list[StoredConstraints]:
             "constraints."
         )
     return found
+
+
+def data_if_any(posterior: Any) -> FloatArray | None:
+    """Return the data (n, d) that were clustered, or None where they were not kept."""
+    data = getattr(tree_of(posterior), "children", {}).get("observed_data", {})
+    return data["X"].values if "X" in data else None
 
 
 def log_joints(posterior: Any) -> FloatArray | None:

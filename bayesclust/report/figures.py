@@ -8,7 +8,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesclust import plots
-from bayesclust.posterior.tree import group, log_joints, tree_of
+from bayesclust.posterior.tree import data_if_any, group, log_joints
 from bayesclust.report.findings import CHAINS, PARTITION, Findings
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def pictures(posterior: Any, found: Findings) -> list[Picture]:
     """Draw all figures of the page, in its order; the same posterior gives the same bytes."""
     import matplotlib as mpl
 
-    parts = (_numbers, _partitions, _similarity, _entropy, _graph, _sources, _chains)
+    parts = (_numbers, _partitions, _similarity, _graph, _sources, _chains)
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(STYLE)
@@ -63,19 +63,17 @@ def _figure(height: float) -> Figure:
 
 def _taken(figure: Figure, section: str, text: str, alt: str, title: str | None = None) -> Picture:
     """Render a figure; its title goes into the caption, where it is wrapped."""
+    import matplotlib.pyplot as plt
+
     if title is None:
         first = figure.axes[0]
         title = first.get_title(loc="left").replace("\n", " ")
         first.set_title("", loc="left")
     drawn = BytesIO()
     figure.savefig(drawn, format="png", dpi=DPI, metadata={"Software": None})
+    plt.close(figure)
     width, height = (round(float(side) * DPI) for side in figure.get_size_inches())
     return Picture(section, title, text, alt, b64encode(drawn.getvalue()).decode(), (width, height))
-
-
-def _has_data(posterior: Any) -> bool:
-    tree = tree_of(posterior)
-    return "observed_data" in tree.children and "X" in tree["observed_data"]
 
 
 def _numbers(posterior: Any, found: Findings) -> Iterator[Picture]:
@@ -84,21 +82,19 @@ def _numbers(posterior: Any, found: Findings) -> Iterator[Picture]:
         return
     figure = _figure(3.0)
     ax = plots.n_clusters(posterior, found.labels, figure.add_subplot())
-    handles, words = ax.get_legend_handles_labels()
-    words = [word.replace("partition given", "point estimate") for word in words]
-    ax.legend(handles, words, frameon=False, fontsize="small")
+    ax.legend(frameon=False, fontsize="small")
     ticks = [tick for tick in ax.get_yticks() if 0 <= tick <= 1]
     ax.set_ylim(top=1.5 * ax.get_ylim()[1])  # room for the legend
     ax.set_yticks(ticks)
     shares = ", ".join(f"{k} clusters {share:.2f}" for k, share in found.numbers.items())
-    text = "Bars pool the chains; the marks are single chains, which should lie close together."
+    text = "Bars pool the chains; marks are single chains, the line is the point estimate."
     alt = f"Posterior probability of each number of clusters: {shares}."
     yield _taken(figure, "clusters", text, alt)
 
 
 def _partitions(posterior: Any, found: Findings) -> Iterator[Picture]:
     """The point estimate and the bounds of the credible ball in the plane."""
-    if not _has_data(posterior):
+    if data_if_any(posterior) is None:
         return
     figures = [_figure(3.3) for _ in range(1 + len(BOUNDS))]
     axes = [figure.add_subplot() for figure in figures]
@@ -134,24 +130,13 @@ def _similarity(posterior: Any, found: Findings) -> Iterator[Picture]:
     yield _taken(figure, "clusters", text, alt)
 
 
-def _entropy(posterior: Any, found: Findings) -> Iterator[Picture]:
-    """The entropy of the items in the plane."""
-    if found.kind == PARTITION or len(found.labels) > LARGEST or not _has_data(posterior):
-        return
-    figure = _figure(3.3)
-    plots.entropy(posterior, ax=figure.add_subplot())
-    text = "Dark: it is uncertain which other items these are with."
-    yield _taken(figure, "uncertainty", text, "Items in the plane, coloured by their entropy.")
-
-
 def _graph(posterior: Any, found: Findings) -> Iterator[Picture]:
     """The answers as a graph in the plane."""
-    if not found.answers or not _has_data(posterior):
+    if not found.answers or data_if_any(posterior) is None:
         return
     figure = _figure(3.6)
     ax = plots.constraint_graph(posterior, ax=figure.add_subplot())
-    legend = ax.get_legend()
-    for text in () if legend is None else legend.get_texts():
+    for text in ax.get_legend().get_texts():
         text.set_fontsize("xx-small")
     caption = "Each line is an answer: blue ones are probably right, orange ones probably wrong."
     alt = f"{found.answers:,} answers as lines, {found.probably_wrong:,} of them probably wrong."
@@ -184,21 +169,12 @@ def _chains(posterior: Any, found: Findings) -> Iterator[Picture]:
     names = [*FOLLOWED, "log_joint"] if log_joints(posterior) is not None else FOLLOWED
     axes = plots.traces(posterior, names, figure_kwargs={"figsize": (WIDTH, 5)})
     alt = f"Traces of {', '.join(names)} by chain."
-    yield _closed(axes[0].figure, "Draws in order. Chains that agree overlap.", alt, "Traces")
+    text = "Draws in order. Chains that agree overlap."
+    yield _taken(axes[0].figure, CHAINS, text, alt, "Traces")
     if z.sizes["chain"] == 1:
         return
     figure = {"figsize": (WIDTH, 4.2)}
     axes = plots.ranks(posterior, names, col_wrap=2, figure_kwargs=figure)
     text = "How the draws of each chain rank among all draws; black where chains differ."
     alt = f"Distributions of ranks of {', '.join(names)} by chain."
-    yield _closed(axes[0].figure, text, alt, "Ranks of the draws")
-
-
-def _closed(figure: Any, text: str, alt: str, title: str) -> Picture:
-    """Render a figure that ArviZ opened, and close it."""
-    import matplotlib.pyplot as plt
-
-    try:
-        return _taken(figure, CHAINS, text, alt, title)
-    finally:
-        plt.close(figure)
+    yield _taken(axes[0].figure, CHAINS, text, alt, "Ranks of the draws")

@@ -47,9 +47,6 @@ def write_report(
 
     Raises
     ------
-    ValueError, TypeError
-        If the posterior holds no partitions, a setting is out of range, or the path is no file that
-        can be written.
     OSError
         If the disk is full; an existing file is then left as it was.
 

@@ -11,8 +11,6 @@ PLOTS = {
     "agreement": (lambda p, **k: bc.plots.agreement(bc.agreement({"a": p, "b": [0] * 18}), **k), 1),
     "constraint_graph": (bc.plots.constraint_graph, 1),
     "credibility": (bc.plots.credibility, 1),
-    "credibility_ranking": (bc.plots.credibility_ranking, 1),
-    "entropy": (bc.plots.entropy, 1),
     "n_clusters": (bc.plots.n_clusters, 1),
     "similarity": (bc.plots.similarity, 1),
     "partitions": (bc.plots.partitions, 4),

@@ -41,7 +41,7 @@ def test_lines_are_means_and_bands_are_intervals(path):
         assert band.max() == path[name].sel(statistic="upper").max()
         assert ax.get_xscale() == "log"
     np.testing.assert_array_equal(
-        panels[4].lines[1].get_ydata(), path["energy"].sel(statistic="mean")
+        panels[4].lines[2].get_ydata(), path["energy"].sel(statistic="mean")
     )
     for line, name in zip(panels[5].lines, ("vi_within", "vi_between"), strict=True):
         np.testing.assert_array_equal(line.get_ydata(), path[name])

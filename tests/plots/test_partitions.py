@@ -1,9 +1,8 @@
-"""Partitions, entropies and numbers of clusters: what is drawn is what the posterior holds."""
+"""Partitions and numbers of clusters: what is drawn is what the posterior holds."""
 
 from itertools import permutations
 
 import numpy as np
-import pytest
 from matplotlib.colors import to_hex
 
 import bayesclust as bc
@@ -77,28 +76,6 @@ def test_more_columns_are_shown_by_their_principal_components(rng):
     share = values**2 / (values**2).sum()
     assert ax.figure.axes[2].get_xlabel() == f"1st principal component ({share[0]:.0%})"
     assert ax.get_ylabel() == f"2nd principal component ({share[1]:.0%})"
-
-
-def bits_by_hand(z):
-    share = (z[:, :, None] == z[:, None, :]).mean(axis=0)
-    inner = np.clip(share, 1e-300, 1 - 1e-16)
-    entropy = np.where(
-        (share == 0) | (share == 1), 0, -inner * np.log2(inner) - (1 - inner) * np.log2(1 - inner)
-    )
-    return entropy.sum(axis=1) / (z.shape[1] - 1)
-
-
-def test_items_have_the_colour_of_their_entropy_and_the_least_sure_lie_on_top(rng):
-    z, X = rng.integers(0, 3, size=(50, 12)), rng.normal(size=(12, 2))
-    ax = bc.plots.entropy(z, X)
-    dots = ax.collections[-1]
-    expected = bits_by_hand(z)
-    order = np.argsort(expected)
-    np.testing.assert_allclose(dots.get_array(), expected[order], atol=1e-12)
-    np.testing.assert_array_equal(dots.get_offsets(), X[order])
-    assert dots.norm.vmin == 0
-    assert dots.norm.vmax == pytest.approx(expected.max())
-    assert ax.child_axes[0].get_ylabel() == "item entropy (bits)"
 
 
 def test_bars_are_shares_of_all_draws_and_marks_those_of_chains(posterior):

@@ -86,8 +86,7 @@ def test_items_in_the_order_of_the_dendrogram(posterior):
     np.testing.assert_array_equal(shown_matrix(ax), matrix[np.ix_(order, order)])
     (tree,) = (child for child in ax.child_axes if child.get_xlabel() == "1 - similarity")
     drawn = sorted(np.round(part, 9).tolist() for part in tree.collections[0].get_segments())
-    places = (np.array(expected["icoord"]) - 5) / 10
-    brackets = np.dstack([expected["dcoord"], places])
+    brackets = np.dstack([expected["dcoord"], expected["icoord"]])
     assert drawn == sorted(np.round(brackets, 9).tolist())
     (strip,) = (child for child in ax.child_axes if child.get_xlabel() == "clusters")
     colours = np.asarray(strip.images[0].get_array())[:, 0]
@@ -104,11 +103,12 @@ def table(number, rng):
 def test_cells_have_their_numbers(rng):
     matrix = table(7, rng)
     matrix.iloc[2, 3] = np.nan
-    ax = bc.plots.agreement(matrix, "ARI")
+    ax = bc.plots.agreement(matrix.rename_axis(columns="distance (bits)"))
     np.testing.assert_array_equal(np.ma.filled(ax.images[0].get_array(), np.nan), matrix)
     assert len(ax.texts) == 48
     for text in ax.texts:
         column, row = text.get_position()
         assert text.get_text() == f"{matrix.iloc[row, column]:.2f}"
     assert [label.get_text() for label in ax.get_yticklabels()] == list(matrix.index)
-    assert ax.get_title(loc="left") == "ARI"
+    assert ax.get_title(loc="left") == "Distance"
+    assert ax.child_axes[0].get_ylabel() == "bits"

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.partition_priors import PitmanYor
 from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.tree import to_datatree
 from tests.exactness.exact import partitions
@@ -127,62 +126,6 @@ def test_standard_errors_cover_the_errors(rng):
     assert table["mcse"].mean() == pytest.approx(expected, rel=0.05)
     covered = (abs(table["credibility"] - share) < 2 * table["mcse"]).mean()
     assert covered == pytest.approx(0.95, abs=3 * np.sqrt(0.05 * 0.95 / m))
-
-
-@pytest.mark.parametrize(
-    ("prior", "discount"),
-    [
-        (None, 0.0),
-        ("DirichletProcess(concentration=(1.0, 1.0), log_fixed=None)", 0.0),
-        ("PitmanYor(discount=0.3, concentration=(1.0, 1.0))", 0.3),
-        ("Nested(among=PitmanYor(discount=(1.0, 3.0), concentration=1.0), within=None)", 0.6),
-    ],
-)
-def test_bayes_factors_are_over_the_prior_of_the_fit(asked, prior, discount):
-    """By the probabilities that the prior gives to partitions of two and three items."""
-    z = np.zeros((1, 4, 15), int)
-    z[0, 0, :] = np.arange(15)  # all together in three draws of four, all apart in one
-    alpha = np.array([[0.5, 1.0, 2.0, 4.0]])
-    draws = {"z": z, "concentration": alpha}
-    if discount:
-        draws["discount"] = np.full((1, 4), discount)
-    settings = {"settings": {"partition_prior": prior}}
-    table = bc.constraint_credibility(to_datatree(draws, constraints=asked, attrs=settings))
-
-    def share(*sizes):
-        process = PitmanYor(discount, 1.0)
-        values = [{"discount": discount, "concentration": t} for t in alpha.ravel()]
-        return np.mean([np.exp(process.log_prob(np.array(sizes), value)) for value in values])
-
-    together = share(2)
-    yes = share(2, 1)  # j joins i and k opens a cluster
-    prior = {"same": together, "different": 1 - together, "yes": yes, "no": yes, "dnk": 1 - 2 * yes}
-    right = {"same": 3, "different": 1, "yes": 0, "no": 0, "dnk": 4}
-    for row in table.itertuples():
-        p, times = prior[row.answer], right[row.answer]
-        expected = (times + 0.5) / (4.5 - times) / (p / (1 - p))
-        assert row.bayes_factor == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("prior", ["KnownK(gamma=1.0, n_clusters=3)", "finite_mixtures", "Own(2)"])
-def test_other_priors_give_no_bayes_factor(asked, prior):
-    tree = to_datatree(
-        {"z": np.zeros((1, 4, 15), int), "concentration": np.ones((1, 4))},
-        constraints=asked,
-        attrs={"settings": {"partition_prior": prior}},
-    )
-    assert "bayes_factor" not in bc.constraint_credibility(tree)
-
-
-def test_items_are_shown_with_their_clusters(asked):
-    class Fitted:
-        posterior_ = to_datatree({"z": np.zeros((1, 4, 15), int)}, constraints=asked)
-        labels_ = np.arange(15) // 5
-
-    table = bc.constraint_credibility(Fitted())
-    assert (table["cluster_i"] == table["i"] // 5).all()
-    assert table["cluster_k"].isna().tolist() == [True] * 40 + [False] * 60
-    assert table["cluster_k"].dropna().tolist() == (asked[1].items[:, 2] // 5).tolist()
 
 
 def test_reliability_sums_up_the_noise_of_each_source(rng, noisy):

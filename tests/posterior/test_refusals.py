@@ -18,21 +18,15 @@ NAMES = {**vars(tree), **vars(losses), **globals()}
 
 ROWS = """
 canonical([0.0, 1.0])
-    TypeError: labels must be integers; got dtype float64: number the clusters 0, 1, 2, ...
+    TypeError: labels must hold integers; got dtype float64: number the clusters from 0 on.
 canonical(3)
-    ValueError: labels must have shape (..., n); got a single number: pass an array with one
-    label per item.
+    ValueError: labels must have shape (..., n); got (): number the clusters from 0 on.
 as_labels([0, 1], "init", 3)
-    ValueError: init has 2 items, but there are 3: pass one label per item.
+    ValueError: init must have shape (3,); got (2,): pass one label per item.
 to_datatree({"p": np.zeros((1, 2))})
-    ValueError: the partitions z must have shape (chain, draw, item), all at least 1; got (0,)
-    among the draws of ['p']: pass all three axes.
-to_datatree({"z": np.zeros((3, 4), int)})
-    ValueError: the partitions z must have shape (chain, draw, item), all at least 1; got (3, 4)
-    among the draws of ['z']: pass all three axes.
+    ValueError: z must have shape (chain, draw, item); got (0,): pass all three axes.
 to_datatree({**Z, "p": np.zeros((2, 4))})
-    ValueError: p has shape (2, 4), but z has 2 chains of 3 draws: every variable needs (chain,
-    draw) as its first axes.
+    ValueError: p has shape (2, 4), but z has 2 chains of 3 draws.
 stacked_partitions(without_z)
     ValueError: the group posterior has no variable z (chain, draw, item): pass the posterior_
     of a sampler's fit.
@@ -42,11 +36,10 @@ stacked_partitions(3.0)
 stacked_partitions([[0, 1], [0]])
     ValueError: draws has rows of different lengths: pass one row of labels per draw.
 group(to_datatree(Z), "prior")
-    ValueError: this posterior has no group 'prior', only 'posterior', 'sample_stats': pass the
-    posterior_ of a fit.
+    ValueError: this posterior has no group 'prior': pass the posterior_ of a fit.
 stored_constraints(to_datatree(Z))
-    ValueError: this posterior has no group 'constant_data', only 'posterior', 'sample_stats':
-    pass the posterior_ of a fit with constraints.
+    ValueError: this posterior has no group 'constant_data': pass the posterior_ of a fit with
+    constraints.
 with_names(to_datatree(Z), items=["a"])
     ValueError: there are 1 names for 4 items: pass one for each.
 with_names(to_datatree(Z), items=list("abad"))

@@ -59,7 +59,7 @@ def test_the_page_is_well_formed_and_needs_nothing_else(page):
 def test_every_figure_is_a_picture_that_says_what_it_shows(page):
     reader = Reader(page)
     found = [attrs for tag, attrs in reader.tags if tag == "img"]
-    assert len(found) == 12 == sum(tag == "figcaption" for tag, _ in reader.tags)
+    assert len(found) == 11 == sum(tag == "figcaption" for tag, _ in reader.tags)
     for attrs in found:
         kind, data = attrs["src"].split(",", 1)
         assert kind == "data:image/png;base64"
@@ -109,7 +109,7 @@ BARE = {"X": False, "constraints": False}
 @pytest.mark.parametrize(
     ("made", "figures", "look", "head"),
     [
-        ({}, 12, ["good"], "This run can be used."),
+        ({}, 11, ["good"], "This run can be used."),
         ({"shape": (1, 30), "X": False}, 5, ["bad"], "Do not rely on this run yet."),
         ({"settings": {"sampler": "variational"}, **BARE}, 2, [], "Nothing to diagnose."),
         ({"shape": (1, 1), "constraints": False}, 1, [], "One partition, not a posterior."),
@@ -145,7 +145,7 @@ def test_nothing_overflows_its_figure(tree, found, monkeypatch):
         return picture
 
     monkeypatch.setattr(drawing, "_taken", watch)
-    assert len(drawing.pictures(tree, found)) == 12
+    assert len(drawing.pictures(tree, found)) == 11
     assert spilled == []
 
 

@@ -127,7 +127,6 @@ OWN: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(("plots.ranks.posterior", "plots.traces.posterior"), ("tree", world.tree)),
     "plots.*.X": ("optional points", X),
     "plots.similarity.order": ("choice", "clusters"),
-    "plots.credibility_ranking.max_listed": ("count", 3),
     "plots.profiles.max_listed": ("count", 3),
     "active.ExploreConsolidate.n_clusters": ("optional count", 3),
     "TVClust.num_samples": ("optional count", 6),
@@ -188,7 +187,7 @@ WITHOUT_DATA = {
 }
 """Public names that are not in the table, and why."""
 UNCHECKED = {
-    **dict.fromkeys(("progress", "title", "unit"), "switches and words"),
+    **dict.fromkeys(("progress", "title"), "switches and words"),
     **dict.fromkeys(("xi", "init", "cost", "weights", "tol", "balance"), "of several kinds"),
     **dict.fromkeys(("per_cluster", "closure", "standardize"), "switches"),
     **dict.fromkeys(("kernel", "patience", "prior", "observe"), "of several kinds"),
