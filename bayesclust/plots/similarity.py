@@ -88,8 +88,8 @@ def similarity(
     strip = ax.inset_axes((0, 1.02, 1, 0.13))
     strip.stairs(item_entropy(draws)[row], np.arange(n + 1) - 0.5, fill=True, color=style.BLUE)
     strip.set(xlim=(-0.5, n - 0.5), ylim=(0, 1), xticks=[], yticks=[0, 1])
-    title = {"rotation": 0, "ha": "right", "va": "center", "color": style.GREY}
-    strip.set_ylabel("item\nentropy\n(bits)", **title)
+    look: dict[str, Any] = {"rotation": 0, "ha": "right", "va": "center", "color": style.GREY}
+    strip.set_ylabel("item\nentropy\n(bits)", **look)
     style.bare(strip)
     if is_tree:
         _draw_partition(ax, z[row])
@@ -215,10 +215,11 @@ def agreement(matrix: pd.DataFrame, ax: Axes | None = None) -> Axes:
     >>> ax.get_title(loc="left"), [text.get_text() for text in ax.texts]
     ('Variation of information', ['0.00', '1.00', '1.00', '0.00'])
     """
-    if not list(getattr(matrix, "index", ())) or list(matrix.index) != list(matrix.columns):
+    columns = list(getattr(matrix, "columns", ()))
+    if not columns or list(matrix.index) != columns:
         raise ValueError(
-            "matrix must be a DataFrame whose rows and columns are the same partitions, at least "
-            f"one; got {kind_of(matrix)} of shape {np.shape(matrix)}."
+            "matrix must be a DataFrame of partitions by the same partitions, as from "
+            f"bayesclust.agreement; got {kind_of(matrix)} with columns {columns}."
         )
     values = real_array(matrix, "matrix")
     number = len(values)

@@ -279,11 +279,6 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
         - finding: "agrees", "conflicts with the rest" (z_score below -3) or "is uninformative"
           (gain_over_marginal of at most 0).
 
-    See Also
-    --------
-    bayesclust.leave_view_out : refits, and so sees answers that agree with each other alone.
-    bayesclust.constraint_ppc : how the answers differ from those that the noise model generates.
-
     Examples
     --------
     >>> import numpy as np

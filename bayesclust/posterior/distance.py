@@ -8,8 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 from bayesclust.checks import check_int
 from bayesclust.posterior.losses import Loss, check_metric, pairwise_losses
-from bayesclust.posterior.tree import evenly_spread, stacked_partitions
-from bayesclust.typing import FloatArray
+from bayesclust.posterior.tree import Labels, evenly_spread, stacked_partitions
 
 
 class PosteriorDistance(NamedTuple):
@@ -21,16 +20,10 @@ class PosteriorDistance(NamedTuple):
         Mean loss between draws of the two under their best matching, and the same between the two
         halves of the draws (or chains) of one posterior, the larger of the two. Where the first is
         not above the second, the posteriors cannot be distinguished.
-    between : float
-        Mean loss between a draw of the first and a draw of the second.
-    within : (float, float)
-        Mean loss between two different draws of the first, and of the second.
     """
 
     wasserstein: float
     self_distance: float
-    between: float
-    within: tuple[float, float]
 
 
 def posterior_distance(
@@ -61,38 +54,29 @@ def posterior_distance(
     >>> sure = [[0, 0, 1, 1]] * 8
     >>> torn = [[0, 0, 1, 1], [0, 0, 0, 0]] * 4
     >>> bc.posterior.posterior_distance(sure, torn)
-    PosteriorDistance(wasserstein=0.5, self_distance=0.0, between=0.5, within=(0.0, 0.667))
+    PosteriorDistance(wasserstein=0.5, self_distance=0.0)
     """
     metric = check_metric(loss, "a distance of posteriors")
     most = check_int(num_draws, "num_draws", least=2)
-    one = stacked_partitions(first)
-    other = stacked_partitions(second)
-    if one.shape[1] != other.shape[1]:
+    pair = (stacked_partitions(first), stacked_partitions(second))
+    if pair[0].shape[1] != pair[1].shape[1]:
         raise ValueError(
-            f"the first posterior is about {one.shape[1]} items and the second about "
-            f"{other.shape[1]}: compare posteriors over the same items."
+            f"the first posterior is about {pair[0].shape[1]} items and the second about "
+            f"{pair[1].shape[1]}: compare posteriors over the same items."
         )
-    fewest = min(len(one), len(other))
+    fewest = min(map(len, pair))
     if fewest < 4:
         raise ValueError(
             f"{fewest} draws are too few to know how they vary: pass at least four of each."
         )
     m = min(most, fewest // 2)
+
+    def matched(one: Labels, other: Labels) -> float:
+        """Mean loss of draws under their best matching."""
+        chosen = (z[evenly_spread(m, len(z))] for z in (one, other))
+        losses = pairwise_losses(metric, *chosen)
+        return float(losses[linear_sum_assignment(losses)].mean())
+
     # the first and the last chains, or the first and the last draws of a single one
-    halves = [(z[: len(z) // 2], z[len(z) // 2 :]) for z in (one, other)]
-    own = [
-        _matched(pairwise_losses(metric, *(half[evenly_spread(m, len(half))] for half in z)))
-        for z in halves
-    ]
-    some, others = (z[evenly_spread(m, len(z))] for z in (one, other))
-    across = pairwise_losses(metric, some, others)
-    first_within, second_within = (
-        float(pairwise_losses(metric, z, z).sum() / (m * (m - 1))) for z in (some, others)
-    )
-    within = (first_within, second_within)
-    return PosteriorDistance(_matched(across), max(own), float(across.mean()), within)
-
-
-def _matched(losses: FloatArray) -> float:
-    """Mean loss of draws under their best matching."""
-    return float(losses[linear_sum_assignment(losses)].mean())
+    own = [matched(z[: len(z) // 2], z[len(z) // 2 :]) for z in pair]
+    return PosteriorDistance(matched(*pair), max(own))

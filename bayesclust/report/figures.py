@@ -77,7 +77,6 @@ def _taken(figure: Figure, section: str, text: str, alt: str, title: str | None 
 
 
 def _numbers(posterior: Any, found: Findings) -> Iterator[Picture]:
-    """The number of clusters."""
     if found.kind == PARTITION:
         return
     figure = _figure(3.0)
@@ -114,7 +113,6 @@ def _partitions(posterior: Any, found: Findings) -> Iterator[Picture]:
 
 
 def _similarity(posterior: Any, found: Findings) -> Iterator[Picture]:
-    """The similarity matrix."""
     n = len(found.labels)
     if found.kind == PARTITION or n > LARGEST:
         return
@@ -131,7 +129,6 @@ def _similarity(posterior: Any, found: Findings) -> Iterator[Picture]:
 
 
 def _graph(posterior: Any, found: Findings) -> Iterator[Picture]:
-    """The answers as a graph in the plane."""
     if not found.answers or data_if_any(posterior) is None:
         return
     figure = _figure(3.6)
@@ -162,7 +159,6 @@ def _sources(posterior: Any, found: Findings) -> Iterator[Picture]:
 
 
 def _chains(posterior: Any, found: Findings) -> Iterator[Picture]:
-    """Traces and ranks."""
     z = group(posterior, "posterior")["z"]
     if found.kind != CHAINS or z.sizes["draw"] < 2:
         return

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 WIDTH = 100
 STRAY, MANY_ITEMS = 3, 50
 """Items of a cluster that is rather a few outlying items, among so many items or more."""
-LONGEST = 60
-"""Characters of a list of items in a terminal."""
 NOISE = (
     'p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered '
     '"different"; noise: an answer is wrong; confusion: how a truth is answered. Wrong: how many '
@@ -150,10 +148,7 @@ def _wrapped(text: str, indent: str = "  ") -> list[str]:
 def _table(section: Section) -> Iterator[str]:
     """A table in columns, words to the left and numbers to the right."""
     sides = ["<" if kind == "word" else ">" for kind in section.columns.values()]
-    cells = [list(section.columns), *(list(row) for row in section.rows)]
-    for row in cells:
-        if sides[-1] == "<" and len(row[-1]) > LONGEST:
-            row[-1] = f"{row[-1][: LONGEST - 4]} ..."
+    cells = [list(section.columns), *section.rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for row in cells:
         padded = zip(row, sides, widths, strict=True)

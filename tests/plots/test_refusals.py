@@ -44,8 +44,8 @@ plots.partitions(posterior, axes=[None] * 4)
 plots.similarity(many, many[0], order="dendrogram")
     ValueError: a dendrogram takes 2 to 900 items; got 901: leave order='clusters'.
 plots.agreement(named)
-    ValueError: matrix must be a DataFrame whose rows and columns are the same partitions, at
-    least one; got a DataFrame of shape (1, 1).
+    ValueError: matrix must be a DataFrame of partitions by the same partitions, as from
+    bayesclust.agreement; got a DataFrame with columns ['b'].
 plots.agreement(words)
     TypeError: matrix must hold numbers; got dtype object: pass real numbers.
 """

@@ -122,5 +122,4 @@ def test_the_text_says_everything_that_was_found(found):
     named = with_names(to_datatree({"z": [[[0, 0, 1]]]}, constraints=[links]), items=long)
     shown = as_text(findings(named)).splitlines()
     assert f"{long[0]}, {long[2]}: same" in next(line for line in shown if "; likely" in line)
-    assert next(line for line in shown if "0.000" in line or "1.000" in line).endswith("x ...")
     assert "\0" not in text
