@@ -207,7 +207,8 @@ def constraint_graph(
                 )
                 drawn[text] = Line2D([], [], color="0.3", linestyle=dashes, label=text)
     size = 0.4 * style.dot_size(n_items)
-    ax.scatter(*field.at.T, s=size, color="0.25", zorder=1.5, linewidths=0)
+    x, y = field.at.T
+    ax.scatter(x, y, s=size, color="0.25", zorder=1.5, linewidths=0)
     field.name_axes(ax)
     style.legend_above(ax, 3, list(drawn.values()))
     style.colour_bar(ax, ScalarMappable(cmap=colours), RIGHT)

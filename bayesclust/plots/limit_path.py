@@ -69,7 +69,7 @@ def limit_path(
     from matplotlib.ticker import MaxNLocator
 
     if "vi_within" not in getattr(path, "data_vars", ()):
-        raise TypeError(f"path must come from bayesclust.limit_path; got a {kind_of(path)}.")
+        raise TypeError(f"path must come from bayesclust.limit_path; got {kind_of(path)}.")
     gamma = path["gamma"].to_numpy()
     panels = panels_or_new(axes, 6, "the panels of a path", 2, (9.5, 8.6), sharex=True)
     for ax, (name, title, unit) in zip(panels, PANELS, strict=False):

@@ -109,10 +109,10 @@ def _by_cluster(draws: Labels, z: Labels) -> IntArray:
     sizes = np.bincount(z).astype(np.float64)
     to_cluster = cluster_similarity(draws, z)
     between = to_cluster @ (z[:, None] == np.arange(len(sizes)))
-    order = np.arange(len(sizes))
+    order: IntArray = np.arange(len(sizes))
     if len(sizes) > 2:
         distance = 1 - (between / sizes)[np.triu_indices(len(sizes), 1)]
-        order = leaves_list(linkage(distance, "average", optimal_ordering=True))
+        order = leaves_list(linkage(distance, "average", optimal_ordering=True)).astype(np.int64)
     if sizes[order[0]] < sizes[order[-1]]:
         order = order[::-1]
     # rounded, lest items that are equally sure come in an order of rounding errors
@@ -239,7 +239,8 @@ def agreement(matrix: pd.DataFrame, ax: Axes | None = None) -> Axes:
             colour = "white" if value < (low + high) / 2 else "black"
             look: dict[str, Any] = {"color": colour, "ha": "center", "va": "center"}
             ax.text(column, row, f"{value:.2f}", fontsize="small", **look)
-    title, _, unit = str(matrix.columns.name or "agreement").partition(" (")
+    heading = "agreement" if matrix.columns.name is None else str(matrix.columns.name)
+    title, _, unit = heading.partition(" (")
     style.colour_bar(ax, image, unit.removesuffix(")"))
     ax.set_title(title[:1].upper() + title[1:], loc="left")
     return ax

@@ -251,7 +251,9 @@ def answers_in_words(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
     names = item_names(posterior)
     members = table[[member for member in "ijk" if member in table]].to_dict("records")
     items = [[names[int(i)] for i in row.values() if pd.notna(i)] for row in members]
-    return table.assign(source=sources_in_words(posterior, table), items=items)
+    named = table.assign(source=sources_in_words(posterior, table))
+    named["items"] = items
+    return named
 
 
 def view_conflict(posterior: Any) -> pd.DataFrame:

@@ -133,7 +133,8 @@ def _graph(posterior: Any, found: Findings) -> Iterator[Picture]:
         return
     figure = _figure(3.6)
     ax = plots.constraint_graph(posterior, ax=figure.add_subplot())
-    for text in ax.get_legend().get_texts():
+    legend: Any = ax.get_legend()
+    for text in legend.get_texts():
         text.set_fontsize("xx-small")
     caption = "Each line is an answer: blue ones are probably right, orange ones probably wrong."
     alt = f"{found.answers:,} answers as lines, {found.probably_wrong:,} of them probably wrong."
