@@ -41,8 +41,8 @@ def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
     if xi0 is not None:
         checks.check_positive(xi0, "xi0")
     checks.number_between(rate, "xi_rate", "[1, inf)")
-    if xi is None:
-        return None
+    if xi is None or isinstance(xi, Mapping):
+        return xi
     if isinstance(xi, Real):
         value = checks.number_between(xi, "xi", "[0, inf]")
         return value if math.isfinite(value) else GROWS
@@ -50,9 +50,7 @@ def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
 
 
 def check_costs(value: Any, what: str, forms: str) -> Any:
-    """A number, a pair, or a dict by the names of constraints, left to `cost_rows`."""
-    if isinstance(value, Mapping):
-        return value
+    """A number or a pair."""
     if isinstance(value, Real):
         return checks.number_between(value, what, "[0, inf)")
     if not isinstance(value, (tuple, list)) or len(value) != 2:
@@ -65,7 +63,7 @@ def check_costs(value: Any, what: str, forms: str) -> Any:
 def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) -> tuple[Graph, Xi]:
     """The constraints as a graph, and their costs; xi as `check_confidence` returns it."""
     if isinstance(xi, Mapping):
-        confidence = cost_rows(xi, constraints, "xi")
+        confidence = cost_rows(xi, constraints)
         return compile_sites(constraints, n_items), cost_table(constraints, confidence)
     graph, unit = pose(constraints, n_items)
     if isinstance(xi, float):
@@ -79,24 +77,16 @@ def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) 
     )
 
 
-def cost_rows(
-    value: Mapping[str, Any], constraints: Sequence[Constraints], what: str
-) -> dict[str, FloatArray]:
+def cost_rows(xi: Mapping[str, Any], constraints: Sequence[Constraints]) -> dict[str, FloatArray]:
     """What constraints cost, by name: a row or table for each source."""
     names = [one.name for one in constraints]
-    for name in value:
-        if name not in names:
-            there = " and ".join(map(repr, names)) or "none"
-            raise ValueError(
-                f"{what} names the constraints {name!r}, but there are {there}: use these names."
-            )
-    for name in names:
-        if name not in value:
-            raise ValueError(
-                f"{what} has no entry for the constraints {name!r}: give one to each, 0 to leave "
-                "it aside."
-            )
-    return {one.name: _rows(value[one.name], one, f"{what}[{one.name!r}]") for one in constraints}
+    if set(xi) != set(names):
+        there = " and ".join(map(repr, names)) or "none"
+        raise ValueError(
+            f"xi names the constraints {' and '.join(map(repr, xi))}, but there are {there}: give "
+            "one entry to each, 0 to leave it aside."
+        )
+    return {one.name: _rows(xi[one.name], one, f"xi[{one.name!r}]") for one in constraints}
 
 
 def _rows(value: Any, given: Constraints, what: str) -> FloatArray:
@@ -200,12 +190,17 @@ def plan(
 
 def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dict[str, Any]:
     """Divergence, penalty, xi and starting labels for `RDPMeans`."""
+    settings = tree.settings_of(posterior)
+    if isinstance(settings.get("cluster_model"), dict):
+        raise ValueError(
+            "the posterior is of a fit at a gamma, whose limit is known: use its limit_."
+        )
     draws = tree.group(posterior, "posterior")
     n_items = tree.stacked_partitions(posterior).shape[1]
     given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
     labels = start_labels(given, n_items)
     assert labels is not None
-    family = getattr(posterior, "family", None) or tree.settings_of(posterior).get("family")
+    family = getattr(posterior, "family", None) or settings.get("family")
     if divergence is None and not (isinstance(family, Family) or family in FAMILIES):
         raise ValueError(
             "the posterior does not say which family it is of: "

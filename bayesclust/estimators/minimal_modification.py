@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import groupby
-from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -71,15 +71,12 @@ class MinimalModification(ConstrainedClusterer):
         How many clusters may be added; they have the next numbers.
     new_cluster_distance : float or None, default None
         Distance of every item to a new cluster. None is twice the largest distance to a cluster.
-    dnk_weight : float, default 0
-        The weight of an answer "dnk" about a triplet, in units of X.
     precision : float or None, default None
         gamma, in units of 1 / X, which weighs `credibility` against distance. None lets moving a
         typical item cost 1 nat.
     time_limit : float or None, default 60
-        Seconds for the search; then the best partition found is kept, with a warning.
-    n_jobs : int, default 1
-        Threads of the solver. With one, and time enough, results repeat exactly.
+        Seconds for the search; then the best partition found is kept, with a warning. With time
+        enough, results repeat exactly.
 
     Attributes
     ----------
@@ -143,10 +140,8 @@ class MinimalModification(ConstrainedClusterer):
     min_satisfied: float = 1.0
     new_clusters: int = 0
     new_cluster_distance: float | None = None
-    dnk_weight: float = 0.0
     precision: float | None = None
     time_limit: float | None = 60.0
-    n_jobs: int = 1
 
     def fit(
         self,
@@ -168,7 +163,7 @@ class MinimalModification(ConstrainedClusterer):
             estimate of a posterior. None is what `DPMeans` finds with its defaults.
         constraints : view, rules, list of them or None, default None
             Of any kind. Of a triplet, "yes" says that j is with i wherever k is, "no" the same of
-            k.
+            k, and "dnk" nothing.
         credibility : DataFrame, array-like of shape (m,) or None, default None
             Probability that each constraint is right: a table from
             `bayesclust.constraint_credibility`, matched by names, or one number for each, in order.
@@ -178,7 +173,7 @@ class MinimalModification(ConstrainedClusterer):
         -------
         self
         """
-        clock = perf_counter()
+        clock = time.perf_counter()
         self.check_settings()
         points, given = read_input(self, X, y, constraints, needs="statements")
         seen = start_partition(DPMeans() if partition is None else partition, points)
@@ -187,7 +182,7 @@ class MinimalModification(ConstrainedClusterer):
         with np.errstate(divide="ignore"):
             weights = np.maximum(np.log(right) - np.log1p(-right), 0.0)
         weights[stated.unsure] = 0.0
-        used = np.flatnonzero((weights > 0) | (stated.unsure & (self.dnk_weight > 0)))
+        used = np.flatnonzero(weights > 0)
         statements = [stated.statements[row] for row in used]
         moves = possible_moves(
             points,
@@ -201,12 +196,9 @@ class MinimalModification(ConstrainedClusterer):
         typical = 1 / moves.typical if moves.typical > 0 else 1.0
         self.precision_ = typical if self.precision is None else float(self.precision)
         weights /= self.precision_
-        weights[stated.unsure] = float(self.dnk_weight)
-        limits = program.Limits.of(
-            np.inf if self.time_limit is None else self.time_limit, self.n_jobs
-        )
+        until = np.inf if self.time_limit is None else time.monotonic() + self.time_limit
         try:
-            found = modify(seen, moves, statements, weights[used], self.min_satisfied, limits)
+            found = modify(seen, moves, statements, weights[used], self.min_satisfied, until)
         except program.Unsatisfiable as error:
             raise self._conflict(stated, used[error.rows]) from None
         except program.OutOfTime:
@@ -216,13 +208,12 @@ class MinimalModification(ConstrainedClusterer):
                 "be violated (min_satisfied below 1, or credibility)."
             ) from None
         self._keep(seen, found, stated, weights)
-        self.fit_seconds_ = perf_counter() - clock
+        self.fit_seconds_ = time.perf_counter() - clock
         return self
 
     def check_settings(self) -> None:
         """Refuse settings out of range."""
         for name, interval in (
-            ("dnk_weight", "[0, inf)"),
             ("anchors", "[0, 1]"),
             ("super_instances", "[0, 1]"),
             ("min_satisfied", "(0, 1]"),
@@ -236,7 +227,6 @@ class MinimalModification(ConstrainedClusterer):
             if getattr(self, name) is not None:
                 number_between(getattr(self, name), name, interval)
         check_int(self.new_clusters, "new_clusters", least=0)
-        check_int(self.n_jobs, "n_jobs")
 
     def _conflict(self, stated: Stated, rows: IntArray) -> ConflictError:
         origin = [stated.origin[row] for row in rows.tolist()]
@@ -244,17 +234,9 @@ class MinimalModification(ConstrainedClusterer):
             f"{name}[{row}] ({stated.statements[at]})"
             for at, (name, row) in zip(rows, origin, strict=True)
         )
-        subject = f"these {len(origin)} constraints cannot all hold"
-        if len(origin) == 1:
-            subject = "this constraint cannot hold"
-        if self.min_satisfied < 1:
-            subject = (
-                f"fewer than the share min_satisfied={self.min_satisfied} of the constraints can "
-                f"hold, since {subject}"
-            )
         return ConflictError(
-            f"{subject}: {listed}: leave one out, allow new_clusters, or require less by "
-            "min_satisfied or credibility.",
+            f"these constraints cannot all hold: {listed}: leave one out, allow new_clusters, or "
+            "require less by min_satisfied or credibility.",
             origin,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from time import perf_counter
 from typing import Any, Self
@@ -22,7 +22,7 @@ from bayesclust.estimators.base import (
     start_labels,
     warn_unless,
 )
-from bayesclust.estimators.confidence import check_costs, cost_rows
+from bayesclust.estimators.confidence import check_costs
 from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.mpck import descend
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
@@ -36,9 +36,7 @@ COSTS = tuple(10.0 ** np.arange(-3.0, 1.01, 0.5))
 """Costs that "data" tries, from next to none to where constraints decide nearly alone."""
 STEPS = ("exact", "paper")
 INITS = ("neighbourhoods", "paper", "k-means++")
-COST_FORMS = (
-    '"data", a number, a pair (must-links, cannot-links) or a dict by the names of the constraints'
-)
+COST_FORMS = '"data", a number or a pair (must-links, cannot-links)'
 
 
 @dataclass(eq=False, repr=False)
@@ -70,11 +68,10 @@ class MPCKMeans(ConstrainedClusterer):
         + sum w over the violated constraints (Eq. 1).
     per_cluster : bool, default False
         Whether each cluster has a metric of its own.
-    cost : "data", float, (float, float) or dict, default "data"
+    cost : "data", float or (float, float), default "data"
         w, the cost of violating a constraint. "data": from a thousandth to 10 (times the variance
         of X under "euclidean"), by which constraints held out are predicted best; below 10
-        constraints 1, as in the paper. Or a number; (of must-links, of cannot-links); or a dict of
-        these by the names of the constraints, in which a dict by number tells sources apart.
+        constraints 1, as in the paper. Or a number, or (of must-links, of cannot-links).
     closure : bool or None, default None
         Whether constraints that follow count too, as in the paper; one wrong one then entails many.
         None does so where none contradict others.
@@ -102,7 +99,7 @@ class MPCKMeans(ConstrainedClusterer):
         0 to n_clusters_ - 1.
     n_clusters_ : int
     cluster_centers_ : (n_clusters_, d) array
-    cost_ : float, (float, float) or dict
+    cost_ : float or (float, float)
         w as used.
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
         A: weights or a matrix, one or one per cluster; not set by ``metric="euclidean"``.
@@ -111,7 +108,7 @@ class MPCKMeans(ConstrainedClusterer):
     n_iter_ : int
     n_violated_ : int
         How many of the given constraints `labels_` violates.
-    contradictions_, n_contradictions_ : (b, 2) array of int, int
+    contradictions_ : (b, 2) array of int
         Pairs of cannot-links whose items a chain of must-links joins.
     closure_ : bool
         Whether constraints that follow counted.
@@ -248,15 +245,10 @@ class MPCKMeans(ConstrainedClusterer):
         """Return the constraints as links, with those that follow, and how many were given."""
         pairs = np.concatenate([np.empty((0, 2), dtype=np.int64), *(one.items for one in given)])
         must = np.concatenate([np.empty(0, dtype=bool), *(one.answers == 1 for one in given)])
-        cost = self.cost_
-        if not isinstance(cost, Mapping):
-            cost = {one.name: cost for one in given}
-        rows = cost_rows(cost, given, "cost")
-        weights = [rows[one.name][one.source, 1 - one.answers] for one in given]
+        of_must, of_cannot = np.broadcast_to(self.cost_, 2)
         torn = contradictions(pairs, must, n)
-        links = WeightedLinks.of(pairs, must, np.concatenate([np.empty(0), *weights]), n)
+        links = WeightedLinks.of(pairs, must, np.where(must, of_must, of_cannot), n)
         self.contradictions_: IntArray = pairs[torn]
-        self.n_contradictions_ = int(torn.sum())
         self.closure_ = bool(self.closure if self.closure is not None else not torn.any())
         if self.closure_ and len(pairs):
             try:

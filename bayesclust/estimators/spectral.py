@@ -17,6 +17,9 @@ from bayesclust.inference.limits.answers import largest, times
 from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve
 from bayesclust.typing import ArrayLike, FloatArray
 
+RATE = 2.0
+"""The growth of xi whose end is looked for, as in RDP-means."""
+
 
 @dataclass(eq=False, repr=False)
 class SpectralRDPMeans(MeansClusterer):
@@ -36,7 +39,7 @@ class SpectralRDPMeans(MeansClusterer):
 
     Parameters
     ----------
-    penalty, n_clusters, xi, xi0, xi_rate
+    penalty, n_clusters, xi
         As in `RDPMeans`; xi has the value to which it grows there, and where it would grow without
         end, 64 mean squared distances of items from their overall mean.
     max_clusters : int, default 50
@@ -51,8 +54,8 @@ class SpectralRDPMeans(MeansClusterer):
     eigenvalues_ : ndarray of shape (r,)
         Those above the penalty, falling, at most max_clusters - 1.
     bound_ : float
-        No partition has a smaller J~: the optimum of the relaxed problem, less what further
-        eigenvalues could add.
+        No partition has a smaller J~: the optimum of the relaxed problem. Minus infinity where more
+        eigenvalues lie above the penalty than `max_clusters` lets be found.
     relaxed_objective_, objective_ : float
         J~ and J of `labels_`.
 
@@ -79,8 +82,6 @@ class SpectralRDPMeans(MeansClusterer):
     n_clusters: int | None = None
     _: KW_ONLY
     xi: Any = None
-    xi0: float | None = None
-    xi_rate: float = 2.0
     max_clusters: int = tuning.MOST_CLUSTERS
     random_state: int | Generator | None = None
 
@@ -100,7 +101,7 @@ class SpectralRDPMeans(MeansClusterer):
         """
         clock = perf_counter()
         number = checks.check_int(self.max_clusters, "max_clusters") - 1
-        asked = confidence.check_confidence(self.xi, self.xi0, self.xi_rate)
+        asked = confidence.check_confidence(self.xi, None, RATE)
         rng = checks.check_random_state(self.random_state)
         squared = SquaredEuclidean()
         points, constraints = base.read_input(
@@ -108,7 +109,7 @@ class SpectralRDPMeans(MeansClusterer):
         )
         cost = confidence.cost_of_centre(self.penalty, self.n_clusters, points, squared)
         problem, schedule = confidence.plan(
-            points, squared, constraints, cost, asked, self.xi0, self.xi_rate, rng
+            points, squared, constraints, cost, asked, None, RATE, rng
         )
         xi = schedule.xi
         if schedule.rate > 1:

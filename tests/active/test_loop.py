@@ -90,7 +90,9 @@ def test_dnk_and_what_is_not_understood(run):
 def test_a_conflict_is_reported(run):
     session, said, _ = run(["y", "n", "y", "y"], partition=[0] * 6)
     assert session.n_answers == 4
-    sentence = "the partition stays as it is: this constraint cannot hold: links[1] (items 0 and 5"
+    sentence = (
+        "the partition stays as it is: these constraints cannot all hold: links[1] (items 0 and 5"
+    )
     assert sentence in said
     assert session.history.answers.tolist() == [0, 1]
     assert session.n_pending == 3

@@ -332,11 +332,8 @@ fit(xi=(1.0, 2.0), constraints=BOTH)
     ValueError: xi=(1.0, 2.0) says nothing about triplets: give a dict by the names of the
     constraints, {'links': ..., 'triplets': ...}.
 fit(xi={'links': 1.0}, constraints=BOTH)
-    ValueError: xi has no entry for the constraints 'triplets': give one to each, 0 to leave
-    it aside.
-fit(xi={'links': 1.0, 'triplets': 1.0, 'more': 1.0}, constraints=BOTH)
-    ValueError: xi names the constraints 'more', but there are 'links' and 'triplets': use
-    these names.
+    ValueError: xi names the constraints 'links', but there are 'links' and 'triplets': give one
+    entry to each, 0 to leave it aside.
 fit(xi={'links': {0: 1.0, 1: 2.0}, 'triplets': 1.0}, constraints=BOTH)
     ValueError: xi['links'] is for the sources [0, 1], but the answers come from 1 numbered
     from 0: give each an entry.

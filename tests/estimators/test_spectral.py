@@ -60,8 +60,6 @@ def test_growth_without_end_ends_at_many_mean_distances(blobs, links):
     est = bc.SpectralRDPMeans(n_clusters=3, xi=float("inf")).fit(X, constraints=links)
     expected = LARGEST_SHARE * np.square(X - X.mean(axis=0)).sum(axis=1).mean()
     assert est.xi_ == pytest.approx((expected, expected))
-    still = bc.SpectralRDPMeans(n_clusters=3, xi0=0.25, xi_rate=1.0).fit(X, constraints=links)
-    assert still.xi_ == (0.25, 0.25)
 
 
 def test_max_clusters_is_kept(blobs, links):

@@ -78,7 +78,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("(0, 1)", level=0.9, prob=0.9),
     **sort("(1, inf)", base=2.0),
     **sort("(0, inf)", strength=0.5, a=1.0, alpha=1.0, temperature=2.0),
-    **sort("[0, inf)", tau=1.0, prior_items=1.0, dnk_weight=0.0, separation=4.0),
+    **sort("[0, inf)", tau=1.0, prior_items=1.0, separation=4.0),
     **sort("optional (0, inf)", penalty=200.0, within_penalty=None, xi0=None, gamma=None),
     **sort("optional (0, inf)", precision=None, time_limit=None),
     **sort("[1, inf)", xi_rate=2.0, length=50.0),

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import qr
 from scipy.sparse import coo_array
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 
 from bayesclust.inference.limits.answers import Xi, pair_weights
@@ -69,61 +69,45 @@ class Matrix:
         product = np.asarray(self.centred @ (self.centred.T @ V) + self.links @ V)
         return product - product.mean(axis=0)
 
-    def sum_of_squares(self) -> float:
-        """The sum of all squared eigenvalues, |M|^2, without forming M."""
-        n = len(self.centred)
-        sums = self.links.sum(axis=1)
-        gram = np.square(self.centred.T @ self.centred).sum()
-        mixed = 2 * (self.centred * (self.links @ self.centred)).sum()
-        links = np.square(self.links.data).sum()
-        links = links - 2 * np.square(sums).sum() / n + (sums.sum() / n) ** 2
-        return float(gram + mixed + links)
-
 
 def relax(problem: Problem, xi: Xi, most: int) -> Relaxation:
-    r"""Solve the relaxed problem of squared distances and links, with at most `most` eigenvalues.
+    """Solve the relaxed problem of squared distances and links, with at most `most` eigenvalues.
 
-    Where more lie above lambda, the bound is lowered by what the others can add: the sum of their
-    squares is known, and (mu - lambda) / mu^2 grows with mu up to mu = 2 lambda.
+    Where more lie above lambda, no bound is known: it is minus infinity.
     """
     points, penalty = problem.points, problem.penalty
     pairs, weights = pair_weights(problem.graph, xi)
     matrix = Matrix(points, pairs, weights)
-    values, vectors, ceiling = _leading(matrix, penalty, most)
+    values, vectors, whole = _leading(matrix, penalty, most)
     above = values > penalty
-    bound = np.square(matrix.centred).sum() - weights.sum() / len(points) + penalty
-    bound -= (values[above] - penalty).sum()
-    if ceiling > penalty:
-        rest = matrix.sum_of_squares() - np.square(values).sum()
-        highest = min(ceiling, 2 * penalty)
-        bound -= max(rest, 0.0) * (highest - penalty) / highest**2
+    bound = -np.inf
+    if whole:
+        bound = np.square(matrix.centred).sum() - weights.sum() / len(points) + penalty
+        bound -= (values[above] - penalty).sum()
     kept = np.flatnonzero(above)[:most]
     return Relaxation(values[kept], vectors[:, kept], float(bound))
 
 
-def _leading(matrix: Matrix, penalty: float, most: int) -> tuple[FloatArray, FloatArray, float]:
-    """Eigenvalues, falling, with eigenvectors, and what no other eigenvalue exceeds."""
+def _leading(matrix: Matrix, penalty: float, most: int) -> tuple[FloatArray, FloatArray, bool]:
+    """Eigenvalues, falling, with eigenvectors, and whether no other is above the penalty."""
     n = len(matrix.centred)
     found: Any
     if n <= FEW_ITEMS:
         found = np.linalg.eigh(matrix.times(np.eye(n)))
-        return found[0][::-1], found[1][:, ::-1], penalty
+        return found[0][::-1], found[1][:, ::-1], True
     if not (matrix.centred.any() or matrix.links.nnz):
-        return np.zeros(0), np.zeros((n, 0)), penalty
+        return np.zeros(0), np.zeros((n, 0)), True
     times = matrix.times
     operator: Any = LinearOperator((n, n), matvec=times, matmat=times, dtype=np.float64)
     # one more than is wanted shows whether it was the last
     wanted = min(FIRST_EIGENVALUES, most + 1, n - 1)
     start = np.random.default_rng(0).standard_normal(n)
     while True:
-        try:
-            found = eigsh(operator, wanted, which="LA", v0=start, tol=1e-5)
-        except ArpackNoConvergence as error:
-            found = error.eigenvalues, error.eigenvectors
-            return found[0][::-1], found[1][:, ::-1], np.inf
-        lowest = found[0].min()
-        if lowest <= penalty or wanted >= min(most + 1, n - 1):
-            return found[0][::-1], found[1][:, ::-1], float(lowest)
+        found = eigsh(operator, wanted, which="LA", v0=start, tol=1e-5)
+        # the last of n belongs to the vector of ones, and is zero
+        whole = bool(found[0].min() <= penalty) or wanted == n - 1
+        if whole or wanted == min(most + 1, n - 1):
+            return found[0][::-1], found[1][:, ::-1], whole
         wanted = min(2 * wanted, most + 1, n - 1)
 
 

@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.sparse.linalg import ArpackNoConvergence
 
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.constraints.factor_graph import compile_sites
-from bayesclust.inference.limits import spectral
 from bayesclust.inference.limits.answers import cost_table, link_graph, pair_weights
 from bayesclust.inference.limits.path_model import value
 from bayesclust.inference.limits.rdp_means import Problem
@@ -119,30 +117,14 @@ def test_the_iterative_solver_finds_what_the_dense_one_does(m):
     np.testing.assert_allclose(span @ (span.T @ found.vectors), found.vectors, atol=1e-3)
 
 
-def test_with_some_eigenvalues_only_the_bound_is_lower_but_holds():
-    problem, (values, _) = many_items(600, 900, (6.0, 3.0), penalty=5.0)
-    exact = exact_bound(problem, values, (6.0, 3.0))
-    bounds = [relax(problem, (6.0, 3.0), most).bound for most in (4, 16, 32)]
-    assert bounds[0] < bounds[1] < bounds[2] < exact
-    assert bounds[2] - bounds[0] > 0.2 * (exact - bounds[0])
-    assert len(relax(problem, (6.0, 3.0), 8).eigenvalues) == 8
+def test_with_some_eigenvalues_only_no_bound_is_known():
+    problem, _ = many_items(600, 900, (6.0, 3.0), penalty=5.0)
+    some = relax(problem, (6.0, 3.0), 8)
+    assert (some.bound, len(some.eigenvalues)) == (-np.inf, 8)
     few, _ = many_items(40, 60, (6.0, 3.0), penalty=2.0)
     cut = relax(few, (6.0, 3.0), 3)
     assert cut.bound == relax(few, (6.0, 3.0), 39).bound
     assert cut.vectors.shape == (40, 3)
-
-
-def test_a_solver_that_gives_up_leaves_a_bound_that_holds(monkeypatch):
-    problem, (values, vectors) = many_items(600, 300, (2.0, 2.0), penalty=8.0)
-
-    def gives_up(*_, **__):
-        raise ArpackNoConvergence("no convergence", values[-2:], vectors[:, -2:])
-
-    exact = relax(problem, (2.0, 2.0), most=30).bound
-    monkeypatch.setattr(spectral, "eigsh", gives_up)
-    found = relax(problem, (2.0, 2.0), most=30)
-    np.testing.assert_allclose(found.eigenvalues, values[[-1, -2]])
-    assert -np.inf < found.bound < exact
 
 
 def test_a_matrix_of_nothing_and_one_of_rank_one():

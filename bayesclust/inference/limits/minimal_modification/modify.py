@@ -19,7 +19,6 @@ from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 
 from bayesclust.constraints.statements import Statement
 from bayesclust.inference.limits.minimal_modification.program import (
-    Limits,
     Problem,
     Unsatisfiable,
     conflict,
@@ -179,7 +178,7 @@ def modify(
     statements: Sequence[Statement],
     weights: FloatArray,
     share: float,
-    limits: Limits,
+    until: float,
 ) -> Modification:
     """The partition of least cost under m statements in which only super-instances move.
 
@@ -195,9 +194,9 @@ def modify(
     renamed = [statement.renamed(place) for statement in statements]
     problem = Problem(moves.costs, renamed, weights, spare)
     try:
-        solution = solve(problem, limits)
+        solution = solve(problem, until)
     except Unsatisfiable as error:
-        raise Unsatisfiable(conflict(problem, error.rows, limits)) from None
+        raise Unsatisfiable(conflict(problem, error.rows, until)) from None
     modified = labels.copy()
     for group, value in zip(moves.groups, solution.values.tolist(), strict=True):
         modified[group] = value

@@ -46,18 +46,6 @@ class OutOfTime(Exception):
     """No values were found in time, nor was it proven that there are none."""
 
 
-class Limits(NamedTuple):
-    """When to stop, and how many threads the solver has."""
-
-    until: float  # by time.monotonic
-    workers: int
-
-    @classmethod
-    def of(cls, seconds: float, workers: int) -> Limits:
-        """Start the clock."""
-        return cls(time.monotonic() + seconds, workers)
-
-
 class Problem(NamedTuple):
     """Variables, statements about them and what violating these costs."""
 
@@ -243,8 +231,8 @@ def encode(problem: Problem, costs: FloatArray, scale: float) -> tuple[Encoding,
     return encoding, len(terms)
 
 
-def solve(problem: Problem, limits: Limits) -> Solution:
-    """The best values, or the best found in time.
+def solve(problem: Problem, until: float) -> Solution:
+    """The best values, or the best found `until` time.monotonic() is so much.
 
     Raises `Unsatisfiable` where too few hard statements can hold, and `OutOfTime` where nothing was
     found and nothing proven.
@@ -261,15 +249,14 @@ def solve(problem: Problem, limits: Limits) -> Solution:
     scale = PRECISION / (float(finite.max(initial=0.0)) or PRECISION)
     encoding, n_terms = encode(problem, costs, scale)
     solver = module.CpSolver()
-    solver.parameters.num_workers = limits.workers
+    # with one thread results repeat exactly
+    solver.parameters.num_workers = 1
     solver.parameters.random_seed = 0
     # with all statements in the linear relaxation bounds are far better: thirty times less work, or
     # proofs at all
     solver.parameters.linearization_level = 2
-    if limits.workers > 1:  # which otherwise follow strategies of their own
-        solver.parameters.extra_subsolvers.append("max_lp")
-    if limits.until < np.inf:
-        solver.parameters.max_time_in_seconds = max(limits.until - time.monotonic(), 0.0)
+    if until < np.inf:
+        solver.parameters.max_time_in_seconds = max(until - time.monotonic(), 0.0)
     status = solver.solve(encoding.model)
     if status == module.INFEASIBLE:
         raise Unsatisfiable(np.flatnonzero(np.isinf(weights)).tolist())
@@ -286,7 +273,7 @@ def solve(problem: Problem, limits: Limits) -> Solution:
     return Solution(values, objective, min(bound, objective), False)
 
 
-def conflict(problem: Problem, rows: Sequence[int], limits: Limits) -> list[int]:
+def conflict(problem: Problem, rows: Sequence[int], until: float) -> list[int]:
     """Hard statements of `rows` that cannot all hold, though they can without any one of them.
 
     Such a set is irreducible, not the smallest (QuickXplain, Junker 2004). When time is up, the set
@@ -298,7 +285,7 @@ def conflict(problem: Problem, rows: Sequence[int], limits: Limits) -> list[int]
         """Whether some can hold together, as far as can be told in time."""
         statements = [problem.statements[row] for row in chosen]
         try:
-            solve(Problem(free, statements, np.full(len(chosen), np.inf)), limits)
+            solve(Problem(free, statements, np.full(len(chosen), np.inf)), until)
         except Unsatisfiable:
             return False
         except OutOfTime:

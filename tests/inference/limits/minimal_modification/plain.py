@@ -19,7 +19,7 @@ def pair(labels, i, j, same):
 
 
 def triplet(labels, i, j, k, answer):
-    """Whether G_i = G_k implies G_i = G_j; of "dnk", whether j and k are alike to i."""
+    """Whether G_i = G_k implies G_i = G_j; "dnk" does not count."""
     ij, ik = labels[:, i] == labels[:, j], labels[:, i] == labels[:, k]
     return {"yes": ~ik | ij, "no": ~ij | ik, "dnk": ij == ik}[answer]
 
@@ -61,7 +61,6 @@ class Case(NamedTuple):
     new: int
     far: float
     satisfied: float
-    dnk_weight: float
 
     @property
     def K(self):
@@ -81,8 +80,7 @@ class Case(NamedTuple):
     def estimator(self, **settings):
         """With all items as anchors, and each its own super-instance."""
         new = {"new_clusters": self.new, "new_cluster_distance": self.far}
-        weights = {"min_satisfied": self.satisfied, "dnk_weight": self.dnk_weight}
-        return bc.MinimalModification(1.0, 1.0, **new, **weights, **settings)
+        return bc.MinimalModification(1.0, 1.0, min_satisfied=self.satisfied, **new, **settings)
 
     def distances(self):
         """D[i, c], (N, K): to the nearest item of a cluster."""
@@ -122,8 +120,7 @@ class Case(NamedTuple):
         labels = self.partitions()
         held, hard = self.held(labels), ~self.unsure
         needed = np.ceil(np.round(self.satisfied * hard.sum(), 9))
-        objective = self.costs(labels) + self.dnk_weight * (~held[:, self.unsure]).sum(axis=1)
-        return objective[held[:, hard].sum(axis=1) >= needed].min(initial=np.inf)
+        return self.costs(labels)[held[:, hard].sum(axis=1) >= needed].min(initial=np.inf)
 
     def can_hold(self, chosen):
         """Whether some partition satisfies all constraints named."""
@@ -164,6 +161,6 @@ def random_case(seed):
         ],
         "implication": [(premise, links_of(rng, rng.integers(1, 3))) for premise in premises],
     }
-    satisfied, dnk_weight = rng.choice([1.0, 1.0, 0.9, 0.7, 0.5]), rng.choice([0.0, 0.4])
+    satisfied = float(rng.choice([1.0, 1.0, 0.9, 0.7, 0.5]))
     far = float(rng.uniform(0.5, 4))
-    return Case(rng.normal(size=(N, 2)), seen, rows, new, far, float(satisfied), float(dnk_weight))
+    return Case(rng.normal(size=(N, 2)), seen, rows, new, far, satisfied)
