@@ -45,7 +45,7 @@ def cluster_profiles(
     Parameters
     ----------
     estimator : TVClust
-        Fitted, with any family and clusters of a density: no classifier and no `AtGamma`.
+        Fitted, with any family and clusters of a density: no classifier.
     labels : array-like of int, shape (n,), optional
         The partition; by default `labels_`.
     num_draws : int, default 200
@@ -143,11 +143,9 @@ def _spread_draws(estimator: Any, number: int) -> Prediction:
             f"{type(estimator).__name__}: pass one, or describe the items of each label."
         )
     drawn = spread_draws(number)
-    model = getattr(estimator, "cluster_model", "single")
-    if not isinstance(drawn, Prediction) or not isinstance(model, str):
-        kind = "a model at a gamma" if isinstance(drawn, Prediction) else "a classifier"
+    if not isinstance(drawn, Prediction):
         raise ValueError(
-            f"the clusters of {kind} have no parameters in the units of the data: fit with "
+            "the clusters of a classifier have no parameters in the units of the data: fit with "
             'cluster_model="single" or "mixture", or describe the items of each label.'
         )
     return drawn

@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 import bayesclust as bc
-from bayesclust.estimators import AtGamma
 from bayesclust.estimators.cluster_models import principal_components
 from bayesclust.families import FAMILIES, DiagonalGaussian, FullGaussian, Product
 from bayesclust.families.gaussian_tied import BoundTiedGaussian
@@ -333,8 +332,6 @@ X = np.random.default_rng(0).normal(size=(len(Z), 2))
 FIT = Fit(X, FullGaussian().bind(X))
 CLASSES = Fit(X, FullGaussian().bind(X))
 CLASSES.spread_draws = lambda number: ClassifierPrediction(None, np.zeros((2, len(Z))))
-AT_GAMMA = Fit(X, FullGaussian().bind(X))
-AT_GAMMA.cluster_model = AtGamma(1.0)
 ROWS = """
 bc.cluster_profiles(FIT.posterior_)
     TypeError: the estimator must be a fitted TVClust, whose clusters have densities; got DataTree:
@@ -345,9 +342,6 @@ bc.cluster_profiles(bc.DCRC(2))
 bc.cluster_profiles(CLASSES)
     ValueError: the clusters of a classifier have no parameters in the units of the data: fit with
     cluster_model="single" or "mixture", or describe the items of each label.
-bc.cluster_profiles(AT_GAMMA)
-    ValueError: the clusters of a model at a gamma have no parameters in the units of the data: fit
-    with cluster_model="single" or "mixture", or describe the items of each label.
 bc.cluster_profiles(FIT, [0, 1])
     ValueError: labels must have shape (16,); got (2,): pass one label per item.
 bc.plots.profiles(FIT, axes=[])

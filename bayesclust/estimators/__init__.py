@@ -4,7 +4,7 @@ from bayesclust._lazy import attach
 
 NAMES = {
     "dcrc": "DCRC",
-    "gamma_path": "AtGamma limit_path",
+    "gamma_path": "limit_path",
     "minimal_modification": "MinimalModification",
     "mpck_means": "MPCKMeans",
     "rdp_means": "DPMeans RDPMeans",

@@ -190,17 +190,12 @@ def plan(
 
 def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dict[str, Any]:
     """Divergence, penalty, xi and starting labels for `RDPMeans`."""
-    settings = tree.settings_of(posterior)
-    if isinstance(settings.get("cluster_model"), dict):
-        raise ValueError(
-            "the posterior is of a fit at a gamma, whose limit is known: use its limit_."
-        )
     draws = tree.group(posterior, "posterior")
     n_items = tree.stacked_partitions(posterior).shape[1]
     given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
     labels = start_labels(given, n_items)
     assert labels is not None
-    family = getattr(posterior, "family", None) or settings.get("family")
+    family = getattr(posterior, "family", None) or tree.settings_of(posterior).get("family")
     if divergence is None and not (isinstance(family, Family) or family in FAMILIES):
         raise ValueError(
             "the posterior does not say which family it is of: "

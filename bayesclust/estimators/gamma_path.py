@@ -1,9 +1,8 @@
-"""The way from TVClust to its small-variance limit: the model at one gamma, the path over many."""
+"""The way from TVClust to its small-variance limit, over many gammas."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -32,44 +31,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
 GAMMAS = 13
-
-
-@dataclass(frozen=True)
-class AtGamma:
-    """TVClust on the way to its small-variance limit: a value of ``TVClust(cluster_model=...)``.
-
-    An item weighs gamma, in units of one over the limit's divergence (Gaussian clusters of variance
-    1 / (2 gamma)). Family, partition prior and noise follow from the limit; the partition alone is
-    learned. `bayesclust.limit_path` follows many gammas.
-
-    Parameters
-    ----------
-    gamma : float
-    limit : RDPMeans, DPMeans or None, default None
-        Gives lambda, xi and the divergence, of single clusters; it is fitted first if it is not
-        yet. None is `RDPMeans` with its defaults and the same `random_state`.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If gamma is not positive, or the limit is no such `RDPMeans`.
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> short = {"num_chains": 2, "num_warmup": 20, "num_samples": 20, "random_state": 0}
-    >>> model = bc.estimators.AtGamma(100.0, limit=bc.DPMeans(penalty=9.0))
-    >>> est = bc.TVClust(cluster_model=model, **short).fit([[0.0], [0.5], [8.0], [8.5]])
-    >>> est.labels_, est.limit_.labels_
-    (array([0, 0, 1, 1]), array([0, 0, 1, 1]))
-    """
-
-    gamma: float
-    limit: MeansClusterer | None = None
-
-    def __post_init__(self) -> None:
-        checks.check_positive(self.gamma, "gamma")
-        or_default(self.limit, None)
 
 
 def or_default(limit: MeansClusterer | None, seed: int | Generator | None) -> MeansClusterer:
@@ -110,31 +71,6 @@ def fitted_limit(
     return limit
 
 
-def limit_problem(
-    limit: MeansClusterer, items: FloatArray, constraints: list[Constraints]
-) -> tuple[Problem, Xi]:
-    """What J depends on, and xi as the problem's graph reads it."""
-    graph, xi = path_model.pose_answers(limit.xi_, constraints, len(items))
-    points = limit._problem.divergence.points(items)
-    return Problem.of(points, limit._problem.divergence, graph, limit.penalty_), xi
-
-
-def model_at(
-    gamma: float, limit: MeansClusterer, problem: Problem, constraints: list[Constraints]
-) -> path_model.PathModel:
-    """The model at gamma whose limit a fitted RDPMeans is."""
-    data = problem.points, problem.divergence, problem.penalty
-    return path_model.PathModel.at(gamma, *data, limit.xi_, constraints)
-
-
-def limit_in_words(limit: MeansClusterer) -> dict[str, Any]:
-    """What a fitted limit has come to, for the settings recorded with the draws."""
-    xi = limit.xi_
-    if isinstance(xi, dict):
-        xi = {name: rows.tolist() for name, rows in xi.items()}
-    return {"divergence": repr(limit.divergence), "penalty": limit.penalty_, "xi": xi}
-
-
 def limit_path(
     X: ArrayLike,
     *,
@@ -164,7 +100,8 @@ def limit_path(
         In units of 1 / D. None takes 13, in equal ratios, from where one cluster has the spread of
         all items to where differences of J by lambda / (100 n) decide.
     limit : RDPMeans, DPMeans or None, default None
-        Gives lambda, xi and D, as for `bayesclust.estimators.AtGamma`.
+        Gives lambda, xi and D, of single clusters; it is fitted first if it is not yet. None is
+        `RDPMeans` with its defaults and the same `random_state`.
     sampler : {"collapsed", "gibbs"}, default "collapsed"
     num_chains, num_warmup, num_samples : int, default 4, 200, 250
         Chains, and at each gamma the sweeps of each before its first draw, and draws of each.
@@ -223,7 +160,9 @@ def limit_path(
     constraints = check_constraints(constraints, len(items))
     base.check_draws_fit_in_memory(len(items), num_chains, num_samples)
     found = fitted_limit(unfitted, X, constraints, items)
-    problem, xi = limit_problem(found, items, constraints)
+    graph, xi = path_model.pose_answers(found.xi_, constraints, len(items))
+    divergence = found._problem.divergence
+    problem = Problem.of(divergence.points(items), divergence, graph, found.penalty_)
     wanted = default_gammas(problem) if given is None else given
 
     make = SAMPLERS[sampler]
@@ -233,7 +172,7 @@ def limit_path(
     drawn: list[Any] = []
     energies: list[FloatArray] = []
     for gamma in wanted:
-        model = model_at(float(gamma), found, problem, constraints)
+        model = path_model.PathModel.at(float(gamma), problem, found.xi_, constraints)
         if last is None:
             embedding = model.problem.family.embedding()
             last = [

@@ -16,9 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesclust import checks
 from bayesclust.constraints.base import Constraints
-from bayesclust.estimators import base, cluster_models, gamma_path
+from bayesclust.estimators import base, cluster_models
 from bayesclust.estimators.base import AUTO, BLOCKED, COLLAPSED, SINGLE
-from bayesclust.estimators.gamma_path import AtGamma
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
@@ -66,7 +65,7 @@ class TVClust(base.ConstrainedClusterer):
         "mixed" (columns in families of their kinds, which `describe_columns` tells, words of a
         DataFrame among them), or an object of `bayesclust.families`. The width of its base measure
         is learned, in units of the data, unless fixed there.
-    cluster_model : {"auto", "single", "mixture"} or AtGamma, default "auto"
+    cluster_model : {"auto", "single", "mixture"}, default "auto"
         What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
         which constraints group, for classes that are no ellipses. "auto" compares models in short
         runs on four fifths of the constraints by how well they predict the rest: both of these, of
@@ -75,9 +74,7 @@ class TVClust(base.ConstrainedClusterer):
         of rows of length one with "von_mises_fisher"; then classifiers of 2, 3, 4, 6, ... classes,
         DCRC's data term, which has no density and takes no new item for a new cluster. A family
         other than "gaussian" is kept, without classifiers. With fewer than 10 constraints, and for
-        samplers other than "collapsed", which "mixture" needs too, "auto" is "single". An
-        `estimators.AtGamma` is the model on the way to its small-variance limit, for "collapsed"
-        and "gibbs".
+        samplers other than "collapsed", which "mixture" needs too, "auto" is "single".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.
@@ -128,8 +125,6 @@ class TVClust(base.ConstrainedClusterer):
         With ``cluster_model="auto"`` and 10 constraints or more, else None: for each model that was
         tried the mean log probability of the constraints held out (score), how far that lies behind
         the best and its standard error, clusters found, processor seconds, and which was chosen.
-    limit_ : RDPMeans
-        Only with ``cluster_model=AtGamma(...)``: the limit, fitted.
     responsibilities_ : ndarray of shape (n, K)
         Only "variational": probability of each component for each item, first those of the clusters
         of `labels_`, which are the items' most probable components (`loss` is not used).
@@ -175,7 +170,7 @@ class TVClust(base.ConstrainedClusterer):
     sampler: str | Sampler | VariationalSettings = COLLAPSED
     _: KW_ONLY
     family: str | Family = "gaussian"
-    cluster_model: str | AtGamma = AUTO
+    cluster_model: str = AUTO
     power: float | None = None
     partition_prior: PartitionPrior | Nested | str | None = None
     num_chains: int = 4
@@ -236,7 +231,7 @@ class TVClust(base.ConstrainedClusterer):
                 "leave it out."
             )
         seed = base.run_seed(self.random_state, checkpoint)
-        items, given = self._read(X, y, constraints, seed)
+        items, given = self._read(X, y, constraints)
         if self.num_samples is None:
             schedule = replace(schedule, num_samples=usual_draws(len(items)))
         settings = self._settings()
@@ -386,7 +381,7 @@ class TVClust(base.ConstrainedClusterer):
     def start_chains(self, X: ArrayLike, constraints: Any, rng: Generator) -> list[Chain]:
         """The chains of a fit at their starts, for those who advance them themselves."""
         self._check_settings()
-        items, given = self._read(X, None, constraints, rng)
+        items, given = self._read(X, None, constraints)
         problem = self._pose(items, given, rng, densities=True)
         rngs = rng.spawn(self.num_chains)
         sampler: Any = self.sampler
@@ -400,50 +395,23 @@ class TVClust(base.ConstrainedClusterer):
     def _check_settings(self) -> Schedule:
         """Refuse settings that do not exist or do not go together."""
         check_sampler(self.sampler, self.moves, as_nested(self.partition_prior))
-        if isinstance(self.cluster_model, AtGamma):
-            self._check_gamma()
-        else:
-            cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler)
+        cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler)
         checks.check_int(self.num_chains, "num_chains")
         checks.n_threads(self.n_jobs)
         number = MOST_DRAWS if self.num_samples is None else self.num_samples
         schedule = base.check_schedule(self.num_warmup, number)
         return replace(schedule, thinning=checks.check_int(self.thinning, "thinning"))
 
-    def _check_gamma(self) -> None:
-        """Refuse settings that the model at gamma does not have, or that follow from its limit."""
-        if not isinstance(self.sampler, str) or self.sampler not in SAMPLERS:
-            names = " or ".join(f'"{name}"' for name in SAMPLERS)
-            raise ValueError(
-                f"sampler={self.sampler!r} does not sample the model at a gamma: choose {names}."
-            )
-        usual = {"family": "gaussian", "power": None, "partition_prior": None}
-        for name, default in usual.items():
-            value = getattr(self, name)
-            if not (isinstance(value, type(default)) and value == default):
-                raise ValueError(
-                    f"{name} is given, and at a gamma it follows from the limit: leave it out."
-                )
-
     def _read(
-        self, X: ArrayLike, y: object, constraints: Any, seed: int | Generator | None
+        self, X: ArrayLike, y: object, constraints: Any
     ) -> tuple[FloatArray, list[Constraints]]:
-        """Validate the data; at a gamma, fit the limit that the model is scaled to."""
-        model = self.cluster_model
+        """Validate the data."""
+        family = get_family(self.family)
         self._words: Words = {}
-        if isinstance(model, AtGamma):
-            limit = gamma_path.or_default(model.limit, seed)
-            missing = gamma_path.takes_missing(limit)
-        else:
-            family = get_family(self.family)
-            missing = family.takes_missing
-            if isinstance(family, Mixed):
-                X, self._words = read_words(X)
-        read = partial(checks.check_items, missing=missing)
-        items, given = base.read_input(self, X, y, constraints, read=read)
-        if isinstance(model, AtGamma):
-            self.limit_ = gamma_path.fitted_limit(limit, X, given, items)
-        return items, given
+        if isinstance(family, Mixed):
+            X, self._words = read_words(X)
+        read = partial(checks.check_items, missing=family.takes_missing)
+        return base.read_input(self, X, y, constraints, read=read)
 
     def _pose(
         self,
@@ -454,14 +422,11 @@ class TVClust(base.ConstrainedClusterer):
         densities: bool = False,
         store: Checkpoint | None = None,
     ) -> TVClustProblem:
-        """The model and the data, chosen or scaled to gamma where asked for.
+        """The model and the data, chosen where asked for.
 
         With `densities` only models that have a density of the items are chosen from.
         """
         model = self.cluster_model
-        if isinstance(model, AtGamma):
-            problem, _ = gamma_path.limit_problem(self.limit_, items, constraints)
-            return gamma_path.model_at(model.gamma, self.limit_, problem, constraints).problem
         candidates = cluster_models.Candidates(
             items, self.family, self.partition_prior, tuple(self._words)
         )
@@ -489,9 +454,6 @@ class TVClust(base.ConstrainedClusterer):
             settings["sampler"] = VARIATIONAL
         elif callable(self.sampler):
             settings["sampler"] = f"{self.sampler.__module__}.{self.sampler.__qualname__}"
-        if isinstance(self.cluster_model, AtGamma):
-            limit = gamma_path.limit_in_words(self.limit_)
-            settings["cluster_model"] = {"gamma": self.cluster_model.gamma, "limit": limit}
         return settings
 
     def _maximise_bound(
@@ -522,14 +484,13 @@ class TVClust(base.ConstrainedClusterer):
         check_is_fitted(self)
         problem = self._problem
         classifier = isinstance(problem, ClassifierProblem)
-        reduction = getattr(self, "reduction_", None)  # the model at a gamma has none
         if self._words:
             X, _ = read_words(X, self._words)
         missing = not classifier and problem.family.takes_missing
         items = checks.check_items(X, least=1, missing=missing)
         base.describe_columns_of_new(self, X)
-        if reduction is not None:
-            items = reduction.transform(items)
+        if self.reduction_ is not None:
+            items = self.reduction_.transform(items)
         rows = items if classifier else problem.family.transform(items)
         return self.spread_draws(MAX_DRAWS), rows
 

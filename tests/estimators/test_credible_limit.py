@@ -122,8 +122,6 @@ def test_the_family_decides_the_divergence(X):
 
 ROUND = {"settings": {"family": "gaussian_spherical"}}
 ROWS = """
-limit(tree(settings={'cluster_model': {'gamma': 1.0}}), X)
-    ValueError: the posterior is of a fit at a gamma, whose limit is known: use its limit_.
 limit(tree(), X)
     ValueError: the posterior does not say which family it is of: pass its divergence, or the
     fitted estimator.

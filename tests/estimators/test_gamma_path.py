@@ -1,6 +1,5 @@
-"""TVClust at gamma, and the path of gammas to RDP-means."""
+"""The path of gammas from TVClust to RDP-means."""
 
-import pickle
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from sklearn.base import clone
 
 import bayesclust as bc
-from bayesclust.estimators import AtGamma
 from bayesclust.estimators.gamma_path import default_gammas
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import link_graph
@@ -48,45 +46,15 @@ def path(data, links, limit):
     return bc.limit_path(data.X, constraints=links, limit=limit, **SHORT)
 
 
-@pytest.mark.parametrize("sampler", ["collapsed", "gibbs"])
-def test_at_large_gamma_the_posterior_is_the_limit(data, links, limit, sampler):
-    est = bc.TVClust(sampler, cluster_model=AtGamma(1e6, limit=limit), **SHORT).fit(
-        data.X, constraints=links, init=limit
-    )
-    draws = est.posterior_["posterior"]["z"].values.reshape(-1, 60)
-    assert (draws == draws[0]).all()
-    assert bc.metrics.variation_of_information(est.labels_, limit.labels_) == 0.0
-    assert est.limit_ is limit
-    assert {"evidence_same", "evidence_different", "concentration"} <= set(
-        est.posterior_["posterior"]
-    )
-    np.testing.assert_allclose(est.posterior_["posterior"]["evidence_same"], 1e6 * limit.xi_[0])
-    assert est._problem.partition_prior.log_fixed < -1e6
-
-
-def test_new_items_are_seen_at_large_gamma(data):
-    est = bc.TVClust(cluster_model=AtGamma(1e6, limit=bc.DPMeans(penalty=40.0)), **SHORT).fit(
-        data.X, init=data.y
-    )
-    assert (est.predict(data.X) == est.labels_).all()
-    # a new item costs the penalty alone, and n / (n + 1) of its squared distance in a cluster of n
-    # = 20
-    centre, radius = data.X[data.y == 0].mean(axis=0), np.sqrt(est.limit_.penalty_ * 21 / 20)
-    near, far = centre - [[0.99 * radius, 0.0], [1.01 * radius, 0.0]]
-    np.testing.assert_allclose(est.predict_novelty([near, far]), [0.0, 1.0], atol=1e-12)
-
-
 def test_a_limit_that_is_not_fitted_is_fitted_as_a_copy(data, links):
+    given = {"constraints": links, "gammas": [2.0], **SHORT}
     limit = bc.RDPMeans(n_clusters=3, xi=2.0, random_state=0)
-    est = bc.TVClust(cluster_model=AtGamma(2.0, limit=limit), **SHORT).fit(
-        data.X, constraints=links
-    )
+    path = bc.limit_path(data.X, limit=limit, **given)
     assert not hasattr(limit, "labels_")
     expected = clone(limit).fit(data.X, constraints=links)
-    np.testing.assert_array_equal(est.limit_.labels_, expected.labels_)
-    plain = bc.TVClust(cluster_model=AtGamma(2.0), **SHORT).fit(data.X, constraints=links).limit_
+    np.testing.assert_array_equal(path["limit_labels"], expected.labels_)
     default = bc.RDPMeans(random_state=0).fit(data.X, constraints=links)
-    assert (plain.penalty_, plain.xi_) == (default.penalty_, default.xi_)
+    assert bc.limit_path(data.X, **given).attrs["penalty"] == default.penalty_
 
 
 def test_the_path_arrives_at_rdp_means(path, limit):
@@ -141,25 +109,6 @@ def test_answers_of_all_kinds_and_sources(data, links):
     end = path.sel(statistic="mean").isel(gamma=-1)
     assert float(end["vi"]) < 1e-9
     assert float(end["energy"]) == pytest.approx(path.attrs["limit_objective"], rel=1e-2)
-    est = bc.TVClust(cluster_model=AtGamma(2.0, limit=limit), **SHORT).fit(
-        data.X, constraints=[sources, triplets]
-    )
-    draws = est.posterior_["posterior"]
-    np.testing.assert_allclose(draws["evidence_same"][0, 0], [10.0, 2.0])
-    np.testing.assert_allclose(draws["evidence_different"][0, 0], [10.0, 4.0])
-    np.testing.assert_allclose(draws["costs"][0, 0, 0], -6.0 * np.eye(3))
-    table = bc.constraint_credibility(est).groupby("view")
-    assert (table["elpd_loo"].max() > -0.01).all()  # log(1 / (1 + 2 exp(-6))) and more
-    assert set(bc.constraint_ppc(est)["view"]) == {"links", "triplets"}
-
-
-def test_a_fit_survives_pickling(rng):
-    X = rng.normal(size=(20, 3))
-    model = AtGamma(2.0, limit=bc.DPMeans(n_clusters=2, divergence="mahalanobis"))
-    est = bc.TVClust(cluster_model=model, **SHORT).fit(X)
-    again = pickle.loads(pickle.dumps(est))
-    np.testing.assert_array_equal(again.predict_proba(X[:4]), est.predict_proba(X[:4]))
-    np.testing.assert_array_equal(again.limit_.labels_, est.limit_.labels_)
 
 
 def test_a_path_is_in_the_units_of_its_divergence(rng):
@@ -182,34 +131,18 @@ def test_gammas_go_from_one_cluster_to_far_beyond(rng):
 
 
 X = np.arange(12.0).reshape(6, 2)
-HOLES = [[1, np.nan], [2, 2], [3, 3]]
 TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
 
 
-def at_gamma(gamma=1.0, limit=None, X=X, sampler="collapsed", constraints=None, **settings):
-    est = bc.TVClust(sampler, cluster_model=AtGamma(gamma, limit=limit), **settings)
-    return est.fit(X, constraints=constraints)
-
-
 ROWS = """
-at_gamma(sampler='blocked')
-    ValueError: sampler='blocked' does not sample the model at a gamma: choose "collapsed" or
-    "gibbs".
-at_gamma(family='multinomial')
-    ValueError: family is given, and at a gamma it follows from the limit: leave it out.
-at_gamma(partition_prior='pitman_yor')
-    ValueError: partition_prior is given, and at a gamma it follows from the limit: leave it
-    out.
-at_gamma(limit=bc.RDPMeans(penalty=3.0).fit(X[:5]))
+bc.limit_path(X, sampler='blocked')
+    ValueError: sampler must be "collapsed" or "gibbs"; got 'blocked'.
+bc.limit_path(X, limit=bc.RDPMeans(penalty=3.0).fit(X[:5]))
     ValueError: limit was fitted to 5 items with 2 columns, but X has shape (6, 2): fit it to
     the same X, or pass it unfitted.
-at_gamma(limit=bc.RDPMeans(penalty=3.0).fit(X), constraints=TRIPLETS)
+bc.limit_path(X, limit=bc.RDPMeans(penalty=3.0).fit(X), constraints=TRIPLETS)
     ValueError: the limit was fitted to other constraints than these, 'triplets' of 1 sources:
     fit it with the same, or pass it unfitted.
-at_gamma(limit=bc.RDPMeans(divergence='poisson'), X=HOLES)
-    ValueError: no model at gamma is known for the divergence SeenCells, only for those of
-    whole data by mahalanobis, standardized, euclidean, kl, bernoulli, poisson, categorical:
-    choose one of these.
 bc.limit_path(X, limit=bc.RDPMeans(cluster_model='mixture'))
     ValueError: limit has cluster_model="mixture", and the model at a gamma is known for single
     clusters: pass another limit.

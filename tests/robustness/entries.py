@@ -150,7 +150,6 @@ OWN: dict[str, tuple[str, Any]] = {
     "InteractiveSession.load.query_strategy": ("optional query strategy", None),
     "partition_priors.*.gamma": ("amount", 1.0),
     "partition_priors.*.discount": ("prior", (1.0, 3.0)),
-    "estimators.AtGamma.gamma": ("(0, inf)", 1.0),
     "limit_path.limit": ("object", bc.DPMeans(penalty=200.0)),
     "*.from_posterior.posterior": ("tree", world.linked),
     "MPCKMeans.max_iter": ("natural", 50),

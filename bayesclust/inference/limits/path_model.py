@@ -31,7 +31,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, ClassVar, override
 
 import numpy as np
@@ -196,17 +195,16 @@ class PathModel:
     def at(
         cls,
         gamma: float,
-        points: FloatArray,
-        divergence: Divergence,
-        penalty: float,
+        limit: Problem,
         confidence: Confidence,
         constraints: Sequence[Constraints] = (),
     ) -> PathModel:
         """Scale the model; gamma is in units of 1 / D. Constraints' own noise is not used."""
-        family = family_at(gamma, points, divergence)
-        peaks = divergence.log_peaks(points, gamma)
+        points = limit.points
+        family = family_at(gamma, points, limit.divergence)
+        peaks = limit.divergence.log_peaks(points, gamma)
         known = tuple(one.with_noise(_noise_at(gamma, confidence, one)) for one in constraints)
-        log_alpha = -gamma * penalty - log_kappa(family, peaks)
+        log_alpha = -gamma * limit.penalty - log_kappa(family, peaks)
         n = len(points)
         apart = np.arange(n)
         constant = float(peaks.sum()) - log_alpha - float(gammaln(n))
@@ -251,13 +249,7 @@ def path_divergence(divergence: Divergence) -> Divergence:
 def family_at(gamma: float, points: FloatArray, divergence: Divergence) -> BoundFamily:
     """The family whose limit the divergence is, at gamma and bound to points."""
     family: BoundFamily = path_divergence(divergence).at_gamma(points, gamma)
-    # a partial, unlike a function made here, can be pickled
-    return replace(family, reader=partial(_read, divergence, family.reader))
-
-
-def _read(divergence: Divergence, scale: Any, X: Any) -> FloatArray:
-    points = divergence.points(X, least=1)
-    return np.asarray(points if scale is None else scale(points))
+    return replace(family, reader=divergence.points)
 
 
 def log_kappa(family: BoundFamily, log_peaks: FloatArray) -> float:

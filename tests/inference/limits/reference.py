@@ -126,8 +126,8 @@ class Case(NamedTuple):
 
     def model(self, weight: float) -> PathModel:
         """TVClust at the gamma that makes gamma times the penalty what is asked for."""
-        data = self.problem.points, self.problem.divergence, self.problem.penalty
-        return PathModel.at(weight / data[-1], *data, self.confidence, self.constraints)
+        gamma = weight / self.problem.penalty
+        return PathModel.at(gamma, self.problem, self.confidence, self.constraints)
 
 
 def random_case(

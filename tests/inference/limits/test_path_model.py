@@ -17,7 +17,8 @@ from bayesclust.inference.limits.path_model import (
     path_divergence,
     pose_answers,
 )
-from bayesclust.inference.limits.rdp_means import means, new_state, visit
+from bayesclust.inference.limits.answers import link_graph
+from bayesclust.inference.limits.rdp_means import Problem, means, new_state, visit
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
 from bayesclust.models.joint import log_joint
 from tests.constraints.test_contract import random_constraints
@@ -184,9 +185,10 @@ def test_answers_that_the_limit_does_not_know_are_refused(rng):
 def test_costs_that_no_noise_has_in_its_limit_are_refused():
     triplets = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=3)
     costs = {"triplets": np.array([[[0.0, 1, 1], [1, 0.5, 1], [1, 1, 0.0]]])}
+    limit = Problem.of(np.eye(3), SQUARED, link_graph([], 3), 1.0)
     message = r"^the right answers of 'triplets' cost \[0.0, 0.5, 0.0\] under the three truths"
     with pytest.raises(ValueError, match=message):
-        PathModel.at(1.0, np.eye(3), SQUARED, 1.0, costs, [triplets])
+        PathModel.at(1.0, limit, costs, [triplets])
 
 
 # --- noise by its weights of evidence
