@@ -90,27 +90,19 @@ def cost_rows(xi: Mapping[str, Any], constraints: Sequence[Constraints]) -> dict
 
 
 def _rows(value: Any, given: Constraints, what: str) -> FloatArray:
-    """The rows or tables of the sources: a number, one for all, or a dict of these by source."""
-    rows = given.unit_confidence()
-    alike = not isinstance(value, Mapping)
-    by_source = dict.fromkeys(range(given.n_sources), value) if alike else value
-    if set(by_source) != set(range(given.n_sources)):
+    """A row or table for each source, from a number, from one for all, or from one for each."""
+    unit = given.unit_confidence()
+    own = checks.real_array(value, what)
+    if own.shape not in ((), unit.shape[1:], unit.shape):
         raise ValueError(
-            f"{what} is for the sources {sorted(value)}, but the answers come from "
-            f"{given.n_sources} numbered from 0: give each an entry."
+            f"{what} has shape {own.shape}: pass a number, or shape {unit.shape[1:]} for all "
+            f"sources or {unit.shape} for each."
         )
-    for source, one in by_source.items():
-        where = what if alike else f"{what}[{source!r}]"
-        if isinstance(one, Real):
-            rows[source] *= checks.number_between(one, where, "[0, inf)")
-            continue
-        table = np.asarray(one, dtype=object)
-        if table.shape != rows[source].shape:
-            shape = "a pair" if given.is_links else f"{rows[source].shape} costs"
-            raise TypeError(f"{where} must be a number or {shape}; got {one!r}.")
-        for at, cost in np.ndenumerate(table):
-            rows[source][at] = checks.number_between(cost, f"{where}{list(at)}", "[0, inf)")
-    return rows
+    # tables of triplets may have any costs, such as those of `xi_`
+    least = 0.0 if given.is_links or own.ndim == 0 else -np.inf
+    if not (np.isfinite(own) & (own >= least)).all():
+        raise ValueError(f"{what} must hold numbers from 0 on; got {checks.shown(value)}.")
+    return unit * own if own.ndim == 0 else np.broadcast_to(own, unit.shape)
 
 
 def shown_confidence(xi: Xi, constraints: Sequence[Constraints]) -> Any:
@@ -253,28 +245,26 @@ def _scale(
     return gamma, max(float((halves + fit).mean()) / gamma, 1e-3 * within)
 
 
-def _confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> dict[int, Any]:
-    """xi of each source of constraints."""
+def _confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> FloatArray:
+    """xi of each source of constraints, (S, 2) of links and (S, 3, 3) of triplets."""
     means_of = {
         name: draws[stored].mean(("chain", "draw")).to_numpy().astype(np.float64)
         for name, stored in given.parameters.items()
     }
     if "confusion" in means_of:
-        return dict(enumerate(-np.log(np.maximum(means_of["confusion"], 1e-12)) / gamma))
+        return np.asarray(-np.log(np.maximum(means_of["confusion"], 1e-12)) / gamma)
     if given.is_links:
         p, q = means_of["p"], means_of["q"]
         odds = np.log(np.stack([p / (1.0 - q), q / (1.0 - p)], axis=1))
     else:
         eps = means_of["noise"]
         odds = np.log((1.0 - eps) / (eps / 2.0))[:, None]
-    found: dict[int, Any] = {}
-    for source, row in enumerate(odds / gamma):
-        if (row <= 0).any():
-            warn(
-                f"source {source} of {given.name!r} is as likely wrong as right in this posterior: "
-                "it is left aside (xi = 0); correct its answers if they mean their opposite.",
-                UserWarning,
-            )
-            row = np.zeros_like(row)
-        found[source] = tuple(row.tolist()) if len(row) == 2 else float(row[0])
-    return found
+    useless = (odds <= 0).any(axis=1)
+    for source in np.flatnonzero(useless):
+        warn(
+            f"source {source} of {given.name!r} is as likely wrong as right in this posterior: it "
+            "is left aside (xi = 0); correct its answers if they mean their opposite.",
+            UserWarning,
+        )
+    odds[useless] = 0.0
+    return np.asarray((odds if given.is_links else -odds[..., None] * np.eye(3)) / gamma)

@@ -95,7 +95,7 @@ def limit_path(
     Parameters
     ----------
     X : array-like of shape (n, d)
-    constraints : Constraints, list of Constraints or None, default None
+    constraints : PairwiseConstraints, list of them or None, default None
     gammas : array-like of shape (g,) or None, default None
         In units of 1 / D. None takes 13, in equal ratios, from where one cluster has the spread of
         all items to where differences of J by lambda / (100 n) decide.
@@ -157,7 +157,7 @@ def limit_path(
     unfitted = or_default(limit, random_state)
     items = checks.check_items(X, missing=takes_missing(unfitted))
     n_jobs = checks.n_threads(n_jobs, cells=items.size)
-    constraints = check_constraints(constraints, len(items))
+    constraints = check_constraints(constraints, len(items), needs="links")
     base.check_draws_fit_in_memory(len(items), num_chains, num_samples)
     found = fitted_limit(unfitted, X, constraints, items)
     graph, xi = path_model.pose_answers(found.xi_, constraints, len(items))

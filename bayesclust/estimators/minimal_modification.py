@@ -5,13 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from bayesclust.checks import check_int, number_between, true_labels
+from bayesclust.checks import check_int, number_between, real_array, true_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.statements import Statement
 from bayesclust.estimators.base import ConstrainedClusterer, given_labels, read_input, warn
@@ -94,8 +93,6 @@ class MinimalModification(ConstrainedClusterer):
     violated_ : DataFrame
         The constraints that `labels_` does not satisfy: constraints (name), row, what (in words),
         weight (infinite for hard ones).
-    weights_ : dict of arrays
-        By name, the weight of each constraint; 0 for those that were left out.
     precision_ : float
         gamma.
 
@@ -164,10 +161,9 @@ class MinimalModification(ConstrainedClusterer):
         constraints : view, rules, list of them or None, default None
             Of any kind. Of a triplet, "yes" says that j is with i wherever k is, "no" the same of
             k, and "dnk" nothing.
-        credibility : DataFrame, array-like of shape (m,) or None, default None
-            Probability that each constraint is right: a table from
-            `bayesclust.constraint_credibility`, matched by names, or one number for each, in order.
-            Those without one are hard.
+        credibility : array-like of shape (m,) or None, default None
+            Probability that each constraint is right, in order, such as the column of that name of
+            `bayesclust.constraint_credibility`. Hard ones, as all are by default, have 1.
 
         Returns
         -------
@@ -178,7 +174,7 @@ class MinimalModification(ConstrainedClusterer):
         points, given = read_input(self, X, y, constraints, needs="statements")
         seen = start_partition(DPMeans() if partition is None else partition, points)
         stated = state_constraints(given, int(seen.max()) + 1 + self.new_clusters)
-        right = stated.probabilities(credibility)
+        right = probabilities(credibility, len(stated.statements))
         with np.errstate(divide="ignore"):
             weights = np.maximum(np.log(right) - np.log1p(-right), 0.0)
         weights[stated.unsure] = 0.0
@@ -253,7 +249,6 @@ class MinimalModification(ConstrainedClusterer):
         self.moved_: IntArray = np.flatnonzero(found.labels != seen)
         self.cost_, self.objective_, self.bound_ = found.cost, found.objective, found.bound
         self.gap_ = found.objective - found.bound
-        self.weights_ = stated.by_name(weights)
         self.violated_ = stated.violated(found.labels, weights)
 
 
@@ -278,49 +273,29 @@ def start_partition(partition: Any, points: FloatArray) -> IntArray:
     return array.astype(np.int64)
 
 
+def probabilities(credibility: Any, m: int) -> FloatArray:
+    """The probability that each of m constraints is right, 1 where none is given."""
+    if credibility is None:
+        return np.ones(m)
+    found = real_array(credibility, "credibility")
+    if found.shape != (m,):
+        raise ValueError(
+            f"credibility has shape {found.shape}, but there are {m} constraints: pass one "
+            "probability for each, in order."
+        )
+    outside = ~((found >= 0) & (found <= 1))
+    if outside.any():
+        at = int(np.argmax(outside))
+        raise ValueError(f"credibility[{at}] is {found[at]}: pass probabilities from 0 to 1.")
+    return found
+
+
 class Stated(NamedTuple):
     """The statements of all constraints, row by row."""
 
     statements: list[Statement]
     origin: list[tuple[str, int]]  # name of the view or rules, and row
     unsure: BoolArray  # answers "don't know"
-
-    def probabilities(self, credibility: Any) -> FloatArray:
-        """Return the probability that each is right, 1 where it is not given."""
-        found = np.ones(len(self.statements))
-        if hasattr(credibility, "columns"):
-            for column in ("view", "credibility"):
-                if column not in credibility.columns:
-                    raise ValueError(
-                        f"credibility has no column {column!r}: pass a table from "
-                        "bayesclust.constraint_credibility."
-                    )
-            for name, rows in self.by_name(np.arange(len(found))).items():
-                own = credibility.loc[credibility["view"] == name, "credibility"]
-                if len(own) not in (0, len(rows)):
-                    raise ValueError(
-                        f"credibility has {len(own)} rows about {name!r}, but there are "
-                        f"{len(rows)} constraints of that name: pass the table of a fit to these "
-                        "constraints."
-                    )
-                found[rows] = own.to_numpy(dtype=np.float64) if len(own) else 1.0
-        elif credibility is not None:
-            found = np.asarray(credibility, dtype=np.float64)
-            if found.shape != (len(self.statements),):
-                raise ValueError(
-                    f"credibility has shape {found.shape}, but there are {len(self.statements)} "
-                    "constraints: pass one probability for each, in order."
-                )
-        outside = ~((found >= 0) & (found <= 1))
-        if outside.any():
-            at = int(np.argmax(outside))
-            raise ValueError(f"credibility[{at}] is {found[at]}: pass probabilities from 0 to 1.")
-        return found
-
-    def by_name(self, values: Any) -> dict[str, Any]:
-        """Return values of the rows by the name of their object."""
-        grouped = groupby(range(len(values)), key=lambda at: self.origin[at][0])
-        return {name: values[list(rows)] for name, rows in grouped}
 
     def violated(self, labels: IntArray, weights: FloatArray) -> pd.DataFrame:
         """Return the rows that weigh anything and that labels do not satisfy."""

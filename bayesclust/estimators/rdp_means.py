@@ -241,11 +241,12 @@ class RDPMeans(DPMeans):
         Only "mixture": the cost of a component, chosen as `penalty` is where it is None.
     xi : float, (float, float), dict or None, default None
         Confidence in answers, in units of D: a number; (xi1, xi2) for may-links and may-not-links;
-        or a dict by the names of the constraints, ``{"links": (2.0, 1.0), "triplets": 0.5}``, and
-        by sources within. Of triplets, what a true answer lowers J by, or the (3, 3) costs of
-        answers (columns) under each truth (row). None lets it grow from `xi0` to where held-out
-        answers are predicted best; infinity, and None with fewer than ten answers, without end as
-        in the paper. With more than 50,000 items, `xi` and `penalty` are chosen on a sample.
+        or a dict by the names of the constraints, ``{"links": (2.0, 1.0), "triplets": 0.5}``. Of
+        triplets, what a true answer lowers J by, or the (3, 3) costs of answers (columns) under
+        each truth (row). Arrays (sources, 2) and (sources, 3, 3) tell sources apart. None lets it
+        grow from `xi0` to where held-out answers are predicted best; infinity, and None with fewer
+        than ten answers, without end as in the paper. With more than 50,000 items, `xi` and
+        `penalty` are chosen on a sample.
     xi0 : float or None, default None
         Where growth starts: a thousandth of the mean divergence of items from their overall mean.
     xi_rate : float, default 2.0

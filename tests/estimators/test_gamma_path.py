@@ -96,16 +96,13 @@ def test_gammas_are_visited_once_and_in_order(data, limit):
     assert path["vi_within"][-1] < 1e-9  # nothing moves there
 
 
-def test_answers_of_all_kinds_and_sources(data, links):
-    triplets = bc.RelativeConstraints.sample(data.y, size=40, error_rate=0.05, seed=3)
+def test_answers_of_two_sources(data, links):
     sources = bc.PairwiseConstraints(
         links.items, links.answers, n_items=60, source=np.arange(len(links)) % 2
     )
-    xi = {"links": {0: 5.0, 1: (1.0, 2.0)}, "triplets": 3.0}
+    xi = {"links": [(5.0, 5.0), (1.0, 2.0)]}
     limit = bc.RDPMeans(penalty=40.0, xi=xi, n_init=20, random_state=0)
-    path = bc.limit_path(
-        data.X, constraints=[sources, triplets], limit=limit, gammas=[0.1, 1e4], **SHORT
-    )
+    path = bc.limit_path(data.X, constraints=sources, limit=limit, gammas=[0.1, 1e4], **SHORT)
     end = path.sel(statistic="mean").isel(gamma=-1)
     assert float(end["vi"]) < 1e-9
     assert float(end["energy"]) == pytest.approx(path.attrs["limit_objective"], rel=1e-2)
@@ -131,6 +128,7 @@ def test_gammas_go_from_one_cluster_to_far_beyond(rng):
 
 
 X = np.arange(12.0).reshape(6, 2)
+LINKS = bc.PairwiseConstraints([(0, 1)], [True], n_items=6)
 TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
 
 
@@ -140,9 +138,12 @@ bc.limit_path(X, sampler='blocked')
 bc.limit_path(X, limit=bc.RDPMeans(penalty=3.0).fit(X[:5]))
     ValueError: limit was fitted to 5 items with 2 columns, but X has shape (6, 2): fit it to
     the same X, or pass it unfitted.
-bc.limit_path(X, limit=bc.RDPMeans(penalty=3.0).fit(X), constraints=TRIPLETS)
-    ValueError: the limit was fitted to other constraints than these, 'triplets' of 1 sources:
-    fit it with the same, or pass it unfitted.
+bc.limit_path(X, limit=bc.RDPMeans(3.0, xi={'links': 1.0}).fit(X, constraints=LINKS))
+    ValueError: the limit was fitted to other constraints than these, none: fit it with the same,
+    or pass it unfitted.
+bc.limit_path(X, constraints=TRIPLETS)
+    TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about pairs
+    or labels alone: leave it out or choose another method.
 bc.limit_path(X, limit=bc.RDPMeans(cluster_model='mixture'))
     ValueError: limit has cluster_model="mixture", and the model at a gamma is known for single
     clusters: pass another limit.

@@ -176,7 +176,7 @@ def test_every_source_has_its_own_confidence(blobs):
     second = bc.PairwiseConstraints.sample(y, size=60, error_rate=0.3, seed=1, name="second")
     triplets = bc.RelativeConstraints.sample(y, size=90, error_rate=0.2, seed=2)
     costs = np.array([[0.0, 2.0, 1.0], [2.0, 0.0, 1.0], [0.7, 0.7, 0.0]])
-    xi = {"first": {0: 2.0, 1: (1.0, 0.5)}, "second": (0.3, 0.1), "triplets": costs}
+    xi = {"first": [(2.0, 2.0), (1.0, 0.5)], "second": (0.3, 0.1), "triplets": costs}
     est = bc.RDPMeans(penalty=12.0, xi=xi).fit(X, constraints=[first, second, triplets])
     z = est.labels_
     terms = costs[triplets.truths(z), triplets.answers].sum()
@@ -334,9 +334,11 @@ fit(xi=(1.0, 2.0), constraints=BOTH)
 fit(xi={'links': 1.0}, constraints=BOTH)
     ValueError: xi names the constraints 'links', but there are 'links' and 'triplets': give one
     entry to each, 0 to leave it aside.
-fit(xi={'links': {0: 1.0, 1: 2.0}, 'triplets': 1.0}, constraints=BOTH)
-    ValueError: xi['links'] is for the sources [0, 1], but the answers come from 1 numbered
-    from 0: give each an entry.
+fit(xi={'links': [(1.0, 1.0), (2.0, 2.0)], 'triplets': 1.0}, constraints=BOTH)
+    ValueError: xi['links'] has shape (2, 2): pass a number, or shape (2,) for all sources or
+    (1, 2) for each.
+fit(xi={'links': -1.0, 'triplets': 1.0}, constraints=BOTH)
+    ValueError: xi['links'] must hold numbers from 0 on; got -1.0.
 fit(within_penalty=2.0)
     ValueError: within_penalty=2.0 is the cost of a component, and single clusters have none:
     leave it out, or set cluster_model="mixture".

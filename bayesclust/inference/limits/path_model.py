@@ -15,12 +15,10 @@ this one is exact.) With the Chinese restaurant process written as
 alpha^(K - 1) prod_k Gamma(n_k) / prod_{0 < j < n} (alpha + j),
 
     J(z) = -(log p(z, x, answers) - c) / gamma + O(1 / gamma),
-    c    = sum_i log max_mu p(x_i | mu) - log alpha - log Gamma(n) + log p(answers | apart)
-           + gamma cost(answers | apart),
+    c    = sum_i log max_mu p(x_i | mu) - log alpha - log Gamma(n) + log p(answers | apart),
 
 where J counts each link once, and apart is the partition of single items, under which links cost
-nothing in J. Triplets have p(answer a | truth t) ~ exp(-gamma cost[t, a]). `PathModel.energy` is
-the right-hand side without the remainder.
+nothing in J. `PathModel.energy` is the right-hand side without the remainder.
 
 With cluster means drawn (Neal 2000, Algorithm 2) a sweep tends to the pass of RDP-means; with them
 integrated out (Algorithm 3) an item compares values of J, every mean at its best.
@@ -28,18 +26,17 @@ integrated out (Algorithm 3) an item compares values of J, every mean at its bes
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, override
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln, log_softmax
+from scipy.special import gammaln
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import compile_sites
-from bayesclust.constraints.noise import NoiseModel, TripletNoise
+from bayesclust.constraints.noise import NoiseModel
 from bayesclust.families import DIVERGENCES, BoundFamily, Divergence
 from bayesclust.inference.assignment import new_assignment, refresh
 from bayesclust.inference.chain import TVClustProblem
@@ -54,32 +51,55 @@ EQUAL = 1e-9
 LEAST = 1e-300
 
 Confidence = tuple[float, float] | Mapping[str, FloatArray]
-"""xi as a fitted `RDPMeans` has it: (xi1, xi2), or by the names of the constraints (S, 2) of links
-and (S, 3, 3) of triplets."""
+"""xi of links as a fitted `RDPMeans` has it: (xi1, xi2), or (S, 2) by names of constraints."""
 
 
 # --- answers whose weight of evidence is known, however strong
 
 
-class KnownNoise(NoiseModel):
-    """Noise without anything to learn, given by the logarithms of its probabilities."""
+@dataclass(frozen=True)
+class KnownEvidence(NoiseModel):
+    """Noise of pairwise answers, by its log likelihood ratios ln(p / (1 - q)) and ln(q / (1 - p)).
 
-    @abstractmethod
-    def log_confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
-        """log p(answer | truth), shape (..., S, truth, answer)."""
+    With A and B their exponentials, p = A (B - 1) / (A B - 1) and q = B (A - 1) / (A B - 1)
+    (TVClust, before Eq. 19). Where these are within rounding of one, only logarithms can tell 1 - p
+    from 1 - q. Each is one number or one for each source; nothing is learned.
+    """
 
-    @property
+    same: float | tuple[float, ...] = 2.0
+    different: float | tuple[float, ...] = 2.0
+
+    kind: ClassVar[str] = "pairwise"
+    truth: ClassVar[tuple[int, ...]] = (1, 0)
+    n_answers: ClassVar[int] = 2
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {
+        "evidence_same": ("source",),
+        "evidence_different": ("source",),
+    }
+    free: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]
+
     @override
-    def free(self) -> tuple[str, ...]:
-        return ()
+    def initial(self, n_sources: int) -> Params:
+        each = zip(self.parameters, (self.same, self.different), strict=True)
+        return {name: np.zeros(n_sources) + np.asarray(value) for name, value in each}
+
+    def _log_confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        # no evidence at all is a limit: p and q then go to shares that are one in sum
+        same, different = (np.maximum(params[name], LEAST) for name in self.parameters)
+        whole = _log_one_less(same + different)
+        p = _log_one_less(different) - whole
+        q = _log_one_less(same) - whole
+        if_different = np.stack([q, p - same], axis=-1)
+        if_same = np.stack([q - different, p], axis=-1)
+        return np.stack([if_different, if_same], axis=-2)
 
     @override
     def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
-        return np.asarray(np.exp(self.log_confusion(params)))
+        return np.asarray(np.exp(self._log_confusion(params)))
 
     @override
     def log_table(self, params: Mapping[str, ArrayLike]) -> FloatArray:
-        return self._by_pattern(self.log_confusion(params))
+        return self._by_pattern(self._log_confusion(params))
 
     @override
     def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
@@ -97,45 +117,8 @@ class KnownNoise(NoiseModel):
     @override
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
         folded = self.fold(counts)
-        known = self.log_confusion(self.initial(np.shape(folded)[-3]))
+        known = self._log_confusion(self.initial(np.shape(folded)[-3]))
         return np.broadcast_to(known, folded.shape)
-
-
-@dataclass(frozen=True)
-class KnownEvidence(KnownNoise):
-    """Noise of pairwise answers, by its log likelihood ratios ln(p / (1 - q)) and ln(q / (1 - p)).
-
-    With A and B their exponentials, p = A (B - 1) / (A B - 1) and q = B (A - 1) / (A B - 1)
-    (TVClust, before Eq. 19). Where these are within rounding of one, only logarithms can tell 1 - p
-    from 1 - q. Each is one number or one for each source.
-    """
-
-    same: float | tuple[float, ...] = 2.0
-    different: float | tuple[float, ...] = 2.0
-
-    kind: ClassVar[str] = "pairwise"
-    truth: ClassVar[tuple[int, ...]] = (1, 0)
-    n_answers: ClassVar[int] = 2
-    parameters: ClassVar[dict[str, tuple[str, ...]]] = {
-        "evidence_same": ("source",),
-        "evidence_different": ("source",),
-    }
-
-    @override
-    def initial(self, n_sources: int) -> Params:
-        each = zip(self.parameters, (self.same, self.different), strict=True)
-        return {name: np.zeros(n_sources) + np.asarray(value) for name, value in each}
-
-    @override
-    def log_confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
-        # no evidence at all is a limit: p and q then go to shares that are one in sum
-        same, different = (np.maximum(params[name], LEAST) for name in self.parameters)
-        whole = _log_one_less(same + different)
-        p = _log_one_less(different) - whole
-        q = _log_one_less(same) - whole
-        if_different = np.stack([q, p - same], axis=-1)
-        if_same = np.stack([q - different, p], axis=-1)
-        return np.stack([if_different, if_same], axis=-2)
 
 
 def _log_one_less(value: Any) -> Any:
@@ -145,39 +128,11 @@ def _log_one_less(value: Any) -> Any:
     return np.where(value > np.log(2), np.log1p(-np.exp(-large)), np.log(-np.expm1(-small)))
 
 
-@dataclass(frozen=True, eq=False)
-class KnownCosts(KnownNoise, TripletNoise):
-    """Noise of triplets, p(answer a | truth t) ~ exp(-costs[t, a]), however large the costs."""
-
-    costs: FloatArray = field(default_factory=lambda: 1.0 - np.eye(3))  # (S, 3, 3) or of all alike
-
-    parameters: ClassVar[dict[str, tuple[str, ...]]] = {"costs": ("source", "truth", "answer")}
-
-    @override
-    def initial(self, n_sources: int) -> Params:
-        return {"costs": np.broadcast_to(self.costs, (n_sources, 3, 3)).copy()}
-
-    @override
-    def log_confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
-        return np.asarray(log_softmax(-np.asarray(params["costs"], dtype=np.float64), axis=-1))
-
-
-def _noise_at(
-    gamma: float, confidence: Confidence, constraints: Constraints
-) -> KnownEvidence | KnownCosts:
+def _noise_at(gamma: float, confidence: Confidence, links: Constraints) -> KnownEvidence:
     if isinstance(confidence, tuple):
         return KnownEvidence(gamma * confidence[0], gamma * confidence[1])
-    own = np.asarray(confidence[constraints.name])
-    if constraints.is_links:
-        return KnownEvidence(tuple(gamma * own[:, 0]), tuple(gamma * own[:, 1]))
-    least = own.min(axis=2)
-    if np.ptp(least, axis=1).max() > EQUAL * np.abs(own).max():
-        raise ValueError(
-            f"the right answers of {constraints.name!r} cost {least[0].tolist()} under the three "
-            "truths, and no noise has costs in its limit that differ there: make the least cost of "
-            "each row 0."
-        )
-    return KnownCosts(gamma * own)
+    own = gamma * np.asarray(confidence[links.name])
+    return KnownEvidence(tuple(own[:, 0]), tuple(own[:, 1]))
 
 
 # --- the model at gamma
@@ -209,8 +164,6 @@ class PathModel:
         apart = np.arange(n)
         constant = float(peaks.sum()) - log_alpha - float(gammaln(n))
         constant += sum(one.log_prob(apart, one.noise.initial(one.n_sources)) for one in known)
-        graph, xi = pose_answers(confidence, constraints, n)
-        constant += gamma * graph.inside(apart, xi)
         problem = TVClustProblem(family, known, DirichletProcess(log_fixed=log_alpha))
         return cls(problem, gamma, constant)
 

@@ -137,12 +137,9 @@ def random_case(
     triplets: bool = False,
     *,
     several: bool = False,
-    proper: bool = False,
+    links_only: bool = False,
 ) -> Case:
-    """Links of one confidence, or links and triplets of two sources each.
-
-    Costs of triplets are `proper` where no right answer costs anything, as the limit of noise has.
-    """
+    """Links of one confidence, or links and triplets (or `links_only`) of two sources each."""
     X = some_data(rng, name, n)
     divergence = as_divergence(KINDS[name]).bind(X)
     points, k = divergence.points(X), min(n, 4)
@@ -159,12 +156,13 @@ def random_case(
     asked, given = np.empty((0, 3), dtype=int), np.empty(0, dtype=int)
     costs = rng.exponential(size=(2, 3, 3)) * penalty
     if triplets:
+        confidence = {"links": by_source}
+    if triplets and not links_only:
         asked = np.array([rng.choice(n, 3, replace=False) for _ in range(m)])
         given = rng.integers(0, 3, m)
         views.append(RelativeConstraints(asked, given, n_items=n, source=source))
-        costs[1] *= 1 - proper * np.eye(3)
         costs[0] = -rng.exponential() * penalty * np.eye(3)
-        confidence = {"links": by_source, "triplets": costs}
+        confidence["triplets"] = costs
 
     def answers(z: Any) -> Any:
         total = 0.0

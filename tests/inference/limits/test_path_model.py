@@ -7,18 +7,14 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.constraints import ConfusionNoise
 from bayesclust.families import as_divergence
 from bayesclust.inference.chain import Moves
 from bayesclust.inference.limits.path_model import (
-    KnownCosts,
     KnownEvidence,
-    PathModel,
     path_divergence,
     pose_answers,
 )
-from bayesclust.inference.limits.answers import link_graph
-from bayesclust.inference.limits.rdp_means import Problem, means, new_state, visit
+from bayesclust.inference.limits.rdp_means import means, new_state, visit
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
 from bayesclust.models.joint import log_joint
 from tests.constraints.test_contract import random_constraints
@@ -26,7 +22,6 @@ from tests.exactness import exact
 from tests.exactness.cases import partitions_drawn
 from tests.inference.limits.reference import (
     PRODUCT,
-    SQUARED,
     plain_choices,
     random_case,
     random_labels,
@@ -47,23 +42,23 @@ NAMES = [
     "categorical with holes",
 ]
 each = pytest.mark.parametrize("name", NAMES)
-kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
+kinds = pytest.mark.parametrize("sources", [False, True], ids=["links", "of two sources"])
 
 
-def posed(rng, name, n, triplets=False):
-    return random_case(rng, name, n, triplets, proper=True)
+def posed(rng, name, n, sources=False):
+    return random_case(rng, name, n, sources, links_only=True)
 
 
 @kinds
 @each
-def test_log_joint_over_gamma_is_the_objective(rng, name, triplets):
+def test_log_joint_over_gamma_is_the_objective(rng, name, sources):
     """To 1e-3 at large gamma, and ten times nearer at ten times the gamma."""
     worst = {}
     for weight in (1e5, 1e6):
         again = copy.deepcopy(rng)
         errors = []
         for _ in range(6):
-            case = posed(again, name, int(again.integers(3, 13)), triplets)
+            case = posed(again, name, int(again.integers(3, 13)), sources)
             model = case.model(weight)
             given = model.problem.constraints
             noise = [one.noise.initial(one.n_sources) for one in given]
@@ -126,12 +121,12 @@ def one_by_one(case, z, order):
 
 @kinds
 @pytest.mark.parametrize("name", ["euclidean", "kl"])
-def test_at_large_gamma_sweeps_are_those_of_the_limit(rng, name, triplets):
+def test_at_large_gamma_sweeps_are_those_of_the_limit(rng, name, sources):
     """Means drawn: the pass of RDP-means. Means integrated out: descent on J itself."""
     moved = differ = 0
     for seed in range(30):
         n = int(rng.integers(4, 14))
-        case = posed(rng, name, n, triplets)
+        case = posed(rng, name, n, sources)
         z, order = random_labels(rng, n), rng.permutation(n)
         by_pass, by_descent = passed(case, z, order), one_by_one(case, z, order)
         if by_descent is None:
@@ -146,7 +141,7 @@ def test_at_large_gamma_sweeps_are_those_of_the_limit(rng, name, triplets):
 
 
 def test_posterior_at_moderate_gamma_by_enumeration():
-    """All partitions of 6 items, with answers of both kinds, under all moves of both samplers."""
+    """All partitions of 6 items, with answers of two sources, under all moves of both samplers."""
     case = posed(np.random.default_rng(1), "kl", 6, True).model(0.5).problem
     states, values = exact.log_posterior(case.family, case.constraints, case.partition_prior)
     for sampler in SAMPLERS.values():
@@ -172,23 +167,12 @@ def test_a_divergence_without_a_model_is_refused(divergence, X):
 
 def test_answers_that_the_limit_does_not_know_are_refused(rng):
     case = posed(rng, "euclidean", 6, True)
-    links, triplets = case.constraints
     for confidence, given in [
-        (case.confidence, [links]),
-        ((1.0, 1.0), [triplets]),
-        ({"links": np.ones((1, 2))}, [links]),
+        (case.confidence, []),
+        ({"links": np.ones((1, 2))}, case.constraints),
     ]:
         with pytest.raises(ValueError, match=r"^the limit was fitted to other constraints than"):
             pose_answers(confidence, given, 6)
-
-
-def test_costs_that_no_noise_has_in_its_limit_are_refused():
-    triplets = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=3)
-    costs = {"triplets": np.array([[[0.0, 1, 1], [1, 0.5, 1], [1, 1, 0.0]]])}
-    limit = Problem.of(np.eye(3), SQUARED, link_graph([], 3), 1.0)
-    message = r"^the right answers of 'triplets' cost \[0.0, 0.5, 0.0\] under the three truths"
-    with pytest.raises(ValueError, match=message):
-        PathModel.at(1.0, limit, costs, [triplets])
 
 
 # --- noise by its weights of evidence
@@ -221,15 +205,9 @@ def test_evidence_is_kept_however_strong(weights):
     np.testing.assert_allclose(np.exp(table).sum(axis=0), 1.0)
 
 
-@pytest.mark.parametrize(
-    ("kind", "noise"),
-    [
-        (bc.PairwiseConstraints, KnownEvidence(same=(1.0, 2.0, 0.3), different=0.7)),
-        (bc.RelativeConstraints, KnownCosts(np.arange(9.0).reshape(1, 3, 3) % 4)),
-    ],
-)
-def test_known_noise_is_its_own_marginal_and_learns_nothing(kind, noise, rng):
-    given = random_constraints(kind, rng, noise)
+def test_known_noise_is_its_own_marginal_and_learns_nothing(rng):
+    noise = KnownEvidence(same=(1.0, 2.0, 0.3), different=0.7)
+    given = random_constraints(bc.PairwiseConstraints, rng, noise)
     z, params = rng.integers(3, size=(4, given.n_items)), noise.initial(given.n_sources)
     counts = given.counts(z)
     np.testing.assert_allclose(noise.log_marginal(counts), given.log_prob(z, params))
@@ -239,17 +217,3 @@ def test_known_noise_is_its_own_marginal_and_learns_nothing(kind, noise, rng):
     assert noise.log_prior(params) == 0.0
     drawn = noise.draw(counts, params, rng)
     assert all((drawn[name] == values).all() for name, values in params.items())
-
-
-def test_costs_of_triplets_are_those_of_a_confusion_matrix(rng):
-    matrix = rng.dirichlet(np.ones(3), size=3)
-    noise, plain = KnownCosts(-np.log(matrix)[None] + 5.0), ConfusionNoise(matrix=matrix)
-    np.testing.assert_allclose(
-        noise.log_table(noise.initial(2)), plain.log_table(plain.initial(2)), atol=1e-12
-    )
-    np.testing.assert_allclose(noise.confusion(noise.initial(1)), matrix[None], atol=1e-12)
-    large = KnownCosts(-1e9 * np.eye(3)[None])
-    table = large.log_table(large.initial(1))
-    assert np.isfinite(table).all()
-    # a right answer outweighs a wrong one by all its cost
-    assert table[0, 1] - table[0, 0] == pytest.approx(1e9)
