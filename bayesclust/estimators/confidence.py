@@ -180,11 +180,11 @@ def plan(
 # --- taken from a posterior; the formulas stand at `RDPMeans.from_posterior`
 
 
-def credible_settings(posterior: Any, X: Any, divergence: Any, loss: Any) -> dict[str, Any]:
+def credible_settings(posterior: Any, X: Any, divergence: Any) -> dict[str, Any]:
     """Divergence, penalty, xi and starting labels for `RDPMeans`."""
     draws = tree.group(posterior, "posterior")
     n_items = tree.stacked_partitions(posterior).shape[1]
-    given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior, loss=loss)
+    given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior)
     labels = start_labels(given, n_items)
     assert labels is not None
     family = getattr(posterior, "family", None) or tree.settings_of(posterior).get("family")

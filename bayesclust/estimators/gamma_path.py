@@ -125,11 +125,9 @@ def limit_path(
 
     Notes
     -----
-    At large gamma no sampler crosses from one local minimum of J to another. Chains start from
-    dispersed partitions at the first gamma, then where they were at the one before: annealed so,
-    they end in good minima. They are no draws from the posterior where vi_between stays above
-    vi_within. Where share_below rises to one, the limit's own partition is a local minimum only:
-    ask `RDPMeans` for more starts (n_init).
+    Chains start from dispersed partitions at the first gamma, then where they were at the one
+    before: annealed. They are no draws from the posterior where vi_between stays above vi_within.
+    Where share_below rises to one, the limit is a local minimum: ask for more starts (n_init).
 
     References
     ----------

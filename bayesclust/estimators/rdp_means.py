@@ -315,7 +315,6 @@ class RDPMeans(DPMeans):
         X: ArrayLike,
         *,
         divergence: str | Divergence | Family | None = None,
-        loss: Any = "vi",
         **settings: Any,
     ) -> Self:
         """Return an estimator whose limit is where a sampler stands, not beyond.
@@ -331,13 +330,12 @@ class RDPMeans(DPMeans):
             (4 W))] / gamma,
 
         p and q the posterior means of a source, G the gamma function and T the mean D from the mean
-        of all. gamma is what the scatter within clusters says of exp(-gamma D). The penalty is what
-        two halves of a cluster cost the sampler, on average over the items: the first terms come
-        from the Chinese restaurant process (under a Pitman-Yor process ln G(m) is ln G(m - s) - ln
-        G(1 - s), and alpha is t + s K), the last from one more centre under a base measure as wide
-        as the data. At the cost of a single item that leaves, about ln n - ln alpha, J would split
-        what the sampler holds together. A source with p + q <= 1, or eps >= 2/3, is left aside, xi
-        = 0, with a warning.
+        of all. The penalty is what two halves of a cluster cost the sampler, on average over the
+        items: first by the Chinese restaurant process (under a Pitman-Yor process ln G(m) is ln
+        G(m - s) - ln G(1 - s), and alpha is t + s K), last by one more centre under a base measure
+        as wide as the data. At the cost of a single item that leaves, J would split what the
+        sampler holds together. A source with p + q <= 1, or eps >= 2/3, is left aside, xi = 0, with
+        a warning.
 
         Parameters
         ----------
@@ -347,8 +345,6 @@ class RDPMeans(DPMeans):
         divergence : str, Divergence, Family or None, default None
             None takes that of the posterior's family; of full Gaussians, the squared Mahalanobis
             distance of the covariance pooled within the clusters of the point estimate.
-        loss : str or loss, default "vi"
-            Of the point estimate; not used where an estimator has `labels_`.
         **settings
             Other parameters of the estimator, or in place of those derived.
 
@@ -374,4 +370,4 @@ class RDPMeans(DPMeans):
         >>> bc.RDPMeans.from_posterior(chains, X).fit(X, constraints=links).n_clusters_
         2
         """
-        return cls(**{**confidence.credible_settings(posterior, X, divergence, loss), **settings})
+        return cls(**confidence.credible_settings(posterior, X, divergence) | settings)

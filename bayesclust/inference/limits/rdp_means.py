@@ -10,27 +10,24 @@ of Algorithm 1 are mended: an item that opens a cluster is in it at once, and a 
 its last item stops counting at once.
 
 Clusters of several centres are the limit of TVClust whose clusters are Dirichlet-process mixtures
-(`bayesclust.partition_priors.nested`): p(components, clusters) is
+(`bayesclust.partition_priors.nested`), with K clusters and M components in all:
 
-    alpha^K Gamma(alpha) / Gamma(alpha + n) prod_g [ Gamma(n_g) beta^m_g Gamma(beta) / Gamma(beta +
-    n_g) prod_k Gamma(n_gk) ]
-  = alpha^(K - 1) beta^(M - K) prod_{gk} Gamma(n_gk) prod_g prod_{0 < j < n_g} j / (beta + j) /
-  prod_{0 < j < n} (alpha + j),
+    p(components, clusters) = alpha^(K - 1) beta^(M - K) prod_{gk} Gamma(n_gk)
+        prod_g prod_{0 < j < n_g} j / (beta + j) / prod_{0 < j < n} (alpha + j).
 
-with K clusters and M components in all. Let covariances go as 1 / gamma and the noise of answers
-with them (TVClust Lemma 3, Eq. 16 to 18; `bayesclust.inference.limits.path_model`), and
+Let covariances go as 1 / gamma and the noise of answers with them (TVClust Lemma 3, Eq. 16 to 18),
+and, kappa being the factor by which the base measure disfavours a component (`path_model`),
 
     log beta  = -gamma lambda_within            - log kappa(gamma),
-    log alpha = -gamma (lambda + lambda_within) - log kappa(gamma),
+    log alpha = -gamma (lambda + lambda_within) - log kappa(gamma).
 
-kappa being the factor by which the base measure disfavours a component, against the best centre.
 Then, up to constants, -(1 / gamma) log p tends to
 
     J = sum_i D(x_i, m_{c_i}) + sum_answers cost[code, pattern of the clusters] + lambda K +
-    lambda_within M.
+    lambda_within M,
 
-With M = K it is the J above, at the penalty lambda + lambda_within. An item compares (Eq. 19 on two
-levels), over components k, clusters g, and a component of its own,
+the J above where M = K. An item compares (Eq. 19 on two levels), over components k, clusters g, and
+a component of its own,
 
     D(x_i, m_k) + answers in the cluster of k,
     lambda_within + answers in g,

@@ -27,6 +27,7 @@ m the mean of all items. M is never formed: a product with it costs O(n d + link
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,51 +54,45 @@ class Relaxation(NamedTuple):
     bound: float  # no partition has a smaller J~
 
 
-class Matrix:
-    """M = P (XX' + L / 2) P, of which only products are made; L has `weights` (m,) at `pairs`."""
-
-    def __init__(self, points: FloatArray, pairs: IntArray, weights: FloatArray) -> None:
-        n = len(points)
-        self.centred = points - points.mean(axis=0)
-        ends = np.concatenate([pairs, pairs[:, ::-1]])
-        values = np.concatenate([weights, weights]) / 2
-        self.links: Any = coo_array((values, (ends[:, 0], ends[:, 1])), shape=(n, n)).tocsr()
-
-    def times(self, V: FloatArray) -> FloatArray:
-        """M V for one vector or a matrix of them."""
-        V = V - V.mean(axis=0)
-        product = np.asarray(self.centred @ (self.centred.T @ V) + self.links @ V)
-        return product - product.mean(axis=0)
-
-
 def relax(problem: Problem, xi: Xi, most: int) -> Relaxation:
     """Solve the relaxed problem of squared distances and links, with at most `most` eigenvalues.
 
     Where more lie above lambda, no bound is known: it is minus infinity.
     """
     points, penalty = problem.points, problem.penalty
+    n = len(points)
     pairs, weights = pair_weights(problem.graph, xi)
-    matrix = Matrix(points, pairs, weights)
-    values, vectors, whole = _leading(matrix, penalty, most)
+    centred = points - points.mean(axis=0)
+    ends = np.concatenate([pairs, pairs[:, ::-1]]).T
+    links: Any = coo_array((np.tile(weights / 2, 2), tuple(ends)), shape=(n, n)).tocsr()
+
+    def times(V: FloatArray) -> FloatArray:
+        """M V for one vector or a matrix of them."""
+        V = V - V.mean(axis=0)
+        product = np.asarray(centred @ (centred.T @ V) + links @ V)
+        return product - product.mean(axis=0)
+
+    if not (centred.any() or links.nnz):
+        values, vectors, whole = np.zeros(0), np.zeros((n, 0)), True
+    else:
+        values, vectors, whole = _leading(times, n, penalty, most)
     above = values > penalty
     bound = -np.inf
     if whole:
-        bound = np.square(matrix.centred).sum() - weights.sum() / len(points) + penalty
+        bound = np.square(centred).sum() - weights.sum() / n + penalty
         bound -= (values[above] - penalty).sum()
     kept = np.flatnonzero(above)[:most]
     return Relaxation(values[kept], vectors[:, kept], float(bound))
 
 
-def _leading(matrix: Matrix, penalty: float, most: int) -> tuple[FloatArray, FloatArray, bool]:
+def _leading(
+    times: Callable[[FloatArray], FloatArray], n: int, penalty: float, most: int
+) -> tuple[FloatArray, FloatArray, bool]:
     """Eigenvalues, falling, with eigenvectors, and whether no other is above the penalty."""
-    n = len(matrix.centred)
     found: Any
     if n <= FEW_ITEMS:
-        found = np.linalg.eigh(matrix.times(np.eye(n)))
+        found = np.linalg.eigh(times(np.eye(n)))
         return found[0][::-1], found[1][:, ::-1], True
-    if not (matrix.centred.any() or matrix.links.nnz):
-        return np.zeros(0), np.zeros((n, 0)), True
-    times = matrix.times
     operator: Any = LinearOperator((n, n), matvec=times, matmat=times, dtype=np.float64)
     # one more than is wanted shows whether it was the last
     wanted = min(FIRST_EIGENVALUES, most + 1, n - 1)
