@@ -1,5 +1,4 @@
 from .dcrc import DCRC as DCRC
-from .gamma_path import AtGamma as AtGamma
 from .gamma_path import limit_path as limit_path
 from .minimal_modification import MinimalModification as MinimalModification
 from .mpck_means import MPCKMeans as MPCKMeans

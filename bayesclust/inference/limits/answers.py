@@ -22,9 +22,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic, overload
 
 from bayesclust._numba import generic, implements, kernel
 from bayesclust.constraints.base import N_PATTERNS, Constraints
@@ -67,48 +64,14 @@ class LinkGraph(NamedTuple):
 Graph = LinkGraph | Sites
 
 
-@intrinsic
-def _prefetch(typing_context: Any, array: Any, index: Any) -> Any:
-    """LLVM's hint that array[index] will soon be read; out of bounds it does nothing."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        values = context.make_array(signature.args[0])(context, builder, arguments[0])
-        offset = context.cast(builder, arguments[1], signature.args[1], types.intp)
-        place = builder.gep(values.data, [offset])
-        address = builder.bitcast(place, ir.IntType(8).as_pointer())
-        number = ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
-        hint = builder.module.declare_intrinsic("llvm.prefetch", [address.type], kind)
-        # for reading, to be kept in all caches, data
-        builder.call(hint, [address, *(ir.Constant(number, value) for value in (0, 3, 1))])
-        return context.get_dummy_value()
-
-    return types.void(array, index), generate
-
-
-def prefetch(array: Any, index: Any) -> None:
-    """Have the processor fetch array[index], where labels lie in no order; nothing uncompiled."""
-
-
-@overload(prefetch)
-def _compiled_prefetch(array, index):  # type: ignore[no-untyped-def]
-    return lambda array, index: _prefetch(array, index)  # type: ignore[call-arg]
-
-
 @generic
 def add_costs(graph: Any, xi: Any, z: Any, i: int, cost: Any) -> None:
     """Add to cost[k] what answers cost item i in cluster k, relative to a cluster of its own."""
 
 
-AHEAD = 16
-"""Entries: those of some eight items, in passes over all of them, whose labels lie anywhere."""
-
-
 @implements(add_costs, LinkGraph, no_refcount=True)
 def _add_link_costs(graph, xi, z, i, cost):  # type: ignore[no-untyped-def]
-    last = len(graph.neighbour) - 1
     for e in range(graph.start[i], graph.start[i + 1]):
-        prefetch(z, graph.neighbour[min(e + AHEAD, last)])
         cost[z[graph.neighbour[e]]] += -xi[0] if graph.may[e] else xi[1]
 
 

@@ -76,7 +76,7 @@ class KnownEvidence(NoiseModel):
         "evidence_same": ("source",),
         "evidence_different": ("source",),
     }
-    free: ClassVar[tuple[str, ...]] = ()  # type: ignore[misc]
+    free: ClassVar[tuple[str, ...]] = ()
 
     @override
     def initial(self, n_sources: int) -> Params:
