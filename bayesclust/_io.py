@@ -1,14 +1,9 @@
-"""Files written whole or not at all.
-
-After a full disk, a kill or a loss of power there is the old file or the new one.
-"""
+"""Files written whole or not at all, whether the disk is full or the power lost."""
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
-import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,8 +16,8 @@ UNREADABLE = (OSError, RuntimeError, ValueError, TypeError, KeyError, IndexError
 """What NumPy, JSON, xarray, h5netcdf and HDF5 raise on a file that is damaged or foreign."""
 
 DIGEST = "digest"
-SPARE = 1 << 17
-"""Bytes of a netCDF file beside its numbers: names, attributes, indices of chunks."""
+PARTIAL = ".partial"  # how files end, ours and zarr's, that a kill leaves half written
+SPARE = 1 << 17  # bytes of a netCDF file beside its numbers: names, attributes, indices
 
 
 def check_path(path: Any, name: str = "path") -> Path:
@@ -49,19 +44,18 @@ def check_target(path: Path, name: str = "path") -> None:
 
 
 @contextmanager
-def replaced(path: str | os.PathLike[str], *, suffix: str = ".part") -> Iterator[Path]:
-    """Give an empty file in the same folder, and put it in place of `path` if all goes well.
-
-    After an error it is removed; a kill leaves it behind, hidden.
-    """
+def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Give an empty file in the same folder, and put it in place of `path` if all goes well."""
     target = check_path(path)
     check_target(target)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=suffix)
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=PARTIAL)
     os.close(handle)
     draft = Path(name)
     try:
         yield draft
-        draft.chmod(0o666 & ~_umask())
+        umask = os.umask(0)
+        os.umask(umask)
+        draft.chmod(0o666 & ~umask)
         with draft.open("rb+") as stream:
             os.fsync(stream.fileno())
         draft.replace(target)
@@ -72,13 +66,15 @@ def replaced(path: str | os.PathLike[str], *, suffix: str = ".part") -> Iterator
 def write_netcdf(tree: Any, path: str | os.PathLike[str]) -> None:
     """Write a tree of draws as a netCDF file, whole or not at all; OSError if the disk is full.
 
-    Room is found beforehand: HDF5 ends the process where a write fails. A digest over contents and
-    attributes, which `load_netcdf` checks, tells of flipped bits, which HDF5 does not.
+    Room is found beforehand: HDF5 ends the process where a write fails, and sees no flipped bits.
     """
     tree = tree.copy()
     tree.attrs[DIGEST] = _digest(tree)
     with replaced(path) as draft:
-        _reserve(draft, int(tree.nbytes) + SPARE)
+        if hasattr(os, "posix_fallocate"):
+            with draft.open("rb+") as stream:
+                os.posix_fallocate(stream.fileno(), 0, int(tree.nbytes) + SPARE)
+                stream.truncate(0)
         tree.to_netcdf(draft, engine="h5netcdf")
 
 
@@ -125,19 +121,3 @@ def _plain(value: Any) -> Any:
     """What netCDF makes of an attribute, as Python's own value."""
     value = np.asarray(value).tolist()
     return value[0] if isinstance(value, list) and len(value) == 1 else value
-
-
-def _reserve(draft: Path, size: int) -> None:
-    """Make sure that a file may grow so far, and leave it empty."""
-    with draft.open("rb+") as stream:
-        if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(stream.fileno(), 0, size)
-            stream.truncate(0)
-        elif shutil.disk_usage(draft.parent).free < size:
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(draft))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -22,8 +22,7 @@ FAST = {"reassoc", "contract", "nsz"}
 """`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
 CACHING = "numba.core.caching"
 PACKAGE = __name__.partition(".")[0]
-KERNELS: list[Any] = []
-"""Every kernel of the process."""
+KERNELS: list[Any] = []  # every one of the process
 COMMON: dict[str, Any] = {"nogil": True, "no_cfunc_wrapper": True}
 # A private option, the only one: counting references to arrays costs small functions 20-fold.
 HAS_NRT_OPTION = hasattr(
@@ -46,8 +45,7 @@ def kernel(
 ) -> Any:
     """Compile a function that Python calls; cached on disk, without the interpreter's lock.
 
-    Very short kernels are `nogil=False`: threads get in each other's way where these give the lock
-    up. `no_refcount` is for functions that make no arrays and return numbers: numba then counts no
+    `no_refcount` is for functions that make no arrays and return numbers: numba then counts no
     references to the arrays that they are handed.
     """
     if function is None:
@@ -102,10 +100,7 @@ def device(
 
 
 def generic(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Declare a function that has one version for each type of its first argument, as a method has.
-
-    Kernels choose when they are compiled, and Python when it calls it. See `implements`.
-    """
+    """Declare a function that has a version for each type of its first argument: `implements`."""
     versions: dict[Any, Callable[..., Any]] = {}
 
     @wraps(function)
@@ -160,10 +155,7 @@ def implements(
 
 
 def _keep_out_of_the_cache(state_type: type) -> None:
-    """Have code for types of other packages compiled in every process.
-
-    numba would not see that their functions changed, nor that a module is gone.
-    """
+    """Compile code for types of other packages in every process: numba would not see changes."""
     name = state_type.__module__
     if name.partition(".")[0] != PACKAGE and name != "__main__" and name in sys.modules:
         cloudpickle: Any = numba.cloudpickle

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -26,13 +25,9 @@ def seen_only(distribution: Any, X: FloatArray) -> Any:
     return distribution if seen.all() else distribution.mask(seen)
 
 
-def side_by_side(distributions: Sequence[Any], widths: Sequence[int]) -> Any:
-    """The distribution of rows whose blocks of columns, so wide, are independent vectors."""
-    return _blocks()(tuple(distributions), tuple(widths))
-
-
 @cache
-def _blocks() -> Any:
+def blocks() -> Any:
+    """The class of distributions of rows whose blocks of columns are independent vectors."""
     jnp, _, dist = numpyro_modules()
     import jax
 
@@ -48,15 +43,14 @@ def _blocks() -> Any:
 
         def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
             keys = jax.random.split(key, len(self.parts))
-            drawn = [
-                part.sample(own, sample_shape) for part, own in zip(self.parts, keys, strict=True)
-            ]
-            return jnp.concatenate([values.astype(float) for values in drawn], axis=-1)
+            pairs = zip(self.parts, keys, strict=True)
+            drawn = [part.sample(own, sample_shape).astype(float) for part, own in pairs]
+            return jnp.concatenate(drawn, axis=-1)
 
         def log_prob(self, value: Any) -> Any:
-            blocks = jnp.split(jnp.asarray(value), np.cumsum(self.widths)[:-1], axis=-1)
+            columns = jnp.split(jnp.asarray(value), np.cumsum(self.widths)[:-1], axis=-1)
             total = 0.0
-            for part, block in zip(self.parts, blocks, strict=True):
+            for part, block in zip(self.parts, columns, strict=True):
                 whole = part.support.is_discrete
                 total += part.log_prob(jnp.nan_to_num(block).astype(int) if whole else block)
             return total

@@ -14,7 +14,7 @@ from scipy.special import gammaln
 from bayesclust.families import FullGaussian
 from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.chain import Chain, Moves, TVClustProblem
-from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.samplers import collapsed_chain, default_moves
 from benchmarks.data import mixture
 from benchmarks.records import Race, Target
 from benchmarks.timing import Run, Scale, race
@@ -135,7 +135,7 @@ def alternatives(n: int, d: int, K: int) -> dict[str, Run]:
 
     return {
         SWEEP: scan_only.sweep,
-        "sweep with split-merge (default)": chain(Moves.default(n)).sweep,
+        "sweep with split-merge (default)": chain(default_moves(collapsed_chain, n)).sweep,
         "sweep, generic kernel": chain(Moves(split_merge=0, fast=False)).sweep,
         "plain numba Neal 3": plain,
         FLOOR: floor,

@@ -11,7 +11,7 @@ import bayesclust as bc
 from bayesclust.datasets import make_mixture
 from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import Moves, TVClustProblem
-from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.samplers import collapsed_chain, default_moves
 from benchmarks.records import Alternative, Race
 from benchmarks.timing import Scale, cpu
 
@@ -20,7 +20,7 @@ ITEMS = "single items"
 MOVES = {
     ITEMS: Moves(link_blocks=False, split_merge=0),
     "+ link blocks": Moves(split_merge=0),
-    "+ split-merge (default)": Moves.default(N),
+    "+ split-merge (default)": default_moves(collapsed_chain, N),
 }
 FOLLOWED = {
     "n_clusters": "number of clusters",

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._numpyro import numpyro_modules, side_by_side
+from bayesclust._numpyro import blocks, numpyro_modules
 from bayesclust.checks import check_items, real_array, shown
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, get_family
@@ -183,7 +183,7 @@ class BoundProduct(base.BoundFamily):
         for number, (part, own) in enumerate(pairs, start=1):
             with numpyro.handlers.scope(prefix=f"part_{number}", divider="_", hide_types=["plate"]):
                 likelihoods.append(part.component_sites(own))
-        return lambda z: side_by_side([likelihood(z) for likelihood in likelihoods], self.widths)
+        return lambda z: blocks()(tuple(likelihood(z) for likelihood in likelihoods), self.widths)
 
     def new_state(self, capacity: int, hyper: FloatArray) -> Any:
         pairs = zip(self.parts, self._hypers(hyper), strict=True)

@@ -1,11 +1,7 @@
 """The assignment of items to clusters: labels and slots, and the partitions that chains start from.
 
-Clusters live in the slots of a family's cluster state. Slots in use come first in `slots`; opening
-and closing a cluster swaps two entries, so that a sweep only ever walks the clusters that exist.
-
-Chains start from over-dispersed partitions, so that agreement between them means something. From
-one cluster every single-site sampler stays there in many dimensions, so chain c starts from a
-k-means++ partition with a number of clusters that grows with c.
+Clusters live in the slots of a family's cluster state. Slots in use come first in `slots`, so that
+a sweep only ever walks the clusters that exist.
 """
 
 from __future__ import annotations
@@ -22,10 +18,8 @@ from bayesclust.families.base import derive, log_marginal, log_marginal_union, s
 from bayesclust.partition_priors import Tables
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
-SEEDED_FROM = 50_000
-"""Items among which seeds are drawn at most."""
-CHUNK = 8192
-"""Items that are assigned to seeds at a time."""
+SEEDED_FROM = 50_000  # items among which seeds are drawn at most, a random subset
+CHUNK = 8192  # items that are assigned to seeds at a time
 OUT_OF_RANGE = "a snapshot has labels out of range: remove the checkpoint that it is from."
 
 
@@ -197,7 +191,7 @@ def shuffle(items: IntArray, rng: Generator) -> None:
         items[t], items[other] = items[other], items[t]
 
 
-# --- where chains start
+# --- where chains start: dispersed, and not from one cluster, where single-site samplers stay
 
 
 def dispersed_number(chain: int, n_items: int) -> int:
@@ -206,11 +200,7 @@ def dispersed_number(chain: int, n_items: int) -> int:
 
 
 def seeded_partition(X: FloatArray, number: int, rng: Generator) -> IntArray:
-    """Labels 0..K-1 by the nearest k-means++ seed (Arthur and Vassilvitskii 2007).
-
-    Fewer clusters result where points coincide. Among more than `SEEDED_FROM` items, seeds come
-    from a random subset.
-    """
+    """Labels 0..K-1, fewer where points coincide, by the nearest k-means++ seed (Arthur 2007)."""
     n = len(X)
     if n <= SEEDED_FROM:
         labels, _ = _nearest_seeds(X, number, rng)
@@ -244,8 +234,7 @@ def _nearest_seeds(X: FloatArray, number: int, rng: Generator) -> tuple[IntArray
 TOTAL, PROPOSED, DERIVE = range(3)
 
 
-# One kernel for all tasks, since most of the compiling is of what they have in common. It takes
-# less time than to get the interpreter's lock back from another chain's thread.
+# One kernel for all, to compile once what they share; it holds the lock, which costs more to regain
 @kernel(nogil=False, fastmath=FAST, no_refcount=True)
 def walk_clusters(state: Any, assignment: Assignment, task: int) -> float:
     """Do a task at the prior slot and all clusters in use; returns log p(X | z, hyper-parameters).

@@ -1,7 +1,6 @@
 """A chain: a state, and a list of moves that each leave the posterior in place.
 
-A sampler is the list. What moves share is here: the model and the data, the state with its growth,
-snapshot and draw, and the chain that runs the moves in order.
+A sampler is the list. Here are the model and the data, the state, and the moves of parameters.
 """
 
 from __future__ import annotations
@@ -17,27 +16,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.checks import check_flag, check_int, number_between
+from bayesclust.constraints import factor_graph
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.factor_graph import (
-    compile_sites,
-    count_answers,
-    stack_dirichlets,
-    stack_tables,
-    table_parts,
-)
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import BoundFamily, Terms, hard_statistics
-from bayesclust.inference.assignment import (
-    DERIVE,
-    PROPOSED,
-    TOTAL,
-    Assignment,
-    Target,
-    new_assignment,
-    refresh,
-    restored_assignment,
-    walk_clusters,
-)
+from bayesclust.inference import assignment as partition
 from bayesclust.partition_priors import DirichletProcess, Nested, PartitionPrior, Tables
 from bayesclust.partition_priors.nested import WITHIN
 from bayesclust.typing import FloatArray, IntArray
@@ -47,10 +30,7 @@ WARMUP_BOOST = 5.0
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
 LEARNT_AFTER = 50
-LARGEST_STEP = 700.0
-"""Largest step of a logarithm; beyond it a parameter is as impossible, and has no exponential."""
-
-# --- the model and the data
+LARGEST_STEP = 700.0  # of a logarithm; beyond it a parameter is as impossible, and overflows
 
 
 @dataclass(frozen=True)
@@ -63,25 +43,19 @@ class TVClustProblem:
 
     def __post_init__(self) -> None:
         taken = {"z", "n_clusters", "log_joint", *(one.name for one in self.family.hyper_priors)}
-        taken.update(*(names.values() for names in self.noise_names))
+        taken.update(*(names.values() for names in noise_names(self.constraints)))
         for one in self.constraints:
             one.check_range()
-        for name in self.partition_prior.parameters:
-            if name in taken:
-                raise ValueError(
-                    f"partition_prior is a {type(self.partition_prior).__name__} with a parameter "
-                    f"{name!r}, a name that the posterior has for something else: rename it."
-                )
+        if clash := taken.intersection(self.partition_prior.parameters):
+            raise ValueError(
+                f"partition_prior has parameters {sorted(clash)}, names that the posterior has for "
+                "something else: rename them."
+            )
 
     @property
     def n_items(self) -> int:
         """Number of items."""
         return len(self.family.X)
-
-    @property
-    def noise_names(self) -> list[dict[str, str]]:
-        """For each set of constraints, the posterior's name of each noise parameter."""
-        return noise_names(self.constraints)
 
     def variables(
         self, values: Mapping[str, float], hyper: FloatArray, noise: Sequence[Mapping[str, Any]]
@@ -91,7 +65,7 @@ class TVClustProblem:
         for prior, value in zip(self.family.hyper_priors, hyper, strict=False):
             if prior.log_sd > 0:
                 found[prior.name] = float(value)
-        for names, own in zip(self.noise_names, noise, strict=True):
+        for names, own in zip(noise_names(self.constraints), noise, strict=True):
             found |= {names[name]: np.array(value) for name, value in own.items()}
         return found
 
@@ -117,18 +91,12 @@ class TwoLevelProblem(TVClustProblem):
         Nested(self.partition_prior, self.within)  # refuses priors that do not nest
 
 
-# --- where a chain is
-
-
 class State:
-    """The values of all unknowns: assignment, parameters of the prior, hyper-parameters, noise.
+    """The values of all unknowns: assignment, parameters of the prior, hyper-parameters, noise."""
 
-    `clusters` is the family's cluster state, `values` are parameters of the prior over partitions,
-    and `table`, log p(answer | pattern), follows from `noise`.
-    """
-
-    clusters: Any
-    assignment: Assignment
+    clusters: Any  # the family's cluster state
+    assignment: partition.Assignment
+    table: FloatArray  # (codes, 5) log p(answer | pattern), which follows from the noise
 
     def __init__(self, problem: TVClustProblem, z: NDArray[np.integer], rng: Generator) -> None:
         self.rng = rng
@@ -146,10 +114,10 @@ class State:
     def use(self, problem: TVClustProblem) -> None:
         """Take a problem, and all that follows from its data and constraints alone."""
         self.problem = problem
-        self.sites = compile_sites(problem.constraints, problem.n_items)
+        self.sites = factor_graph.compile_sites(problem.constraints, problem.n_items)
         # None where no noise is learned, or some of what is learned has no Dirichlet rows
         free = any(each.noise.free for each in problem.constraints)
-        self.dirichlets = stack_dirichlets(problem.constraints) if free else None
+        self.dirichlets = factor_graph.stack_dirichlets(problem.constraints) if free else None
         self.embedding = problem.family.embedding()
         pairs = [each.items[:, :2] for each in problem.constraints if len(each)]
         self.asked: IntArray = np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
@@ -162,7 +130,7 @@ class State:
     @noise.setter
     def noise(self, noise: list[dict[str, Any]]) -> None:
         self._noise = noise
-        self.table = stack_tables(self.problem.constraints, noise)
+        self.table = factor_graph.stack_tables(self.problem.constraints, noise)
 
     @property
     def values(self) -> dict[str, float]:
@@ -203,13 +171,13 @@ class State:
     @property
     def target(self) -> Any:
         """The target distribution, as kernels read it."""
-        return Target(self.clusters, self.assignment, self.sites, self.table, self.prior)
+        return partition.Target(self.clusters, self.assignment, self.sites, self.table, self.prior)
 
     def assign(self, z: NDArray[np.integer]) -> None:
         """Assign the items by labels without gaps, with room for new clusters."""
         capacity = max(16, 2 * (int(z.max()) + 1) + SPARE_SLOTS)
         self.clusters = self._new_clusters(capacity)
-        self.assignment = new_assignment(z, capacity)
+        self.assignment = partition.new_assignment(z, capacity)
         self._tables = None
         self.refresh()
 
@@ -234,13 +202,12 @@ class State:
 
     def refresh(self) -> None:
         """Compute the clusters' state again from the items."""
-        refresh(self.clusters, self.assignment)
+        partition.refresh(self.clusters, self.assignment)
 
     def statistics(self) -> Terms:
         """Weighted statistics of the clusters in use, in the order of their slots."""
         labels = self.assignment.place[self.assignment.z]
-        number = int(self.assignment.number[0])
-        return hard_statistics(self.problem.family, labels, number)
+        return hard_statistics(self.problem.family, labels, int(self.assignment.number[0]))
 
     def redraw_shared(self) -> None:
         """Draw what clusters share, given them."""
@@ -251,13 +218,12 @@ class State:
 
     def sizes(self) -> IntArray:
         """Cluster sizes, in the order of the slots."""
-        sizes: IntArray = self.clusters.count[self.assignment.slots[: self.n_clusters]]
-        return sizes
+        return np.asarray(self.clusters.count[self.assignment.slots[: self.n_clusters]])
 
     def counts(self) -> IntArray:
         """Numbers of answers by code and pattern, (codes, 5), laid out as `table`."""
         counts = np.zeros(self.table.shape, np.int64)
-        count_answers(self.sites, self.labels, counts)
+        factor_graph.count_answers(self.sites, self.labels, counts)
         return counts
 
     def update_partition_prior(self) -> None:
@@ -277,7 +243,7 @@ class State:
         if family.n_shared:
             data = family.log_total(self.statistics(), self.hyper)
         else:
-            data = walk_clusters(self.clusters, self.assignment, TOTAL)
+            data = partition.walk_clusters(self.clusters, self.assignment, partition.TOTAL)
         value = self.log_partition() + (data + family.log_constant)
         value += family.log_hyper_prior(self.hyper)
         noises = zip(self.problem.constraints, self.noise, strict=True)
@@ -286,8 +252,8 @@ class State:
 
     def draw(self) -> dict[str, Any]:
         """The posterior's variables now, without what clusters share."""
-        partition = {"z": self.labels.copy(), "n_clusters": self.n_clusters}
-        return partition | self.problem.variables(self.values, self.hyper, self.noise)
+        drawn = {"z": self.labels.copy(), "n_clusters": self.n_clusters}
+        return drawn | self.problem.variables(self.values, self.hyper, self.noise)
 
     def snapshot(self) -> dict[str, Any]:
         """All that `restore` needs; the clusters' statistics follow from it."""
@@ -305,23 +271,22 @@ class State:
         self.noise = snapshot["noise"]
         self.values = dict(snapshot["values"])
         self.rng.bit_generator.state = snapshot["generator"]
-        self.assignment = restored_assignment(snapshot["assignment"], self.problem.n_items)
+        self.assignment = partition.restored_assignment(snapshot["assignment"], self.n_items)
         self.clusters = self._new_clusters(len(self.assignment.slots))
         self.refresh()
-
-
-# --- moves
 
 
 class Move:
     """One step of a sweep: a change of the state that leaves the posterior in place.
 
-    `adapt` and `freeze_noise` are set while warming up: proposals may learn then, and the noise of
-    the constraints stays at its prior mean.
+    With `adapt` proposals may learn, with `freeze_noise` the noise of constraints stays as it is.
     """
 
     def __call__(self, state: Any, *, adapt: bool, freeze_noise: bool) -> None:
         raise NotImplementedError
+
+    learned: tuple[str, ...] = ()
+    """The attributes that a snapshot has."""
 
     def statistics(self, state: Any) -> dict[str, float]:
         """Sample statistics of the last sweep."""
@@ -329,7 +294,7 @@ class Move:
 
     def snapshot(self) -> dict[str, Any]:
         """What the move has learned."""
-        return {}
+        return {name: getattr(self, name) for name in self.learned}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Take a snapshot up again."""
@@ -343,14 +308,14 @@ class Refresh(Move):
         state.refresh()
 
 
-class HyperSampler:
-    """Metropolis steps for the learned hyper-parameters of the base measure.
+class HyperSampler(Move):
+    """Metropolis steps on the logarithms of the learned hyper-parameters of the base measure.
 
-    With the cluster parameters integrated out, a step on the logarithms costs one pass over the
-    clusters' sufficient statistics. Steps go along each coordinate, and along the directions in
-    which the chain varied while warming up. What all clusters share (a common covariance) is
-    integrated out for these steps, and then drawn.
+    Steps go along each coordinate, and along the directions in which the chain varied while warming
+    up. What all clusters share (a covariance) is integrated out for these steps, and then drawn.
     """
+
+    learned = ("log_step", "steps", "mean", "scatter")
 
     def __init__(self, family: BoundFamily) -> None:
         self.family = family
@@ -360,10 +325,6 @@ class HyperSampler:
         self.steps = 0
         self.mean = np.zeros(number)
         self.scatter = np.zeros((number, number))
-
-    def snapshot(self) -> dict[str, Any]:
-        """What was learned of the proposals."""
-        return {name: getattr(self, name) for name in ("log_step", "steps", "mean", "scatter")}
 
     def walk(
         self,
@@ -397,16 +358,12 @@ class HyperSampler:
                 current = value
             if adapt:
                 self.log_step[move] += (accept - TARGET_ACCEPTANCE) / math.sqrt(self.steps)
-        if adapt:
-            self._learn(np.log(hyper[self.free]))
+        if adapt:  # a running covariance, which forgets early positions as the warm-up goes on
+            weight = 2.0 / (self.steps + 1.0)
+            gap = np.log(hyper[self.free]) - self.mean
+            self.mean = self.mean + weight * gap
+            self.scatter = (1.0 - weight) * (self.scatter + weight * np.outer(gap, gap))
         return hyper
-
-    def _learn(self, position: FloatArray) -> None:
-        """Running covariance; early positions are forgotten as the warm-up goes on."""
-        weight = 2.0 / (self.steps + 1.0)
-        difference = position - self.mean
-        self.mean = self.mean + weight * difference
-        self.scatter = (1.0 - weight) * (self.scatter + weight * np.outer(difference, difference))
 
     def _root(self) -> FloatArray | None:
         """Root of the covariance, once it has been seen long enough."""
@@ -415,7 +372,7 @@ class HyperSampler:
         return np.asarray(np.linalg.cholesky(self.scatter + 1e-6 * np.eye(len(self.free))))
 
 
-class BaseMeasure(HyperSampler, Move):
+class BaseMeasure(HyperSampler):
     """Metropolis steps on the hyper-parameters of the base measure."""
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
@@ -428,13 +385,16 @@ class BaseMeasure(HyperSampler, Move):
 
             def log_marginal(values: FloatArray) -> float:
                 if values is state.hyper:  # which the clusters have been derived for
-                    return float(walk_clusters(state.clusters, state.assignment, TOTAL))
+                    return walk(partition.TOTAL)
                 family.set_hyper(state.clusters, values)
-                return float(walk_clusters(state.clusters, state.assignment, PROPOSED))
+                return walk(partition.PROPOSED)
 
+            walk: Callable[[int], float] = partial(
+                partition.walk_clusters, state.clusters, state.assignment
+            )
             state.hyper = self.walk(log_marginal, state.hyper, state.rng, adapt=adapt)
             family.set_hyper(state.clusters, state.hyper)
-            walk_clusters(state.clusters, state.assignment, DERIVE)
+            walk(partition.DERIVE)
 
 
 class PartitionPriorParameters(Move):
@@ -452,28 +412,26 @@ class Noise(Move):
         if freeze_noise or not constraints:
             return
         counts = state.counts()
-        rows = zip(constraints, table_parts(constraints), state.noise, strict=True)
+        rows = zip(constraints, factor_graph.table_parts(constraints), state.noise, strict=True)
         state.noise = [each.noise.draw(counts[part], own, state.rng) for each, part, own in rows]
 
 
 class Chain:
     """A state and the moves of a sweep, made in this order."""
 
-    def __init__(self, state: Any, moves: Sequence[Move]) -> None:
+    def __init__(self, state: State, moves: Sequence[Move]) -> None:
         self.state = state
         self.moves = list(moves)
 
     @property
     def problem(self) -> TVClustProblem:
         """The model and the data."""
-        problem: TVClustProblem = self.state.problem
-        return problem
+        return self.state.problem
 
     @property
     def labels(self) -> IntArray:
         """Cluster of each item; labels may have gaps."""
-        labels: IntArray = self.state.labels
-        return labels
+        return self.state.labels
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over everything unknown.
@@ -502,9 +460,6 @@ class Chain:
             move.restore(own)
 
 
-# --- which moves, and how often
-
-
 @dataclass(frozen=True)
 class Moves:
     """The moves of a sweep.
@@ -515,8 +470,7 @@ class Moves:
         Move the groups that answers hold together as wholes (Swendsen and Wang's bonds), in every
         sweep of the warm-up and then as often as it was seen to be worth it.
     split_merge : float, default 1
-        Split-merge proposals per sweep, on average where it is not a whole number; while warming
-        up, when they matter most, `WARMUP_BOOST` times as many.
+        Split-merge proposals per sweep on average; while warming up, five times as many.
     restricted_scans : int, default 2
         Restricted scans of a launch (Jain and Neal recommend a few).
     fast : bool, default True
@@ -548,11 +502,3 @@ class Moves:
                 "Moves without single_site and split_merge do not reach every partition: "
                 "leave one of them."
             )
-
-    @classmethod
-    def default(cls, n_items: int) -> Moves:
-        """One split-merge proposal a sweep up to 500 items, then fewer: the scan costs more.
-
-        A proposal visits all items of one or two clusters several times, one by one.
-        """
-        return cls(split_merge=min(1.0, 500.0 / n_items))

@@ -2,14 +2,12 @@
 
 A store is a directory with the groups ``posterior`` and ``sample_stats``, arrays (chain, draw, ...)
 that xarray opens, and one group per entry of the run under ``state``, whose attribute holds a
-snapshot of the chain and says how many draws are valid. Draws are written before the snapshot that
-counts them, each file in one atomic step; what a killed run wrote beyond its last snapshot is drawn
-again, to the same values. Draws still to come show as -1 (labels and counts) or nan. The snapshot
-has digests of all draws that it counts, so that a file that is gone or changed is noticed.
+snapshot of the chain and digests of all draws that it counts. Draws are written before that, each
+file in one atomic step; what a killed run wrote beyond its last snapshot is drawn again, to the
+same values. Draws still to come show as -1 (labels and counts) or nan.
 
-In a run of several processes all see the same directory. The first makes it; a chain is written by
-the process that runs it, and by the first where all of them run it together. What belongs to
-several chains is changed under a lock.
+Of several processes, which all see the directory, the first makes it; a chain is written by the one
+that runs it, or the first of all that do.
 """
 
 from __future__ import annotations
@@ -21,14 +19,14 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from bayesclust._io import UNREADABLE, check_path, replaced
+from bayesclust._io import PARTIAL, UNREADABLE, check_path, replaced
 from bayesclust.inference import runner
 from bayesclust.inference.runner import GROUPS, any_process, check_same_in_all
 from bayesclust.typing import NDArray
@@ -36,12 +34,9 @@ from bayesclust.typing import NDArray
 FORMAT = 3
 CHUNK_BYTES = 1 << 22
 CHUNK_DRAWS = 100
-CODECS = {"bytes", "zstd"}
-"""Others are not of this package, and might run code."""
-SECONDS = 5.0
-"""A kill loses at most about as much work as this, or as `SHARE` allows where saving takes long."""
-SHARE = 0.03
-"""Part of a chain's time that may go into saving."""
+CODECS = {"bytes", "zstd"}  # others are not of this package, and might run code
+SECONDS = 5.0  # of work that a kill loses at most, or as `SHARE` allows where saving takes long
+SHARE = 0.03  # part of a chain's time that may go into saving
 
 
 class Checkpoint:
@@ -60,8 +55,8 @@ class Checkpoint:
     ) -> None:
         self.path = check_path(path, "checkpoint")
         self.number_of_chains = number_of_chains
-        self.dims = {"z": ("item",), **(dims or {})}
         self.lock = threading.Lock()
+        self.dims = {"z": ("item",), **(dims or {})}
         found = stored_fingerprint(self.path)
         wanted = {"format": FORMAT, **fingerprint}
         check_same_in_all({"a checkpoint": found is None, **wanted})
@@ -69,12 +64,12 @@ class Checkpoint:
             if runner.process_index() == 0:
                 import zarr
 
-                try:
-                    zarr.create_group(self.path, attributes={"bayesclust": wanted})
-                except zarr.errors.ContainsGroupError:  # another run has just made it
-                    found = stored_fingerprint(self.path)
+                with suppress(zarr.errors.ContainsGroupError):  # another run has just made it
+                    root = zarr.create_group(self.path, attributes={"bayesclust": wanted})
+                    for group in (*GROUPS, "state"):
+                        root.create_group(group)
             any_process(True)  # none goes on before it is there
-        found = wanted if found is None else found
+            found = stored_fingerprint(self.path) or wanted
         different = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
         if different:
             raise ValueError(
@@ -96,8 +91,7 @@ class Checkpoint:
         except BlockingIOError:
             os.close(handle)
             raise ValueError(
-                f"another run is writing to the checkpoint {str(self.path)!r}: wait until it ends, "
-                "or give another path."
+                f"another run is writing to the checkpoint {str(self.path)!r}: wait until it ends."
             ) from None
         except OSError:  # a file system without locks
             pass
@@ -113,13 +107,11 @@ class Checkpoint:
     def keep(self, name: str, value: Any) -> None:
         """Keep what the run has found out before its first sweep, as JSON."""
         if runner.process_index() == 0:
-            text = to_text(value)
-            _write_group(self.path / name / "zarr.json", {name: text, "digest": _digest(text)})
+            _write_group(self.path / name / "zarr.json", name, value)
 
     def kept(self, name: str) -> Any:
         """What was kept under a name, or None."""
-        file = self.path / name / "zarr.json"
-        return from_text(read_digested(file, name)) if file.exists() else None
+        return _read_group(self.path / name / "zarr.json", name)
 
     def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
         """The part of one entry of so many, of `size` draws; all have as many chains."""
@@ -130,25 +122,25 @@ class Checkpoint:
         import zarr
         from zarr.codecs import ZstdCodec
 
-        with self.lock, runner.locked(self.path):
-            where = self.path / group / name
-            if (where / "zarr.json").exists():
-                array = open_array(where, "r+")
-                if array.shape[1] < size:
-                    array.resize((array.shape[0], size, *array.shape[2:]))
-                return array
-            own = self.dims.get(name) or [f"{name}_dim_{j}" for j in range(value.ndim)]
-            draws = max(1, min(CHUNK_DRAWS, CHUNK_BYTES // max(value.nbytes, 1)))
-            parent = zarr.open_group(self.path, mode="a", zarr_format=3).require_group(group)
-            return parent.create_array(
-                name,
-                shape=(self.number_of_chains, size, *value.shape),
-                chunks=(1, draws, *(max(length, 1) for length in value.shape)),
-                dtype=value.dtype,
-                fill_value={"f": np.nan, "i": -1}.get(value.dtype.kind, 0),
-                dimension_names=("chain", "draw", *own),
-                compressors=ZstdCodec(checksum=True),  # a flipped bit is noticed
-            )
+        where = self.path / group / name
+        own = self.dims.get(name) or [f"{name}_dim_{j}" for j in range(value.ndim)]
+        draws = max(1, min(CHUNK_DRAWS, CHUNK_BYTES // max(value.nbytes, 1)))
+        if not (where / "zarr.json").exists():
+            # of another thread, or another process
+            with self.lock, suppress(zarr.errors.ContainsArrayError):
+                zarr.create_array(
+                    where,
+                    shape=(self.number_of_chains, size, *value.shape),
+                    chunks=(1, draws, *(max(length, 1) for length in value.shape)),
+                    dtype=value.dtype,
+                    fill_value={"f": np.nan, "i": -1}.get(value.dtype.kind, 0),
+                    dimension_names=("chain", "draw", *own),
+                    compressors=ZstdCodec(checksum=True),  # a flipped bit is noticed
+                )
+        array = open_array(where, "r+")
+        if array.shape[1] < size:
+            array.resize((array.shape[0], size, *array.shape[2:]))
+        return array
 
 
 @dataclass
@@ -172,25 +164,15 @@ class Record:
 
     @property
     def chains(self) -> slice:
-        """Its chains among those of the run."""
+        """Its chains among those of the run, of which all entries have as many."""
         return slice(self.entry * self.width, (self.entry + 1) * self.width)
-
-    def check(self, width: int) -> None:
-        """Refuse entries of several sizes, whose places in the store would overlap."""
-        number = self.checkpoint.number_of_chains
-        if width * self.entries != number:
-            raise ValueError(
-                f"entry {self.entry} has {width} of the checkpoint's {number} chains, in "
-                f"{self.entries} entries: give all entries of a run with a checkpoint the same "
-                "number of chains."
-            )
 
     def load(self) -> tuple[dict[str, Any] | None, dict[str, dict[str, NDArray[Any]]]]:
         """The last snapshot, if any, and the valid draws by group: arrays (chain, draw, ...)."""
         if self.writes:
-            for unfinished in self.file.parent.glob("*.partial"):  # what killed runs left
+            for unfinished in self.file.parent.glob(f"*{PARTIAL}"):  # what killed runs left
                 unfinished.unlink(missing_ok=True)
-        state = self._state()
+        state: dict[str, Any] | None = _read_group(self.file, "snapshot")
         if state is not None:
             if state["entry"] != [self.entry, self.entries]:
                 raise _damaged(self.file, "are those of another chain")
@@ -204,20 +186,13 @@ class Record:
             draws[group][name] = self._draws(group, name, digests)
         return state, draws
 
-    def _state(self) -> dict[str, Any] | None:
-        if not self.file.exists():
-            return None
-        state: dict[str, Any] = from_text(read_digested(self.file, "snapshot"))
-        return state
-
     def restore(self, chain: Any, snapshot: dict[str, Any]) -> None:
         """Have a chain resume from its snapshot, or refuse one that is not of such a chain."""
         try:
             chain.restore(snapshot)
         except (*UNREADABLE, ArithmeticError) as error:
-            raise _damaged(
-                self.file, f"are not of such a chain ({type(error).__name__})"
-            ) from error
+            what = f"are not of such a chain ({type(error).__name__})"
+            raise _damaged(self.file, what) from error
 
     def _draws(self, group: str, name: str, digests: list[str]) -> NDArray[Any]:
         """The draws of a variable that the snapshot counts, as they were written."""
@@ -257,22 +232,16 @@ class Record:
                 for name, values in variables.items():
                     self._write(group, name, values, number)
                     self._hash(group, name, values[:, self.saved : number])
+            hashes = self.hashes.items()
             kept = {
                 "entry": [self.entry, self.entries],
                 "sweeps": sweeps,
                 "draws": number,
                 "width": self.width,
-                "digests": {
-                    key: [one.hexdigest() for one in own] for key, own in self.hashes.items()
-                },
+                "digests": {key: [one.hexdigest() for one in own] for key, own in hashes},
                 "chain": snapshot,
             }
-            above = self.file.parent.parent / "zarr.json"
-            with self.checkpoint.lock, runner.locked(self.checkpoint.path):
-                if not above.exists():
-                    _write_group(above, {})
-            text = to_text(kept)
-            _write_group(self.file, {"snapshot": text, "digest": _digest(text)})
+            _write_group(self.file, "snapshot", kept)
         except OSError as error:  # such as a full disk, which names no file
             words = error.strerror or str(error)
             raise OSError(error.errno, words, str(self.checkpoint.path)) from error
@@ -284,13 +253,12 @@ class Record:
         """Write whole chunks, from `values` (chain, draw, ...), over what a killed run left."""
         array = self.checkpoint.array(group, name, values[0, 0], self.size)
         chunk = array.chunks[1]
-        chains = self.chains
         first = self.saved - self.saved % chunk
         end = min(-(-number // chunk) * chunk, array.shape[1])
-        shape = (chains.stop - chains.start, end - first, *values.shape[2:])
+        shape = (self.width, end - first, *values.shape[2:])
         block = np.full(shape, array.fill_value, values.dtype)
         block[:, : number - first] = values[:, first:number]
-        array[chains, first:end] = block
+        array[self.chains, first:end] = block
 
 
 def open_array(where: Path, mode: Any) -> Any:
@@ -319,7 +287,7 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     if not directory.exists():
         return None
     # a run killed at its very first write leaves a partial file
-    if directory.is_dir() and all(file.suffix == ".partial" for file in directory.iterdir()):
+    if directory.is_dir() and all(file.suffix == PARTIAL for file in directory.iterdir()):
         return None
     try:
         attributes = json.loads((directory / "zarr.json").read_text())["attributes"]
@@ -331,36 +299,37 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     return found
 
 
-def read_digested(file: Path, name: str) -> str:
-    """The text that a group's file has under a name, refused where its digest is another."""
+def _read_group(file: Path, name: str) -> Any:
+    """What `_write_group` wrote, refused where its digest is another; None without a file."""
+    if not file.exists():
+        return None
     try:
         kept = json.loads(file.read_text(encoding="utf-8"))["attributes"]
-        text: str = kept[name]
-        if kept["digest"] != _digest(text):
+        if kept["digest"] != _digest(kept[name]):
             raise ValueError
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return from_text(kept[name])
+    except UNREADABLE:
         raise ValueError(
             f"a part of the checkpoint, {str(file)!r}, cannot be read: remove the checkpoint to "
             "start again."
         ) from None
-    return text
+
+
+def _write_group(file: Path, name: str, value: Any) -> None:
+    """Write a group's file so that a kill or a loss of power leaves the old one or the new one."""
+    text = to_text(value)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    attributes = {name: text, "digest": _digest(text)}
+    group = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
+    with replaced(file) as draft:
+        draft.write_text(json.dumps(group), encoding="utf-8")
 
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _write_group(file: Path, attributes: dict[str, Any]) -> None:
-    """Write a group's file so that a kill or a loss of power leaves the old one or the new one."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    group = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
-    with replaced(file, suffix=".partial") as draft:
-        draft.write_text(json.dumps(group), encoding="utf-8")
-
-
 # --- snapshots as text, bit for bit: arrays as bytes, numbers by their shortest exact form
-
-ARRAY_KEYS = {"bytes", "dtype", "shape"}
 
 
 def to_text(snapshot: Any) -> str:
@@ -379,14 +348,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         encoded = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode("ascii")
         return {"bytes": encoded, "dtype": value.dtype.str, "shape": value.shape}
-    raise TypeError(
-        f"a snapshot cannot hold a {type(value).__name__}: give arrays, numbers, words, lists or "
-        "dicts."
-    )
+    raise TypeError(f"a snapshot cannot hold a {type(value).__name__}: give arrays or numbers.")
 
 
 def _array(value: dict[str, Any]) -> Any:
-    if set(value) != ARRAY_KEYS:
+    if set(value) != {"bytes", "dtype", "shape"}:
         return value
     data = np.frombuffer(base64.b64decode(value["bytes"]), dtype=np.dtype(value["dtype"]))
     return data.reshape(value["shape"]).copy()

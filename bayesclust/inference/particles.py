@@ -5,9 +5,9 @@ answer s multiplies the weight of draw z by
 
     p(s | z, earlier answers) = p(earlier answers and s | z) / p(earlier answers | z),
 
-the noise integrated out under its conjugate prior. When the weights have become uneven, draws are
-resampled by their weights, and each is moved by a sweep of the chain that it came from, under all
-answers so far. Models m are weighed by how well each predicts every answer given all others,
+the noise integrated out. When the weights have become uneven, draws are resampled by their weights,
+and each is moved by a sweep of its chain, under all answers so far. Models m are weighed by how
+well each predicts every answer given all others,
 
     w_m proportional to exp sum_a log p(s_a | all other answers, data, m)
 
@@ -31,15 +31,12 @@ from scipy.special import softmax
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.chain import Chain, TVClustProblem
 from bayesclust.inference.limits.tuning import rows_of
-from bayesclust.typing import FloatArray, IntArray, Params
+from bayesclust.typing import FloatArray, IntArray
 
 THINNING = 5
-MOVED = 0.5
-"""Share of the draws that are moved after an answer where they are not resampled."""
-MIN_ESS = 0.5
-"""Effective share of the draws below which they are resampled (Liu and Chen 1998)."""
-FEWEST = 8
-"""Draws that the least likely model keeps, so that it can come back when answers support it."""
+MOVED = 0.5  # share of the draws that are moved after an answer where they are not resampled
+MIN_ESS = 0.5  # effective share of the draws below which they are resampled (Liu and Chen 1998)
+FEWEST = 8  # draws that the least likely model keeps, so that it can come back
 
 
 def extends(constraints: Sequence[Constraints], more: Sequence[Constraints]) -> bool:
@@ -56,11 +53,6 @@ def _one_by_one(
     constraints: Sequence[Constraints], more: Sequence[Constraints]
 ) -> Iterator[tuple[Constraints, ...]]:
     """The constraints with one further answer at a time, up to all of `more`."""
-    if not extends(constraints, more):
-        raise ValueError(
-            "answers that the draws are conditioned on are missing from constraints: start again "
-            "from chains of the other problem."
-        )
     for v, own in enumerate(more):
         for number in range(len(constraints[v]) if v < len(constraints) else 0, len(own)):
             first = rows_of(own, slice(number + 1))
@@ -79,8 +71,7 @@ def leave_one_out(constraints: Constraints, draws: IntArray, weights: FloatArray
     """log p(answer | data, all other answers) of each answer, the noise integrated out: (m,).
 
     It is minus the log of the mean of 1 / p(answer | z, other answers) over draws given all answers
-    (Geisser and Eddy 1979, J. Am. Stat. Assoc. 74; Gelfand, Dey and Chang 1992, Eq. 9), steady here
-    because an answer whose noise has a prior is never all but impossible.
+    (Geisser and Eddy 1979, J. Am. Stat. Assoc. 74; Gelfand, Dey and Chang 1992, Eq. 9).
     """
     counts = constraints.counts(draws)
     whole = constraints.noise.log_marginal(counts)
@@ -145,11 +136,7 @@ class Particles:
     def resample(self, rng: Generator, number: int) -> None:
         """Resample `number` draws by their weights, and move each."""
         chosen = systematic(self.weights, rng, number)
-        repeated = np.append(False, chosen[1:] == chosen[:-1])
-        self._states = [
-            copy.deepcopy(self._states[s]) if again else self._states[s]
-            for s, again in zip(chosen, repeated, strict=True)
-        ]
+        self._states = [copy.deepcopy(self._states[s]) for s in chosen]
         self.draws = self.draws[chosen]
         self._log_weights = np.zeros(len(chosen))
         self._sweep(np.arange(len(chosen)), rng)
@@ -158,8 +145,7 @@ class Particles:
     def rejuvenate(self, rng: Generator) -> None:
         """Move a part of the draws, in turn, by one sweep each; weights stay as they are.
 
-        These stay even where every draw contradicts the answers alike, and partitions unlike all of
-        them are found by moving alone.
+        Where every draw contradicts the answers alike, only moving finds other partitions.
         """
         size = len(self.draws)
         count = math.ceil(MOVED * size)
@@ -169,14 +155,20 @@ class Particles:
 
     def _sweep(self, which: IntArray, rng: Generator) -> None:
         """Move some draws by a sweep under all answers so far."""
-        noise = self._draw_noise(self.draws[which], rng)
+        noise = []
+        for each in self.problem.constraints:
+            start = each.noise.initial(each.n_sources)
+            params = each.noise.draw(each.counts(self.draws[which]), start, rng)
+            # known values come without the axis of draws
+            shapes = {name: (len(which), *value.shape) for name, value in start.items()}
+            noise.append({n: np.broadcast_to(params[n], shape) for n, shape in shapes.items()})
         chain = self._chain
         chain.state.use(self.problem)
         chain.state.rng = rng
         for place, s in enumerate(which.tolist()):
-            params = [{name: values[place] for name, values in own.items()} for own in noise]
-            own = {"noise": params, "generator": rng.bit_generator.state}
-            chain.restore(self._states[s] | {"state": self._states[s]["state"] | own})
+            now: dict[str, Any] = {"generator": rng.bit_generator.state}
+            now["noise"] = [{name: own[name][place] for name in own} for own in noise]
+            chain.restore(self._states[s] | {"state": self._states[s]["state"] | now})
             chain.sweep()
             self._states[s] = chain.snapshot()
             self.draws[s] = chain.labels
@@ -188,17 +180,6 @@ class Particles:
         for each in constraints:
             values += each.noise.log_marginal(each.counts(self.draws))
         return values
-
-    def _draw_noise(self, draws: IntArray, rng: Generator) -> list[Params]:
-        """The noise of each set of constraints given each partition, draws first."""
-        drawn = []
-        for each in self.problem.constraints:
-            start = each.noise.initial(each.n_sources)
-            params = each.noise.draw(each.counts(draws), start, rng)
-            # known values come without the axis of draws
-            shapes = {name: (len(draws), *value.shape) for name, value in start.items()}
-            drawn.append({n: np.broadcast_to(params[n], shape) for n, shape in shapes.items()})
-        return drawn
 
 
 class AveragedParticles:
@@ -238,11 +219,6 @@ class AveragedParticles:
     def effective_size(self) -> float:
         """1 / sum w^2 over the draws of all models."""
         return float(1.0 / (self.weights**2).sum())
-
-    @property
-    def n_resampled(self) -> int:
-        """How often draws of some model were resampled and moved."""
-        return sum(part.n_resampled for part in self.parts)
 
     def update(self, constraints: Sequence[Constraints], rng: Generator) -> None:
         """Condition on further answers; `constraints` holds those so far, in order, and more."""

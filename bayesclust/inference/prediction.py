@@ -6,11 +6,8 @@ parameters integrated out, with the prior p(z) = V(n, K) prod_k W(n_k):
     p(x, joins cluster k) = V(n + 1, K) / V(n, K)     W(n_k + 1) / W(n_k) p(x | items of k),
     p(x, alone)           = V(n + 1, K + 1) / V(n, K) W(1)                p(x)
 
-The weights before p(x) sum to 1, so that V(n, K) need not be known.
-
-Everything here is a ratio of sums of these terms over the draws, so that draws under which x is
-more likely count more: x itself is evidence about the partition of the others. Answers do not name
-new items, and act through the partition alone.
+The weights before p(x) sum to 1, so that V(n, K) need not be known. Everything here is a ratio of
+sums of these terms over the draws, so that draws under which x is more likely count more.
 """
 
 from __future__ import annotations
@@ -29,16 +26,14 @@ from bayesclust.partition_priors import DirichletProcess, PartitionPrior, Tables
 from bayesclust.partition_priors.nested import NestedTables, nested_tables
 from bayesclust.typing import FloatArray, IntArray
 
-# terms held at a time: new items x clusters x draws
-BLOCK = 4_000_000
+BLOCK = 4_000_000  # terms held at a time: new items x clusters x draws
 
 
 @kernel(fastmath=FAST)
 def prediction_terms(state: Any, assignment: Assignment, prior: Tables, terms: FloatArray) -> None:
-    """log W(n_k + 1) / W(n_k) + log p(x | items of k) of every new item and cluster.
+    """log W(n_k + 1) / W(n_k) + log p(x | items of k) of new items and clusters; last a new one.
 
-    New items are the rows of the state's data beyond those that are assigned. The last term is that
-    of a new cluster, log V(n + 1, K + 1) / V(n + 1, K) + log p(x).
+    New items are the rows of the state's data beyond those that are assigned.
     """
     n = len(assignment.z)
     number = assignment.number[0]
@@ -70,11 +65,7 @@ class _Terms:
 
 @dataclass(frozen=True)
 class Prediction:
-    """Draws from a posterior, as what they predict of new items.
-
-    New items are rows in the family's coordinates, as `BoundFamily.transform` gives them; the
-    family is bound to the n items that were clustered.
-    """
+    """What draws from a posterior predict of rows, new items in the coordinates of the family."""
 
     family: BoundFamily
     z: IntArray  # (S, n) labels 0..K_s-1 without gaps
@@ -164,8 +155,7 @@ class Prediction:
 def with_shared(family: BoundFamily, labels: IntArray, hyper: FloatArray) -> FloatArray:
     """Hyper-parameters (S, hyper-parameters) of draws, with what clusters share drawn given each.
 
-    It is large, and not recorded with the draws; drawn again, given the clusters or components
-    `labels` (S, n) without gaps, it is as good as the first. The same draws give the same result.
+    It is large, and not recorded: drawn again, given `labels` (S, n) without gaps, it is as good.
     """
     if not family.n_shared:
         return hyper

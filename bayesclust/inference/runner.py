@@ -1,8 +1,7 @@
 """Runs chains side by side, in threads and over processes: warm-up, draws, progress, interrupts.
 
 A run is of several processes once the user has called `jax.distributed.initialize` in each. All
-make the same calls with the same data, and meet in `gather`, in the same order. Without it there is
-one process, and what is said of several does nothing.
+make the same calls with the same data, and meet in `gather`, in the same order.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,16 +29,12 @@ from bayesclust.typing import BoolArray, NDArray
 
 PARTITIONS = ("z", "component")
 GROUPS = ("posterior", "sample_stats")
-TOGETHER = "number_of_chains"
-"""The attribute of several chains that advance together."""
+TOGETHER = "number_of_chains"  # the attribute of several chains that advance together
 COMPILING = "Compiling, once per installation: about 20 s"
-TURN = 10
-"""Sweeps that a chain makes before the next one of its thread has its turn."""
+TURN = 10  # sweeps that a chain makes before the next one of its thread has its turn
 DONE = object()
-LOOK_EVERY = 0.2
-"""Seconds between two looks at whether kernels are being compiled."""
-WATCH_ENDED = threading.Event()
-"""Set where this is one of several processes that JAX no longer knows of."""
+LOOK_EVERY = 0.2  # seconds between two looks at whether kernels are being compiled
+WATCH_ENDED = threading.Event()  # set in one of several processes that JAX no longer knows of
 STATUS = re.compile(
     r"(ABORTED|CANCELLED|DEADLINE_EXCEEDED|FAILED_PRECONDITION|INTERNAL|UNAVAILABLE|UNKNOWN): "
 )
@@ -58,9 +52,8 @@ class LostProcessError(RuntimeError):
 class Chain(Protocol):
     """A sampler in motion.
 
-    Several chains that advance together are one object with the attribute ``number_of_chains``; its
-    `draw` gives arrays with a leading axis of that length. Where several processes advance them
-    together, its attribute ``by_all_processes`` is True.
+    Several that advance together are one object with an attribute ``number_of_chains``, the length
+    of the first axis of what `draw` gives; by several processes, with ``by_all_processes`` True.
     """
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
@@ -99,9 +92,6 @@ class Draws:
     interrupted: bool
 
 
-# --- one entry of a run: a chain, or several that advance together
-
-
 @dataclass
 class _Store:
     """The draws of one entry, by group, in arrays (chain, draw, ...) made at the first draw."""
@@ -119,8 +109,10 @@ class _Store:
             for name, value in values.items():
                 value = np.asarray(value) if hasattr(chain, TOGETHER) else np.asarray(value)[None]
                 if name not in arrays:
-                    shape = self.width, self.size, *value.shape[1:]
-                    arrays[name] = np.empty(shape, _storage_type(name, value))
+                    kind = value.dtype
+                    if name in PARTITIONS:
+                        kind = np.dtype(np.int16 if value.shape[-1] < 1 << 15 else np.int32)
+                    arrays[name] = np.empty((self.width, self.size, *value.shape[1:]), kind)
                 arrays[name][:, self.number] = value
         self.number += 1
 
@@ -133,12 +125,6 @@ class _Store:
                 kept = np.empty((self.width, self.size, *values.shape[2:]), values.dtype)
                 kept[:, : self.number] = values[:, : self.number]
                 self.arrays[group][name] = kept
-
-
-def _storage_type(name: str, value: NDArray[Any]) -> np.dtype[Any]:
-    if name in PARTITIONS:
-        return np.dtype(np.int16 if value.shape[-1] <= np.iinfo(np.int16).max else np.int32)
-    return value.dtype
 
 
 @dataclass
@@ -164,8 +150,6 @@ class _Entry:
         chain = self.start() if store.number < schedule.num_samples else None
         if chain is not None:
             store.width = getattr(chain, TOGETHER, 1)
-            if self.record is not None:
-                self.record.check(store.width)
             if state is not None:
                 self.record.restore(chain, state["chain"])
         bar.total += (store.width - 1) * schedule.length
@@ -179,8 +163,7 @@ class _Entry:
         done = first
         together = getattr(chain, "by_all_processes", False)
         if together:
-            found = self.store.number, first
-            check_same_in_all({"draws and sweeps in the checkpoint": found})
+            check_same_in_all({"draws and sweeps in the checkpoint": (self.store.number, first)})
             chain.snapshot()  # over all connections that sweeps need
             end_watch()
         for sweep in range(first, schedule.length):
@@ -220,9 +203,6 @@ def _work_in_turns(entries: list[_Entry], stop: threading.Event, bar: Any) -> No
             deque(each, maxlen=0)
 
 
-# --- the run
-
-
 def run_chains(
     starts: Sequence[Callable[[], Chain]],
     schedule: Schedule,
@@ -235,11 +215,9 @@ def run_chains(
 ) -> Draws:
     """Run one chain, or several that advance together, per entry of `starts`, in `n_jobs` threads.
 
-    Draws do not depend on the number of threads or processes. They are kept in the `Checkpoint` as
-    they come, and the run resumes from it. With `spread`, each of several processes, if there are
-    at least as many entries, runs a part of them and all return all draws; otherwise each runs all.
-    After a keyboard interrupt chains have fewer draws, all as many, with a warning: those that had
-    hardly begun are left out where that keeps more draws. `title` stands before the progress.
+    Draws do not depend on the number of threads or processes. With `spread`, each of several
+    processes, if there are at least as many entries, runs a part of them and all return all draws.
+    After a keyboard interrupt chains have fewer draws, all as many, with a warning.
     """
     stop = threading.Event()
     number = len(starts)
@@ -317,34 +295,24 @@ def _of_all_processes(own: list[_Store], number: int) -> list[_Store]:
 
 
 def _collect(stores: list[_Store], interrupted: bool) -> Draws:
-    size = stores[0].size
-    every = len(stores)
-    number = size
-    kept = list(range(every))
+    number = min(store.number for store in stores)
     if interrupted:
-        number, kept = _most_draws([store.number for store in stores])
         if number == 0:
             raise KeyboardInterrupt
-        chains = "each chain" if len(kept) == every else f"{len(kept)} of {every} chains"
         warnings.warn(
-            f"Interrupted: the first {number} draws of {chains} are returned, of {size} asked for.",
+            f"Interrupted: the first {number} draws of each chain are returned, of "
+            f"{stores[0].size} asked for.",
             InterruptedRunWarning,
             stacklevel=3,
         )
     joined = {
         group: {
-            name: np.concatenate([stores[c].arrays[group][name][:, :number] for c in kept])
-            for name in stores[kept[0]].arrays[group]
+            name: np.concatenate([store.arrays[group][name][:, :number] for store in stores])
+            for name in stores[0].arrays[group]
         }
         for group in GROUPS
     }
     return Draws(**joined, interrupted=interrupted)
-
-
-def _most_draws(numbers: list[int]) -> tuple[int, list[int]]:
-    """(draws per chain, chains to keep): those that hardly began are left out."""
-    number = max(numbers, key=lambda least: least * sum(n >= least for n in numbers) ** 2)
-    return number, [c for c, n in enumerate(numbers) if n >= number]
 
 
 # --- several processes
@@ -363,11 +331,7 @@ def process_index() -> int:
 
 
 def end_watch() -> None:
-    """End JAX's watch over the processes, which would abort them all where one is lost.
-
-    On processors a lost process is noticed by its connections, once these have been made: errors
-    that Python sees.
-    """
+    """End JAX's watch, which aborts all if one is lost; on processors connections made tell too."""
     jax = sys.modules["jax"]
     if jax.distributed.is_initialized() and jax.default_backend() == "cpu":
         WATCH_ENDED.set()
@@ -376,10 +340,7 @@ def end_watch() -> None:
 
 @contextmanager
 def naming_lost_process() -> Iterator[None]:
-    """Raise a `LostProcessError` for any failure that JAX reports in a run of several processes.
-
-    A failure that only this process saw ends the others too.
-    """
+    """Raise a `LostProcessError` for any failure that JAX reports in a run of several processes."""
     if n_processes() == 1:
         yield
         return
@@ -410,19 +371,6 @@ def gather(values: NDArray[Any]) -> NDArray[Any]:
     with naming_lost_process():
         parts = np.asarray(multihost_utils.process_allgather(raw))
     return np.ascontiguousarray(parts).view(values.dtype).reshape(len(parts), *values.shape)
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Keep other processes out by a lock file beside a path."""
-    if n_processes() == 1:
-        yield
-        return
-    import fcntl
-
-    with path.with_name(f"{path.name}.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def any_process(*flags: bool) -> BoolArray:

@@ -38,9 +38,8 @@ def collapsed_chain(
 ) -> chain.Chain:
     """The collapsed sampler with side information (TVClust Sec. 3, parameters integrated out).
 
-    Where clusters are mixtures it starts with one component in each. Of `moves`, `single_site` then
-    moves single items and single components, `link_blocks` components that constraints tie
-    together, and `split_merge` is the number of proposals on each level.
+    Where clusters are mixtures, `moves` are those of single items and components, of components
+    that constraints tie together, and proposals on each level.
     """
     if isinstance(problem, chain.TwoLevelProblem):
         state: chain.State = TwoLevelState(problem, z, rng)
@@ -67,7 +66,10 @@ SAMPLERS: dict[str, Sampler] = {"collapsed": collapsed_chain, "gibbs": gibbs_cha
 
 
 def default_moves(sampler: Sampler, n_items: int) -> chain.Moves:
-    """The default moves of a sweep: single-site updates alone for the paper's sampler."""
+    """Single-site updates alone for the paper's sampler; else fewer proposals beyond 500 items.
+
+    A proposal visits all items of one or two clusters several times, one by one.
+    """
     if sampler is gibbs_chain:
         return chain.Moves(link_blocks=False, split_merge=0.0)
-    return chain.Moves.default(n_items)
+    return chain.Moves(split_merge=min(1.0, 500.0 / n_items))

@@ -24,7 +24,7 @@ from tests.exactness.cases import (
 )
 
 MOVES = {
-    "default": Moves.default(6),
+    "default": Moves(),
     "single-site": Moves(split_merge=0.0, link_blocks=False),
     "plain scan": Moves(split_merge=0.0, link_blocks=False, fast=False),
     "split-merge": Moves(split_merge=4.0, link_blocks=False, single_site=False),

@@ -245,14 +245,6 @@ def test_saving_takes_a_small_share_of_the_time(path, monkeypatch):
     assert [record.due() for _ in range(3)] == [False, False, True]
 
 
-def test_entries_of_several_sizes_are_refused(path):
-    starts = [lambda: Walk(0, 2), lambda: Walk(1)]
-    sentence = r"entry 1 has 1 of the checkpoint's 3 chains, in 2 entries: give all"
-    with pytest.raises(ValueError, match=sentence):
-        run(starts, path)
-    assert run(starts).posterior["p"].shape == (3, 20, 2)
-
-
 def interrupted_at(monkeypatch, sweeps):
     """Interrupt the runner's first wait when the first walk has swept so often, and hold it."""
     wait, reached, release = runner.wait, threading.Event(), threading.Event()
@@ -330,10 +322,10 @@ def sweep(self, **options):
         os.kill(os.getpid(), signal.SIGKILL)
     right(self, **options)
 
-def killed(file, attributes):
+def killed(*kept):
     if sweeps[0] >= at and where == "save":
         os.kill(os.getpid(), signal.SIGKILL)
-    replace(file, attributes)
+    replace(*kept)
 
 Chain.sweep, checkpoint._write_group = sweep, killed
 rng = np.random.default_rng(0)

@@ -18,7 +18,7 @@ from bayesclust.inference.moves.split_merge import (
     SplitMerge,
     draw_pairs,
 )
-from bayesclust.inference.samplers import collapsed_chain
+from bayesclust.inference.samplers import collapsed_chain, default_moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import links, problem
 from tests.exactness.test_enumeration import compared
@@ -204,5 +204,5 @@ def test_split_merge_proposals_have_their_rate():
     warming = np.mean([move.number(rng, adapt=True) for _ in range(4000)])
     assert made == pytest.approx(0.3, abs=0.03)
     assert warming == pytest.approx(0.3 * WARMUP_BOOST, abs=0.035)
-    assert Moves.default(100).split_merge == 1.0
-    assert Moves.default(100_000).split_merge < 0.01
+    assert default_moves(collapsed_chain, 100).split_merge == 1.0
+    assert default_moves(collapsed_chain, 100_000).split_merge < 0.01

@@ -106,19 +106,6 @@ def test_chains_of_one_thread_take_turns_and_stop_at_an_error():
 # --- interrupts
 
 
-@pytest.mark.parametrize(
-    ("numbers", "expected"),
-    [
-        ([100, 60, 55, 0], (55, [0, 1, 2])),
-        ([1000, 1000, 200, 0], (1000, [0, 1])),
-        ([0, 0], (0, [0, 1])),
-        ([0, 7], (7, [1])),
-    ],
-)
-def test_most_draws_are_kept(numbers, expected):
-    assert runner._most_draws(numbers) == expected
-
-
 SCRIPT = r"""
 import signal, sys, time, warnings
 
@@ -304,9 +291,9 @@ def test_only_the_first_process_writes_what_all_run(tmp_path, two, monkeypatch):
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
     wrote, write = [], checkpoint._write_group
 
-    def noted(file, attributes):
+    def noted(file, *kept):
         wrote.append(file.parent.name)
-        write(file, attributes)
+        write(file, *kept)
 
     monkeypatch.setattr(checkpoint, "_write_group", noted)
 

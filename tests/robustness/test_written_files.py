@@ -16,7 +16,6 @@ WRITERS = r"write_(?:text|bytes)|to_(?:csv|netcdf|zarr|json|excel|parquet)|save(
 WRITERS += r"|tofile|np\.save|json\.dump"
 OPEN = r"(?!xr\.|os\.)(?:[^(]*\.)?(open)\(.*'[rbt]*[wax+]\w*'"
 ELSEWHERE = {
-    ("inference/runner.py", "open"): "a lock file, which stays empty",
     ("report/figures.py", "savefig"): "into memory",
 }
 """Writers outside `replaced`, and why."""

@@ -8,17 +8,13 @@ is split as
 
 and a pair that sits together is bonded with probability 1 - exp(-delta) (for a may-link 1 - (1 - q)
 / p). Given the bonds, connected components move whole, and every such answer drops out of the
-conditional. Component c of m items, taken out:
+conditional. Component c of m > 1 items, taken out:
 
     log w_k   = log W(n_k + m) / W(n_k) + log m(x_k u x_c) / m(x_k) + the other answers with c in k
     log w_new = log V(n, K + 1) / V(n, K) + log W(m) + log m(x_c)
 
-Components of one item are left to the scan, which is a valid update of its own.
-
-A pass over the blocks costs several scans. Where single items move freely it moves nothing that the
-scan would not have moved, and where answers are many and certain no block ever leaves. So the rate
-of such passes follows the share of blocks that moved in the second half of the warm-up; it stays as
-it is from the first draw on, so that every draw comes from one transition kernel.
+A pass over the blocks costs several scans. Its rate follows the share of blocks that moved in the
+second half of the warm-up, and stays from the first draw on: all come from one transition kernel.
 """
 
 from __future__ import annotations
@@ -32,23 +28,12 @@ from numpy.random import Generator
 from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_block_logits
 from bayesclust.families import base
-from bayesclust.inference.assignment import (
-    Assignment,
-    Target,
-    close_slot,
-    draw_index,
-    members,
-    shuffle,
-    sort_by_group,
-    use_slot,
-)
+from bayesclust.inference import assignment as partition
 from bayesclust.inference.chain import Move, State
 from bayesclust.typing import FloatArray, IntArray
 
-WORTHWHILE = 0.01
-"""Share of blocks moved above which every sweep passes over them."""
-LEAST_RATE = 0.1
-"""Passes per sweep where none has moved: the warm-up may have been too short to see one."""
+WORTHWHILE = 0.01  # share of blocks moved above which every sweep passes over them
+LEAST_RATE = 0.1  # passes per sweep where none has moved: the warm-up may have been too short
 
 
 @device(fastmath=FAST)
@@ -78,14 +63,14 @@ def draw_bonds(sites: Sites, table: FloatArray, z: IntArray, rng: Generator) -> 
 
 
 @device(fastmath=FAST)
-def rebuild(state: Any, assignment: Assignment, k: int) -> None:
+def rebuild(state: Any, assignment: partition.Assignment, k: int) -> None:
     """Recompute a cluster from its items."""
-    base.set_items(state, members(assignment, k, k), k)
+    base.set_items(state, partition.members(assignment, k, k), k)
     base.derive(state, k)
 
 
 @device(fastmath=FAST)
-def _move_block(target: Target, items: IntArray, rng: Generator) -> bool:
+def _move_block(target: partition.Target, items: IntArray, rng: Generator) -> bool:
     """Draw a cluster for one block; returns whether it moved."""
     state, assignment, sites, table, prior = target
     z = assignment.z
@@ -95,7 +80,7 @@ def _move_block(target: Target, items: IntArray, rng: Generator) -> bool:
     z[items] = UNPLACED
     alone = state.count[old] == m
     if alone:
-        close_slot(assignment, old)
+        partition.close_slot(assignment, old)
     elif state.count[old] > 2 * m:
         for i in items:
             base.remove_item(state, i, old)
@@ -115,7 +100,7 @@ def _move_block(target: Target, items: IntArray, rng: Generator) -> bool:
             logits[a] += prior.log_w[n + m] - prior.log_w[n] + site[k]
         else:
             logits[a] += prior.log_open[number] + prior.log_w[m]
-    choice = draw_index(logits, number + 1, rng)
+    choice = partition.draw_index(logits, number + 1, rng)
     k = assignment.slots[choice]
     z[items] = k
     if choice < number and state.count[k] > m:
@@ -124,7 +109,7 @@ def _move_block(target: Target, items: IntArray, rng: Generator) -> bool:
     else:
         rebuild(state, assignment, k)
     if choice == number:
-        use_slot(assignment, k)
+        partition.use_slot(assignment, k)
     return bool(choice < number if alone else k != old)
 
 
@@ -136,10 +121,10 @@ class Blocks(NamedTuple):
     order: IntArray  # (B,)
 
 
-@device(fastmath=FAST)
+@kernel(fastmath=FAST)
 def draw_blocks(sites: Sites, table: FloatArray, z: IntArray, rng: Generator) -> Blocks:
     """Draw bonds and list the blocks they make."""
-    items, start = sort_by_group(draw_bonds(sites, table, z, rng), len(z))
+    items, start = partition.sort_by_group(draw_bonds(sites, table, z, rng), len(z))
     roots = np.zeros(len(z), np.int64)
     number = 0
     for r in range(len(z)):
@@ -147,36 +132,29 @@ def draw_blocks(sites: Sites, table: FloatArray, z: IntArray, rng: Generator) ->
             roots[number] = r
             number += 1
     order = roots[:number]
-    shuffle(order, rng)
+    partition.shuffle(order, rng)
     return Blocks(items, start, order)
-
-
-NOT_DRAWN = Blocks(*(np.zeros(0, np.int64) for _ in range(3)))
-"""What `move_blocks` takes to draw them itself."""
 
 
 @kernel(fastmath=FAST)
 def move_blocks(
-    target: Target, blocks: Blocks, first: int, moved: IntArray, rng: Generator
-) -> tuple[int, Blocks]:
-    """Draw a cluster for every block from number `first` on; blocks without items are drawn first.
-
-    Returns where it stopped, the number of blocks unless all slots were in use, and the blocks.
-    """
-    _, assignment, sites, table, _ = target
-    if len(blocks.items) == 0:
-        blocks = draw_blocks(sites, table, assignment.z, rng)
+    target: partition.Target, blocks: Blocks, first: int, moved: IntArray, rng: Generator
+) -> int:
+    """Draw a cluster for every block from number `first` on; returns where slots ran out."""
+    assignment = target.assignment
     for block in range(first, len(blocks.order)):
         if assignment.number[0] == len(assignment.slots):
-            return block, blocks
+            return block
         root = blocks.order[block]
         items = blocks.items[blocks.start[root] : blocks.start[root + 1]]
         moved[0] += _move_block(target, items, rng)
-    return len(blocks.order), blocks
+    return len(blocks.order)
 
 
 class LinkBlocks(Move):
     """Passes over the groups that bonds make, as often as they were seen to be worth it."""
+
+    learned = ("block_rate", "learning", "blocks", "moved")
 
     def __init__(self) -> None:
         self.block_rate = 1.0
@@ -206,16 +184,13 @@ class LinkBlocks(Move):
 
     def run(self, state: State) -> tuple[int, int]:
         """One pass; returns how many blocks moved, and how many there were."""
-        blocks = NOT_DRAWN
+        blocks = draw_blocks(state.sites, state.table, state.assignment.z, state.rng)
         position = 0
         moved = np.zeros(1, np.int64)
-        while blocks is NOT_DRAWN or position < len(blocks.order):
+        while position < len(blocks.order):
             state.make_room(1)
-            position, blocks = move_blocks(state.target, blocks, position, moved, state.rng)
+            position = move_blocks(state.target, blocks, position, moved, state.rng)
         return int(moved[0]), len(blocks.order)
 
     def statistics(self, state: State) -> dict[str, float]:
         return {"blocks_moved": self.share_moved}
-
-    def snapshot(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("block_rate", "learning", "blocks", "moved")}

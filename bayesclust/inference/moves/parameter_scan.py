@@ -1,19 +1,15 @@
 """The paper's Gibbs sampler: parameters drawn, items assigned given them (TVClust Eq. 13).
 
-It is Algorithm 2 of Neal (2000).
-theta_k of every cluster is drawn from its conjugate posterior, and the items are updated one by one
-given the parameters. For item i, taken out of its cluster,
+It is Algorithm 2 of Neal (2000): theta_k of every cluster is drawn from its conjugate posterior,
+and the items are updated one by one given the parameters. For item i, taken out of its cluster,
 
     log w_k   = log W(n_k + 1) - log W(n_k)          + log p(x_i | theta_k) + site logits of k
     log w_new = log V(n, K + 1) - log V(n, K) + log W(1) + log p(x_i)
 
-The likelihoods come from matrix products, for many items and all clusters at once, and as a table,
-so that one kernel serves every family. Where an item stays alone in its cluster, that keeps its
-parameters. They have the distribution that new ones would be drawn from, so either way the
-posterior stays in place, and no column of the table need be made again.
-
-The parameters are then forgotten: what follows in a sweep has them integrated out, and they are
-drawn again before anything else is conditioned on them. That order makes mixing the two valid.
+The likelihoods are a table, for many items and all clusters at once, so that one kernel serves
+every family. An item that stays alone in its cluster keeps its parameters, which have the
+distribution that new ones would be drawn from. What follows in a sweep has the parameters
+integrated out; they are drawn again before anything else is conditioned on them.
 """
 
 from __future__ import annotations
@@ -30,9 +26,8 @@ from bayesclust.inference.chain import SPARE_SLOTS, Move, State
 from bayesclust.inference.moves.scan import place, take_out, weigh_options
 from bayesclust.typing import FloatArray, IntArray
 
-CHUNK = 1 << 17
-LEAST_CHUNK = 256
-"""Numbers of a chunk's likelihood, to stay in the processor's cache; least items of a chunk."""
+CHUNK = 1 << 17  # numbers of a chunk's likelihood, to stay in the processor's cache
+LEAST_CHUNK = 256  # items of a chunk at least
 NONE_OPENED = -1
 
 
@@ -92,17 +87,11 @@ class ParameterScan(Move):
 
     def __init__(self) -> None:
         self.moved = np.zeros(1, np.int64)
-        self.family: Any = None
-        self.hyper: FloatArray = np.zeros(0)
-        self.log_alone: FloatArray = np.zeros(0)
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         state.make_room(SPARE_SLOTS)
         family = state.problem.family
-        if self.family is not family or not np.array_equal(self.hyper, state.hyper):
-            self.family = family
-            self.hyper = state.hyper.copy()
-            self.log_alone = prior_predictive(state.clusters, state.n_items)
+        log_alone = prior_predictive(state.clusters, state.n_items)
         number = state.n_clusters
         capacity = len(state.assignment.slots)
         state.assignment = new_assignment(state.assignment.place[state.assignment.z], capacity)
@@ -113,7 +102,8 @@ class ParameterScan(Move):
         self.moved[0] = 0
         step = max(LEAST_CHUNK, CHUNK // (number * family.X.shape[1]))
         for begin in range(0, len(order), step):
-            terms, count = self._assign(state, order[begin : begin + step], terms, count)
+            items = order[begin : begin + step]
+            terms, count = self._assign(state, items, log_alone[items], terms, count)
         if len(state.assignment.slots) < len(state.clusters.count):
             refresh(state.clusters, state.assignment)
         else:
@@ -123,12 +113,12 @@ class ParameterScan(Move):
         return {"moved": self.moved[0] / state.n_items}
 
     def _assign(
-        self, state: State, items: IntArray, terms: Terms, count: IntArray
+        self, state: State, items: IntArray, log_alone: FloatArray, terms: Terms, count: IntArray
     ) -> tuple[Terms, IntArray]:
         """Update some items; returns parameters and sizes of the slots, perhaps more of them."""
         family = state.problem.family
         rows = tuple(row[items] for row in family.own_rows)
-        density = np.column_stack([family.log_likelihood(np, rows, terms), self.log_alone[items]])
+        density = np.column_stack([family.log_likelihood(np, rows, terms), log_alone])
         position = 0
         while position < len(items):
             target = state.target._replace(state=Sizes(count))

@@ -8,18 +8,15 @@ prior p(z) = V(n, K) prod_k W(n_k) over the partitions of all n items,
 
 (log n_k and log alpha for the Dirichlet process). The site logits are, for links, f log(p / (1-q))
 + s log((1-p) / q) with f and s the numbers of may-links and may-not-links from i into k. An item
-alone in its cluster is taken out first, so that staying alone is "new", once; the emptied slot
-keeps its place until the item is assigned.
+alone in its cluster is taken out first, so that staying alone is "new", once.
 
 `scan` serves every family. `scan_full` does the same for full covariances, near the speed of a
-matrix product. With d_ik = x_i - m_k and the quadratic forms q_ik = d_ik' P_k d_ik of a block of
-items computed by matrix products, the predictive of every cluster is O(1), and the one without item
-i follows from the one with it:
+matrix product: with the quadratic forms q_ik = d_ik' P_k d_ik, d_ik = x_i - m_k, of a block of
+items, the predictive of every cluster is O(1), and the one without item i follows:
 
     c = kappa_n / (kappa_n - 1):    q -> c^2 q / (1 - c q),    log|Psi| -> log|Psi| + log(1 - c q)
 
-Only when an item moves do m_k and P_k change, by a shift of the mean along d and a rank-one term in
-u = P_k d:
+Only when an item moves do m_k and P_k change, along d and by a rank-one term in u = P_k d:
 
     m' = m - s d,  P' = P + beta u u',  w_j = u'(x_j - m):
     q'_j = q_j + 2 s w_j + s^2 q + beta (w_j + s q)^2
@@ -27,15 +24,12 @@ u = P_k d:
 which updates the cached forms of the rest of the block in O(d) each. With a power, the ones in c, s
 and beta become it. Exact; `scan` is its reference.
 
-Both serve one level (`Target`) and two (`bayesclust.inference.two_level.state.TwoLevelTarget`): how
-an item is taken out, what its options weigh, and how it is placed is said for each by the functions
-`take_out`, `weigh_options` and `place`.
+`take_out`, `weigh_options` and `place` are said for one level and for two.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -52,9 +46,6 @@ from bayesclust.typing import FloatArray, IntArray
 BLOCK = 64
 
 
-# --- what differs between one level and two
-
-
 @generic
 def take_out(target: Any, i: int, alone: bool) -> None:
     """Take the label off item i, `alone` in its slot or not; the cluster's state stays."""
@@ -66,8 +57,7 @@ def weigh_options(
 ) -> Any:
     """Write the logits of item i's options, slots in use first; returns how many options there are.
 
-    `predictive` (C + 1,) is log p(x_i | slot), the last of a new one; `site` (C + 1,) is zero
-    before and after.
+    `predictive` (C + 1,) is log p(x_i | slot), last of a new one; `site` (C + 1,) stays zero.
     """
 
 
@@ -112,9 +102,6 @@ def _place(target, i, choice, old, alone):  # type: ignore[no-untyped-def]
     return k
 
 
-# --- any family
-
-
 @kernel(fastmath=FAST)
 def scan(target: Any, order: IntArray, first: int, moved: IntArray, rng: Generator) -> int:
     """Update the items order[first:]; returns where all slots were in use, or len(order)."""
@@ -146,9 +133,6 @@ def scan(target: Any, order: IntArray, first: int, moved: IntArray, rng: Generat
         add_item(state, i, k)
         moved[0] += k != old
     return len(order)
-
-
-# --- full covariances
 
 
 @device(fastmath=FAST)
@@ -273,20 +257,17 @@ def scan_full(target: Any, order: IntArray, first: int, moved: IntArray, rng: Ge
     return n
 
 
-FAST_SCANS: Mapping[type, Any] = {FullState: scan_full}
-
-
 class Scan(Move):
     """A pass over all items in random order, by the family's fast kernel if `fast`."""
 
     def __init__(self, *, fast: bool = True, kernel: Any = scan) -> None:
         self.kernel = kernel
-        self.fast_kernels = FAST_SCANS if fast else {}
+        self.fast = fast
         self.moved = np.zeros(1, np.int64)
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         state.make_room(SPARE_SLOTS)
-        run = self.fast_kernels.get(type(state.clusters), self.kernel)
+        run = scan_full if self.fast and isinstance(state.clusters, FullState) else self.kernel
         order = state.rng.permutation(state.n_items)
         position = 0
         self.moved[0] = 0

@@ -1,14 +1,12 @@
 """Split-merge moves (Jain and Neal 2004), with launches allocated in sequence (Dahl 2003).
 
-Two anchors i and j are chosen with a probability that depends on the data and the questions asked,
-never on z: then it is the same in both directions and drops out of the acceptance ratio. With S the
-items of their one or two clusters:
+Two anchors i and j are chosen with a probability that never depends on z: then it is the same in
+both directions and drops out of the acceptance ratio. With S the items of their clusters:
 
 1. launch: the rest of S joins i's or j's side one by one, then `scans` restricted Gibbs scans over
    the two sides;
 2. one more restricted scan makes the split (its probability is q), or, if i and j sit apart, is
-   forced to the state that exists, to learn the probability q with which a split would have made
-   it;
+   forced to the state that exists, to learn the q with which a split would have made it;
 3. a split of S into A and B is accepted with probability min(1, r), its undoing with min(1, 1 / r),
    where, K being the number of clusters after the merge,
 
@@ -16,80 +14,50 @@ items of their one or two clusters:
         *  p(s | split) / p(s | merged)  /  q.
 
 As q <= 1, the uniform number that decides is drawn first, and where it refuses a merge with q = 1
-nothing is launched: most merges join what has nothing to do with each other. Every allocation
-weighs size, predictive density and the answers about items already placed; only r has to be exact.
+nothing is launched: most merges join what has nothing to do with each other.
 
 **Anchors.** Equal shares of the pairs are uniform, are an item and the nearest of a few random
 others, stand in an answer, and were noted while the chain warmed up: parting or joining them had a
-chance. A few items that now belong to a large cluster and now stand alone are met by one pair in a
-hundred otherwise. Notes stay as they are from the first draw on, so that every draw comes from one
-transition kernel. Chains of two levels, and of clusters that share a covariance, take no notes.
+chance. Notes stay from the first draw on, so that every draw comes from one transition kernel.
+Chains of two levels, and of clusters that share a covariance, take no notes.
 
 **Noise.** Draws of noise and partition given each other hardly ever cross between the mode with
 unreliable sources and the one with another partition. In a joint move, noise phi' is drawn from the
-prior, the allocations are made under it, and r has the noise integrated out; that is drawn given
-the new partition at the end of the sweep. It is a collapsed Metropolis-Hastings step (Liu 1994, J.
-Am. Stat. Assoc. 89) with an auxiliary draw, which does not depend on where the chain is.
+prior, the allocations are made under it, and r has the noise integrated out, which is drawn at the
+end of the sweep: a collapsed Metropolis-Hastings step (Liu 1994, J. Am. Stat. Assoc. 89).
 
-**Clusters that share a covariance.** Given the covariance W of a partition in which two clusters
-are one, W holds the distance between them too, and in its metric two halves are never more than two
-standard deviations apart: no split of the two looks worth it. So W is integrated out of p(x | z) in
-r, and drawn given the new partition (a joint proposal of both, in which W's densities cancel). The
-W of each scan of a launch is its mean given the partition that the last one left, at first given S
-as one cluster, and never the W of the chain. The launch is the same random function of the other
-clusters, the anchors and S from either side, which makes the move reversible.
+**Clusters that share a covariance W.** Given the W of a partition in which two clusters are one, no
+split looks worth it. So W is integrated out of p(x | z) in r, and drawn given the new partition.
+The W of each scan of a launch is its mean given the partition that the last one left, at first
+given S as one cluster: the same random function of the rest, the anchors and S from either side.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, generic, implements, kernel
-from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.factor_graph import (
-    NONE,
-    UNPLACED,
-    Dirichlets,
-    Sites,
-    add_site_logits,
-    integrated_surplus,
-    log_prob_touching,
-    stack_tables,
-)
+from bayesclust.constraints import factor_graph
+from bayesclust.constraints.base import N_PATTERNS
+from bayesclust.constraints.factor_graph import UNPLACED, Dirichlets, Sites
 from bayesclust.families import base
 from bayesclust.families.gaussian import FullState, quadratic_form
-from bayesclust.inference.assignment import (
-    Assignment,
-    Target,
-    close_slot,
-    draw_below,
-    members,
-    refresh,
-    set_labels,
-    shuffle,
-    use_slot,
-)
+from bayesclust.inference import assignment as partition
+from bayesclust.inference.assignment import Assignment, Target, draw_below, set_labels
 from bayesclust.inference.chain import SPARE_SLOTS, WARMUP_BOOST, Move, Moves, State
 from bayesclust.inference.moves.scan import predictive_by_form
 from bayesclust.partition_priors import Tables
 from bayesclust.typing import FloatArray, IntArray
 
-INTEGRATED_SHARE = 0.5
-"""Share of the proposals with the noise integrated out, where some of it is learned."""
+INTEGRATED_SHARE = 0.5  # of the proposals have the noise integrated out, where some is learned
 NEIGHBOUR_CANDIDATES = 32
-NOTED = 64
-"""Pairs that are remembered, the latest."""
-WORTH_NOTING = 0.05
-"""Probability of being accepted above which they are."""
-NOBODY = -1
-"""Stands for an item of a pair that kernels are to draw."""
-
-# --- anchors
+NOTED = 64  # pairs that are remembered, the latest
+WORTH_NOTING = 0.05  # probability of being accepted above which they are
+NOBODY = -1  # stands for an item of a pair that kernels are to draw
 
 
 class Places(NamedTuple):
@@ -142,9 +110,8 @@ def draw_pairs(pairs: IntArray, places: Places, rng: Generator) -> None:
 def log_odds(state: Any, prior: Tables, i: int, own: int, a: int, b: int) -> Any:
     """log odds of slots a and b for item i given all other items; `own` is its slot, if any.
 
-    `reassign` must follow. For full covariances the predictive without an item follows from the one
-    with it, and a cluster is touched only when an item moves. Any other family takes the item out,
-    and puts it back.
+    `reassign` must follow. Full covariances need not take the item out, since the predictive
+    without an item follows from the one with it.
     """
 
 
@@ -186,23 +153,16 @@ def _reassign_full(state, i, own, chosen):  # type: ignore[no-untyped-def]
 
 
 @kernel(fastmath=FAST)
-def order_by_constraints(
-    sites: Sites, items: IntArray, anchor: int, other: int, rng: Generator
-) -> None:
-    """Shuffle items, the anchors first, and after each those that constraints name with it.
-
-    So most items are allocated when others that constraints name with them have been placed,
-    instead of by the data alone.
-    """
-    shuffle(items, rng)
-    for position, which in ((0, anchor), (1, other)):
+def order_by_constraints(sites: Sites, items: IntArray, pair: IntArray, rng: Generator) -> None:
+    """Shuffle items, the anchors first, and after each those that constraints name with it."""
+    partition.shuffle(items, rng)
+    for position in range(2):
         for t in range(len(items)):
-            if items[t] == which:
+            if items[t] == pair[position]:
                 items[t], items[position] = items[position], items[t]
     shuffled = items.copy()
     waiting = np.zeros(len(sites.start) - 1, np.bool_)
-    waiting[items] = True
-    waiting[anchor] = waiting[other] = False
+    waiting[items[2:]] = True
     head = 0
     end = 2
     for i in shuffled:
@@ -251,7 +211,7 @@ def restricted_scan(
         own = z[i]
         z[i] = UNPLACED
         site[a] = site[b] = 0.0
-        add_site_logits(target.sites, target.table, z, i, site)
+        factor_graph.add_site_logits(target.sites, target.table, z, i, site)
         odds = log_odds(state, target.prior, i, own, a, b) + site[a] - site[b]
         log_a, log_b = log_shares(odds)
         to_a = math.log(rng.random()) < log_a if forced[t] == UNPLACED else forced[t] == a
@@ -364,7 +324,7 @@ class SharedTarget(NamedTuple):
         for scan in range(scans + 2):
             # items that are not placed yet count as in a slot that is not in use
             placed = np.where(z == UNPLACED, merged, z)
-            refresh(state, Assignment(placed, slots[:2], slots[:2], np.array([2])))
+            partition.refresh(state, Assignment(placed, slots[:2], slots[:2], np.array([2])))
             if scan == scans + 1 and before[0] != before[1]:
                 forced = np.where(before == before[0], a, b)
             log_q = float(restricted_scan(target, items, a, b, forced, site, rng))
@@ -386,9 +346,6 @@ implements(log_split, SharedTarget)(SharedTarget.log_split)
 implements(launch, SharedTarget)(SharedTarget.launch)
 
 
-# --- acceptance
-
-
 @kernel(fastmath=FAST)
 def log_ratio_of_constraints(
     sites: Sites,
@@ -399,20 +356,17 @@ def log_ratio_of_constraints(
     items: IntArray,
     merged: int,
 ) -> float:
-    """log p(s | z) less the same where `items` share the free slot `merged`; z is left as it was.
-
-    The noise is that of `table`, or, if `integrated`, that of `rows` integrated out.
-    """
+    """log p(s | z) less the same where `items` share the free slot `merged`; z stays as it was."""
     mark = np.zeros(len(z), np.int64)
     mass = np.zeros(len(rows.weight))
     split = z[items]
-    ratio: float = log_prob_touching(sites, table, z, items, mark)
+    ratio: float = factor_graph.log_prob_touching(sites, table, z, items, mark)
     if integrated:
-        ratio += integrated_surplus(rows, sites, table, z, mass)
+        ratio += factor_graph.integrated_surplus(rows, sites, table, z, mass)
     z[items] = merged
-    ratio -= log_prob_touching(sites, table, z, items, mark)
+    ratio -= factor_graph.log_prob_touching(sites, table, z, items, mark)
     if integrated:
-        ratio -= integrated_surplus(rows, sites, table, z, mass)
+        ratio -= factor_graph.integrated_surplus(rows, sites, table, z, mass)
     set_labels(z, items, split)
     return ratio
 
@@ -433,24 +387,24 @@ def attempt(
     assignment: Assignment,
     rows: Dirichlets,
     integrated: bool,
-    anchor: int,
-    other: int,
+    pair: IntArray,
     scans: int,
     number: int,
     rng: Generator,
 ) -> tuple[bool, float]:
     """One proposal from K = `number` clusters: whether accepted, and how probable that was.
 
-    Needs three free slots. If `integrated`, the noise of `rows` is.
+    Needs three free slots. The noise is that of the target's table, or, if `integrated`, that of
+    `rows` integrated out.
     """
     z = assignment.z
-    first = z[anchor]
-    second = z[other]
+    first = z[pair[0]]
+    second = z[pair[1]]
     free = assignment.slots[assignment.number[0] : assignment.number[0] + 3].copy()
     merged = free[2]
     sites = target.sites
     table = target.table
-    items = members(assignment, first, second)
+    items = partition.members(assignment, first, second)
     log_uniform = math.log(rng.random())
     unite(target, items, merged)
     ratio = 0.0
@@ -459,7 +413,7 @@ def attempt(
         ratio -= log_ratio_of_constraints(sites, table, rows, integrated, z, items, merged)
         if log_uniform >= ratio:
             return False, 0.0
-    order_by_constraints(sites, items, anchor, other, rng)
+    order_by_constraints(sites, items, pair, rng)
     before = z[items]
     log_q = launch(target, items, before, free, scans, rng)
     if first == second:
@@ -470,12 +424,12 @@ def attempt(
         ratio += log_q
     chance = math.exp(min(ratio, 0.0)) if _smaller_side(z, items, before) > 1 else 0.0
     if log_uniform < ratio:
-        close_slot(assignment, first)
+        partition.close_slot(assignment, first)
         if second != first:
-            close_slot(assignment, second)
-        use_slot(assignment, z[anchor])
-        if z[other] != z[anchor]:
-            use_slot(assignment, z[other])
+            partition.close_slot(assignment, second)
+        partition.use_slot(assignment, z[pair[0]])
+        if z[pair[1]] != z[pair[0]]:
+            partition.use_slot(assignment, z[pair[1]])
         return True, chance
     set_labels(z, items, before)
     return False, chance
@@ -492,14 +446,12 @@ def split_merge(
     outside: int,
     rng: Generator,
 ) -> tuple[int, int]:
-    """Propose to part or to join pairs of anchors, (P, 2), one after another.
+    """Propose to part or to join pairs of anchors, (P, 2), until less than three slots are free.
 
     Returns where it stopped, and how many proposals were accepted. Pairs of `NOBODY` are drawn
     first, from `places`. The last pairs, as many as there are tables in `drawn`, have the noise
-    integrated out. `chance`, (P,), all 0, is given the probability with which each was accepted,
-    but where one item parts or joins, which other moves do too, and where a merge was refused by
-    its bound. `outside` clusters do not count to the prior's K. It stops where less than three
-    slots are free.
+    integrated out. `chance`, (P,), is given the probability with which each was accepted, 0 where
+    one item parts or joins, which other moves do too. `outside` clusters do not count to K.
     """
     assignment = target.assignment
     accepted = 0
@@ -512,16 +464,12 @@ def split_merge(
         by = target
         if own >= 0:
             by = Target(target.state, assignment, target.sites, drawn.table[own], target.prior)
-        first = pairs[position, 0]
-        second = pairs[position, 1]
+        pair = pairs[position]
         taken, chance[position] = attempt(
-            by, assignment, drawn.rows, own >= 0, first, second, scans, number - outside, rng
+            by, assignment, drawn.rows, own >= 0, pair, scans, number - outside, rng
         )
         accepted += taken
     return len(pairs), accepted
-
-
-# --- the move
 
 
 class DrawnNoise(NamedTuple):
@@ -531,19 +479,8 @@ class DrawnNoise(NamedTuple):
     rows: Dirichlets
 
 
-NONE_DRAWN = DrawnNoise(np.zeros((0, 0, N_PATTERNS)), NONE)
+NONE_DRAWN = DrawnNoise(np.zeros((0, 0, N_PATTERNS)), factor_graph.NONE)
 """For proposals that are all made by the noise as it is."""
-
-
-def draw_noise(
-    constraints: Sequence[Constraints], rows: Dirichlets, number: int, rng: Generator
-) -> DrawnNoise:
-    """Draw noise for several proposals."""
-    tables = np.zeros((number, *rows.kind.shape))
-    for table in tables:
-        noises = [each.noise.sample_prior(each.n_sources, rng) for each in constraints]
-        table[:] = stack_tables(constraints, noises)
-    return DrawnNoise(tables, rows)
 
 
 class SplitMerge(Move):
@@ -551,6 +488,8 @@ class SplitMerge(Move):
 
     Those come last: the noise is not drawn again before the end of the sweep.
     """
+
+    learned = ("noted",)
 
     def __init__(self, moves: Moves) -> None:
         self.moves = moves
@@ -561,8 +500,12 @@ class SplitMerge(Move):
         number = self.number(state.rng, adapt=adapt) if state.n_items > 1 else 0
         drawn = NONE_DRAWN
         if state.dirichlets is not None and not freeze_noise:
+            constraints = state.problem.constraints
             integrated = int(state.rng.binomial(number, INTEGRATED_SHARE))
-            drawn = draw_noise(state.problem.constraints, state.dirichlets, integrated, state.rng)
+            drawn = DrawnNoise(np.zeros((integrated, *state.table.shape)), state.dirichlets)
+            for table in drawn.table:
+                noise = [each.noise.sample_prior(each.n_sources, state.rng) for each in constraints]
+                table[:] = factor_graph.stack_tables(constraints, noise)
         self.accepted = np.nan
         if number:
             noting = adapt and not freeze_noise
@@ -607,12 +550,10 @@ class SplitMerge(Move):
         draw_pairs(pairs[:1], places, rng)
         own = len(drawn.table) - len(pairs)
         table = drawn.table[own] if own >= 0 else target.table
-        assignment = target.assignment
-        answers = target.sites, table
-        by = SharedTarget(family, state.hyper, assignment, *answers, target.prior)
+        _, assignment, sites, _, prior = target
+        by = SharedTarget(family, state.hyper, assignment, sites, table, prior)
         number = int(assignment.number[0]) - outside
-        rows = drawn.rows
-        accepted, _ = attempt(by, assignment, rows, own >= 0, *pairs[0], scans, number, rng)
+        accepted, _ = attempt(by, assignment, drawn.rows, own >= 0, pairs[0], scans, number, rng)
         if accepted:
             state.redraw_shared()
         return 1, int(accepted)
@@ -627,6 +568,3 @@ class SplitMerge(Move):
 
     def statistics(self, state: State) -> dict[str, float]:
         return {"split_merge_accept": self.accepted}
-
-    def snapshot(self) -> dict[str, Any]:
-        return {"noted": self.noted}

@@ -1,22 +1,17 @@
 """Moves of whole components: alone, in groups that constraints tie, in splits and merges.
 
-A group of c components with s items, taken out of its cluster, joins cluster g or opens one. The
-items' likelihood does not change, so that the weights are those of the prior
-(`bayesclust.partition_priors.nested`) and of the constraints about its items:
+A group of c components with s items, taken out of its cluster, joins cluster g or opens one, by
+the prior (`bayesclust.partition_priors.nested`) and the constraints about its items:
 
     log v_g    = log c(n_g + s) / c(n_g) + log A(m_g + c) / A(m_g) + log p(answers | group in g)
     log v_new  = log V(n, K + 1) / V(n, K) + log c(s) A(c)         + log p(answers | group alone)
 
-Where answers tie several components together, none can leave alone. As in
-`bayesclust.inference.moves.link_blocks`, an answer that favours "same" is then split into a bond
-and what is left; components with a bond between their items move as one, and every such answer
-drops out of the conditional.
+Components with a bond between their items (`bayesclust.inference.moves.link_blocks`) move as one.
 
 Split-merge proposals are those of `bayesclust.inference.moves.split_merge`: on the components of
 one cluster as they are, and on clusters as sets of components. There the components of the anchors'
 clusters are allocated in sequence (Dahl 2003), whole, to the anchors' sides, by the prior and by
-the answers about items already placed, and a split of S, of m components, into A and B is accepted
-with min(1, r),
+the answers about items already placed, and a split of S into A and B is accepted with min(1, r),
 
     r = V(n, K + 1) / V(n, K) c(n_A) A(m_A) c(n_B) A(m_B) / (c(n_S) A(m_S))
         *  p(answers | split) / p(answers | merged)  /  q.
@@ -31,61 +26,35 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, implements, kernel
-from bayesclust.constraints.factor_graph import (
-    UNPLACED,
-    Dirichlets,
-    add_block_logits,
-    add_site_logits,
-    compile_sites,
-    stack_tables,
-)
-from bayesclust.inference.assignment import (
-    Target,
-    close_slot,
-    draw_index,
-    members,
-    shuffle,
-    sort_by_group,
-    use_slot,
-)
+from bayesclust.constraints import factor_graph
+from bayesclust.constraints.factor_graph import UNPLACED, Dirichlets
+from bayesclust.inference import assignment as partition
 from bayesclust.inference.chain import SPARE_SLOTS
 from bayesclust.inference.moves import split_merge
 from bayesclust.inference.moves.link_blocks import LinkBlocks, draw_bonds, find_root
 from bayesclust.inference.moves.scan import Scan
 from bayesclust.inference.two_level.state import TwoLevelState, TwoLevelTarget
 from bayesclust.partition_priors.nested import NestedTables
-from bayesclust.typing import FloatArray, IntArray
-
-# --- groups of components
+from bayesclust.typing import IntArray
 
 
 @device(fastmath=FAST)
 def _groups(target: TwoLevelTarget, bonded: bool, rng: Generator) -> IntArray:
-    """Number of the group of each item, in random order; without bonds every component is one."""
+    """The group of each component in use, in random order; without bonds every one is a group."""
     components = target.assignment
-    group = components.place[components.z]
     number = components.number[0]
+    parent = np.arange(number)
     if bonded:
-        parent = np.arange(number)
+        own = components.place[components.z]
         root = draw_bonds(target.sites, target.table, target.levels.clusters.z, rng)
-        for i in range(len(group)):
-            parent[find_root(parent, group[i])] = find_root(parent, group[root[i]])
-        for i in range(len(group)):
-            group[i] = find_root(parent, group[i])
-    order = np.arange(number)
-    shuffle(order, rng)
-    for i in range(len(group)):
-        group[i] = order[group[i]]
+        for i in range(len(own)):
+            parent[find_root(parent, own[i])] = find_root(parent, own[root[i]])
+    group = np.arange(number)
+    partition.shuffle(group, rng)
+    order = group.copy()
+    for a in range(number):
+        group[a] = order[find_root(parent, a)]
     return group
-
-
-@device(fastmath=FAST, no_refcount=True)
-def _log_openings(log_open: FloatArray, number: int, more: int) -> float:
-    """log A(number + more) - log A(number)."""
-    value = 0.0
-    for m in range(max(number, 1), number + more):
-        value += log_open[m]
-    return value
 
 
 @device(fastmath=FAST, no_refcount=True)
@@ -94,7 +63,10 @@ def _log_growth(prior: NestedTables, size: int, parts: int, s: int, c: int) -> f
     grown = prior.log_cluster[size + s]
     if size > 0:
         grown -= prior.log_cluster[size]
-    return float(grown + _log_openings(prior.within.log_open, parts, c))
+    opened = 0.0
+    for m in range(max(parts, 1), parts + c):
+        opened += prior.within.log_open[m]
+    return float(grown + opened)
 
 
 @device(fastmath=FAST)
@@ -111,20 +83,20 @@ def _move_group(
     size[old] -= s
     parts[old] -= c
     if size[old] == 0:
-        close_slot(clusters, old)
+        partition.close_slot(clusters, old)
     number = clusters.number[0]
     logits = np.zeros(number + 1)
     site = np.zeros(len(clusters.slots))
     clusters.z[items] = UNPLACED
-    add_block_logits(sites, table, clusters.z, items, bonded, site)
+    factor_graph.add_block_logits(sites, table, clusters.z, items, bonded, site)
     for a in range(number):
         g = clusters.slots[a]
         logits[a] = _log_growth(prior, size[g], parts[g], s, c) + site[g]
     logits[number] = prior.among.log_open[number] + _log_growth(prior, 0, 0, s, c)
-    choice = draw_index(logits, number + 1, rng)
+    choice = partition.draw_index(logits, number + 1, rng)
     g = clusters.slots[choice]
     if choice == number:
-        use_slot(clusters, g)
+        partition.use_slot(clusters, g)
         size[g] = 0
         parts[g] = 0
     clusters.z[items] = g
@@ -135,40 +107,32 @@ def _move_group(
 
 @kernel(fastmath=FAST)
 def move_components(target: TwoLevelTarget, bonded: bool, rng: Generator) -> tuple[int, int]:
-    """One pass over all components, or over all groups that fresh bonds make.
+    """Pass over all components, or all groups that fresh bonds make: (groups moved, groups).
 
-    Needs a free cluster slot for each. Returns how many groups changed their clusters, and how many
-    there were.
+    Needs a free cluster slot for each.
     """
     components = target.assignment
     levels = target.levels
     group = _groups(target, bonded, rng)
-    every, start = sort_by_group(group, components.number[0])
-    of_group = np.zeros(components.number[0], np.int64)
-    seen = np.zeros(len(components.slots), np.bool_)
-    for i in range(len(group)):
-        k = components.z[i]
-        if not seen[k]:
-            seen[k] = True
-            of_group[group[i]] += 1
+    every, start = partition.sort_by_group(group[components.place[components.z]], len(group))
+    parts = np.zeros(len(group), np.int64)
+    for a in range(len(group)):
+        parts[group[a]] += 1
     changed = 0
     number = 0
-    for first in range(components.number[0]):
+    for first in range(len(group)):
         items = every[start[first] : start[first + 1]]
         if len(items) == 0:  # components with a bond between them have one number
             continue
         old = levels.clusters.z[items[0]]
         alone = levels.size[old] == len(items)
-        g = _move_group(target, items, of_group[first], bonded, rng)
+        g = _move_group(target, items, parts[first], bonded, rng)
         for i in items:
             levels.owner[components.z[i]] = g
         if not (g == old or (alone and levels.size[g] == len(items))):
             changed += 1
         number += 1
     return changed, number
-
-
-# --- splits and merges of clusters
 
 
 @implements(split_merge.unite, TwoLevelTarget, fastmath=FAST)
@@ -199,7 +163,7 @@ def _log_split(target, items, a, b, merged, number):  # type: ignore[no-untyped-
 def _put(target: TwoLevelTarget, unit: int, g: int) -> None:
     """Put component `unit` into cluster g."""
     levels = target.levels
-    own = members(target.assignment, unit, unit)
+    own = partition.members(target.assignment, unit, unit)
     levels.clusters.z[own] = g
     levels.size[g] += len(own)
     levels.parts[g] += 1
@@ -226,11 +190,11 @@ def _launch(target, items, before, slots, scans, rng):  # type: ignore[no-untype
         if z[items[t]] != UNPLACED:
             continue
         unit = components.z[items[t]]
-        own = members(components, unit, unit)
+        own = partition.members(components, unit, unit)
         s = len(own)
         site[:] = 0.0
         for i in own:
-            add_site_logits(target.sites, target.table, z, i, site)
+            factor_graph.add_site_logits(target.sites, target.table, z, i, site)
         odds = site[a] - site[b] + _log_growth(prior, size[a], parts[a], s, 1)
         odds -= _log_growth(prior, size[b], parts[b], s, 1)
         log_a, log_b = split_merge.log_shares(odds)
@@ -247,31 +211,22 @@ def split_merge_clusters(
     target: TwoLevelTarget,
     rows: Dirichlets,
     integrated: bool,
-    anchor: int,
-    other: int,
+    pair: IntArray,
     rng: Generator,
 ) -> bool:
     """One proposal by `split_merge.attempt`; whether accepted. `owner` must follow."""
     clusters = target.levels.clusters
     number = clusters.number[0]
-    accepted, _ = split_merge.attempt(
-        target, clusters, rows, integrated, anchor, other, 0, number, rng
-    )
+    accepted, _ = split_merge.attempt(target, clusters, rows, integrated, pair, 0, number, rng)
     return accepted
-
-
-# --- the moves
 
 
 class TwoLevelScan(Scan):
     """A pass over all items, and one over all components."""
 
-    move_components = True
-
     def __call__(self, state: Any, *, adapt: bool, freeze_noise: bool) -> None:
         super().__call__(state, adapt=adapt, freeze_noise=freeze_noise)
-        if self.move_components:
-            move_components(state.target, False, state.rng)
+        move_components(state.target, False, state.rng)
 
 
 class ComponentBlocks(LinkBlocks):
@@ -300,7 +255,7 @@ class TwoLevelSplitMerge(split_merge.SplitMerge):
                 target = target._replace(table=drawn.table[own])
             components = state.assignment.z
             if components[first] != components[second] and split_merge_clusters(
-                target, drawn.rows, own >= 0, first, second, rng
+                target, drawn.rows, own >= 0, pair[0], rng
             ):
                 accepted += 1
                 state.levels.owner[components] = state.labels
@@ -312,14 +267,17 @@ class TwoLevelSplitMerge(split_merge.SplitMerge):
 
     def propose_components(self, state: TwoLevelState, pair: IntArray) -> int:
         """Propose to part or to join the components of two items of one cluster, by data alone."""
-        no_constraints = compile_sites((), state.n_items), stack_tables((), [])
-        no_noise = split_merge.NONE_DRAWN
+        sites = factor_graph.compile_sites((), state.n_items)
+        table = factor_graph.stack_tables((), [])
         levels = state.levels
         before = state.n_components
         cluster = state.labels[pair[0, 0]]
-        within = Target(state.clusters, state.assignment, *no_constraints, state.prior.within)
+        prior = state.prior.within
+        within = partition.Target(state.clusters, state.assignment, sites, table, prior)
         outside = before - int(levels.parts[cluster])
-        _, accepted = self.attempt(state, within, pair, no_noise, np.zeros(1), outside)
+        _, accepted = self.attempt(
+            state, within, pair, split_merge.NONE_DRAWN, np.zeros(1), outside
+        )
         if accepted:
             levels.owner[state.assignment.z[pair[0]]] = cluster
             levels.parts[cluster] += state.n_components - before

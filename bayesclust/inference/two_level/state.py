@@ -1,12 +1,9 @@
 """Chains of a model whose clusters are mixtures: items in components, components in clusters.
 
-Classes are seldom ellipses. Where every cluster is one Gaussian, a class that is not splits into
-several, the answers that hold it together are contradicted by the thousand, and the noise model
-learns to explain them as errors. Here components stay small and Gaussian, clusters are sets of
-components, and constraints act on clusters alone: they group components instead of fighting them
-(mixtures of mixtures, Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017, with processes on both
-levels). The likelihood depends on components alone, the constraints on clusters alone; the prior of
-both is in `bayesclust.partition_priors.nested`.
+Classes are seldom ellipses. Here clusters are sets of components (mixtures of mixtures,
+Malsiner-Walli, Fruehwirth-Schnatter and Gruen 2017, with processes on both levels). The likelihood
+depends on components alone, the constraints on clusters alone; the prior of both is in
+`bayesclust.partition_priors.nested`.
 
 In a scan (`bayesclust.inference.moves.scan`) item i, taken out, joins a component k that exists,
 opens one in a cluster g that exists, or opens a cluster. With c(n) = W(n) V'(n, 1),
@@ -15,8 +12,7 @@ opens one in a cluster g that exists, or opens a cluster. With c(n) = W(n) V'(n,
     log w_g    = log A(m_g + 1) / A(m_g)   + log c(n_g + 1) / c(n_g) + log p(x_i)     + sites of g
     log w_new  = log V(n, K + 1) / V(n, K)                           + log p(x_i)
 
-with all sizes without i; for Dirichlet processes they are log n_k + log n_g / (n_g + beta) and so
-on. An item that is a component by itself takes it along, wherever it goes.
+with all sizes without i (log n_k + log n_g / (n_g + beta) and so on for Dirichlet processes).
 """
 
 from __future__ import annotations
@@ -29,14 +25,8 @@ from numpy.random import Generator
 
 from bayesclust._numba import FAST, implements
 from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
-from bayesclust.inference.assignment import (
-    OUT_OF_RANGE,
-    Assignment,
-    close_slot,
-    new_assignment,
-    open_slot,
-    restored_assignment,
-)
+from bayesclust.inference import assignment as partition
+from bayesclust.inference.assignment import Assignment, close_slot, open_slot
 from bayesclust.inference.chain import State, TwoLevelProblem
 from bayesclust.inference.moves.scan import place, take_out, weigh_options
 from bayesclust.partition_priors.nested import NestedTables, nested_log_prob, nested_tables
@@ -72,7 +62,7 @@ def new_levels(
     number = int(components.max()) + 1
     size = np.bincount(clusters, minlength=capacity).astype(np.int64)
     parts = np.bincount(owner[:number], minlength=capacity).astype(np.int64)
-    return Levels(new_assignment(clusters, capacity), owner, size, parts)
+    return Levels(partition.new_assignment(clusters, capacity), owner, size, parts)
 
 
 class TwoLevelState(State):
@@ -148,12 +138,11 @@ class TwoLevelState(State):
         self.within = dict(snapshot["within"])
         super().restore(snapshot)
         levels = snapshot["levels"]
-        clusters = restored_assignment(levels["clusters"], self.problem.n_items)
+        clusters = partition.restored_assignment(levels["clusters"], self.problem.n_items)
         self.levels = own = Levels(**levels | {"clusters": clusters})
-        shape = clusters.slots.shape
-        whole = own.owner.shape == self.assignment.slots.shape and own.size.shape == shape
-        if not (whole and own.parts.shape == shape):
-            raise ValueError(OUT_OF_RANGE)
+        shapes = [array.shape for array in (clusters.slots, own.size, own.parts)]
+        if len(set(shapes)) > 1 or own.owner.shape != self.assignment.slots.shape:
+            raise ValueError(partition.OUT_OF_RANGE)
         used, places = clusters.slots[: clusters.number[0]], len(clusters.slots)
         components = own.owner[self.assignment.slots[: self.n_components]]
         right = (
@@ -162,7 +151,7 @@ class TwoLevelState(State):
             and np.array_equal(own.parts[used], np.bincount(components, minlength=places)[used])
         )
         if not right:  # what free slots have does not count
-            raise ValueError(OUT_OF_RANGE)
+            raise ValueError(partition.OUT_OF_RANGE)
 
 
 @implements(take_out, TwoLevelTarget, fastmath=FAST, forceinline=True, no_refcount=True)
