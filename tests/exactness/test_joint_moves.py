@@ -7,7 +7,6 @@ import pytest
 
 from bayesclust.constraints import LinkNoise, PairwiseConstraints, factor_graph
 from bayesclust.families import FullGaussian
-from bayesclust.inference import chain
 from bayesclust.inference.chain import Moves, Noise, TVClustProblem
 from bayesclust.inference.moves import split_merge
 from bayesclust.inference.samplers import collapsed_chain
@@ -59,7 +58,7 @@ def test_forgotten_gain_of_integrating_out_is_noticed(always, monkeypatch):
     forgetful = factor_graph.NONE._replace(
         kind=np.full_like(rows.kind, factor_graph.PASSED_OVER), factor=rows.factor
     )
-    monkeypatch.setattr(chain, "stack_dirichlets", lambda views: forgetful)
+    monkeypatch.setattr(factor_graph, "stack_dirichlets", lambda views: forgetful)
     assert not compared(noisy(), ALONE, 2500, 2).agrees
 
 
