@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 GAMMAS = 13
+TAILS = 0.05, 0.95
 
 
 def or_default(limit: MeansClusterer | None, seed: int | Generator | None) -> MeansClusterer:
@@ -81,7 +82,6 @@ def limit_path(
     num_chains: int = 4,
     num_warmup: int = 200,
     num_samples: int = 250,
-    level: float = 0.9,
     moves: Moves | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
@@ -105,8 +105,6 @@ def limit_path(
     sampler : {"collapsed", "gibbs"}, default "collapsed"
     num_chains, num_warmup, num_samples : int, default 4, 200, 250
         Chains, and at each gamma the sweeps of each before its first draw, and draws of each.
-    level : float in (0, 1), default 0.9
-        Of the intervals.
     moves, n_jobs, progress
         As for `TVClust`.
     random_state : int, Generator or None, default None
@@ -114,14 +112,14 @@ def limit_path(
     Returns
     -------
     xarray.Dataset
-        Over gamma and statistic ("mean", "lower", "upper"): vi and ari (variation of information,
-        in bits, and adjusted Rand index to the limit's partition), n_clusters, entropy (of the
-        cluster sizes, bits), objective (J of the draws) and energy (minus the log joint over gamma,
-        less the constants that make it tend to J). Over gamma: vi_within and vi_between, the mean
-        variation of information between two draws of one chain and of different chains, and
-        share_below, the share of draws whose J is below the limit's. Over gamma and chain:
-        chain_objective, the mean J. Over item: limit_labels. Attributes: limit_objective,
-        limit_n_clusters, limit_entropy, penalty, divergence, level and sampler.
+        Over gamma and statistic ("mean", and "lower" and "upper" of 90% intervals): vi and ari
+        (variation of information, in bits, and adjusted Rand index to the limit's partition),
+        n_clusters, entropy (of the cluster sizes, bits), objective (J of the draws) and energy
+        (minus the log joint over gamma, less the constants that make it tend to J). Over gamma:
+        vi_within and vi_between, the mean variation of information between two draws of one chain
+        and of different chains, and share_below, the share of draws whose J is below the limit's.
+        Over item: limit_labels.
+        Attributes: limit_objective, limit_n_clusters, limit_entropy, penalty, divergence, sampler.
 
     Notes
     -----
@@ -150,7 +148,6 @@ def limit_path(
     checks.check_int(num_chains, "num_chains")
     checks.n_threads(n_jobs)
     base.check_moves(moves)
-    level = checks.number_between(level, "level", "(0, 1)")
     given = None if gammas is None else _check_gammas(gammas)
     unfitted = or_default(limit, random_state)
     items = checks.check_items(X, missing=takes_missing(unfitted))
@@ -188,7 +185,7 @@ def limit_path(
         energies.append(model.energy(draws.sample_stats["log_joint"]))
         if draws.interrupted:
             break
-    path = summarise(wanted[: len(drawn)], drawn, energies, problem, xi, found.labels_, level)
+    path = summarise(wanted[: len(drawn)], drawn, energies, problem, xi, found.labels_)
     return path.assign_attrs(sampler=sampler)
 
 
@@ -223,7 +220,6 @@ def summarise(
     problem: Problem,
     xi: Xi,
     limit: IntArray,
-    level: float,
 ) -> xr.Dataset:
     """Sum up the draws of every gamma: partitions (chain, draw, n) and energies (chain, draw)."""
     import xarray as xr
@@ -237,7 +233,6 @@ def summarise(
     final = path_model.value(problem, limit, xi)
     distances = [partition_distances(z) for z in drawn]
     apart = ~np.eye(len(drawn[0]), dtype=np.bool_)
-    tails = (1 - level) / 2, (1 + level) / 2
     over_draws: dict[str, Sequence[FloatArray]] = {
         "vi": [expected_losses(VI(), z, limit[None]) for z in stacked],
         "ari": [adjusted_rands(limit, z) for z in stacked],
@@ -247,19 +242,17 @@ def summarise(
         "energy": energies,
     }
     variables: dict[str, Any] = {
-        name: (("gamma", "statistic"), [[v.mean(), *np.quantile(v, tails)] for v in values])
+        name: (("gamma", "statistic"), [[v.mean(), *np.quantile(v, TAILS)] for v in values])
         for name, values in over_draws.items()
     }
     below = final - path_model.EQUAL * abs(final)
     variables |= {
         "vi_within": ("gamma", [_mean(np.diag(each)) for each in distances]),
         "vi_between": ("gamma", [_mean(each[apart]) for each in distances]),
-        "chain_objective": (("gamma", "chain"), [each.mean(axis=1) for each in J]),
         "share_below": ("gamma", [(each < below).mean() for each in J]),
         "limit_labels": ("item", limit),
     }
     attrs: dict[str, Any] = {
-        "level": level,
         "divergence": problem.divergence.name,
         "penalty": problem.penalty,
         "limit_objective": final,

@@ -106,14 +106,9 @@ class MinimalModification(ConstrainedClusterer):
 
     Notes
     -----
-    This is the mode of a posterior under the prior p(P' | P) ~ exp(-gamma sum_i 1[P'(i) != P(i)]
-    D[i, P'(i)]), where answer c is right with probability p_c: -ln p(P' | P, answers) / gamma is,
-    up to a constant,
-
-        sum_i 1[P'(i) != P(i)] D[i, P'(i)] + sum_{c violated} w_c,
-
-    with w_c = ln(p_c / (1 - p_c)) / gamma, which is what `fit` minimises with ``credibility=p``. A
-    constraint is hard as p_c goes to 1; one with p_c <= 1/2 weighs 0.
+    With ``credibility=p`` a violated constraint c adds w_c = ln(p_c / (1 - p_c)) / gamma to the sum
+    above, 0 for p_c <= 1/2. This is the mode of a posterior under the prior p(P' | P) ~ exp(-gamma
+    sum_i 1[P'(i) != P(i)] D[i, P'(i)]), where answer c is right with probability p_c.
 
     References
     ----------

@@ -10,15 +10,12 @@ from numpy.random import Generator
 
 from bayesclust import checks
 from bayesclust.estimators import base, confidence
-from bayesclust.estimators.rdp_means import MeansClusterer
+from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.answers import largest, times
 from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve
 from bayesclust.typing import ArrayLike, FloatArray
-
-RATE = 2.0
-"""The growth of xi whose end is looked for, as in RDP-means."""
 
 
 @dataclass(eq=False, repr=False)
@@ -101,7 +98,7 @@ class SpectralRDPMeans(MeansClusterer):
         """
         clock = perf_counter()
         number = checks.check_int(self.max_clusters, "max_clusters") - 1
-        asked = confidence.check_confidence(self.xi, None, RATE)
+        asked = confidence.check_confidence(self.xi, None, RDPMeans.xi_rate)
         rng = checks.check_random_state(self.random_state)
         squared = SquaredEuclidean()
         points, constraints = base.read_input(
@@ -109,7 +106,7 @@ class SpectralRDPMeans(MeansClusterer):
         )
         cost = confidence.cost_of_centre(self.penalty, self.n_clusters, points, squared)
         problem, schedule = confidence.plan(
-            points, squared, constraints, cost, asked, None, RATE, rng
+            points, squared, constraints, cost, asked, None, RDPMeans.xi_rate, rng
         )
         xi = schedule.xi
         if schedule.rate > 1:

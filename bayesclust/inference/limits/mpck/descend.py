@@ -147,7 +147,7 @@ def add_link_costs(links: Any, cost: Any, z: Any, i: int, total: Any) -> None:
 
 
 @kernel
-def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any, size: Any) -> int:
+def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any) -> int:
     """Let items choose their clusters in order (section 3.2); returns how many moved. Ties stay."""
     moved, n_clusters = 0, distance.shape[1]
     total = np.empty(n_clusters)
@@ -163,30 +163,8 @@ def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any, size: Any) 
                 choice = k
         if choice != now:
             moved += 1
-            if now != UNPLACED:
-                size[now] -= 1
-            size[choice] += 1
             z[i] = choice
     return moved
-
-
-@kernel
-def best_alone(
-    distance: Any, alone: float, links: Any, cost: Any, z: Any, size: Any, empty: int
-) -> Any:
-    """The item that as the centre of an empty cluster lowers J most, and by how much.
-
-    Its distance is `alone` there.
-    """
-    best, gain = -1, 0.0
-    for i in range(len(distance)):
-        if size[z[i]] > 1:
-            total = distance[i].copy()
-            total[empty] = alone
-            add_link_costs(links, cost, z, i, total)
-            if total[z[i]] - total[empty] > gain:
-                best, gain = i, total[z[i]] - total[empty]
-    return best, gain
 
 
 @kernel
@@ -327,7 +305,7 @@ def descend(
         centers = start.astype(np.float64)
     distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
     while True:
-        moved = _assign(problem, distance, cost, z, metrics.A, rng)
+        moved = int(assign(rng.permutation(len(z)), distance, problem.links, cost, z))
         centers = means(problem, z, centers)
         metrics = refit(problem, z, centers, metrics, far, settings)
         distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
@@ -335,27 +313,6 @@ def descend(
         still = len(path) > 1 and abs(path[-2] - path[-1]) <= SETTLED * (1.0 + abs(path[-1]))
         if (moved == 0 and (still or not problem.learned)) or len(path) == settings.max_iter:
             return Solution(z, centers, metrics, path[-1], np.array(path), moved == 0)
-
-
-def _assign(
-    problem: Problem, distance: FloatArray, cost: FloatArray, z: IntArray, A: Any, rng: Generator
-) -> int:
-    """Place the items, and fill empty clusters by an item where J falls; z changes in place."""
-    size = np.bincount(z[z >= 0], minlength=problem.n_clusters)
-    moved = int(assign(rng.permutation(len(z)), distance, problem.links, cost, z, size))
-    for empty in np.flatnonzero(size == 0):
-        h = empty if problem.per_cluster else 0
-        alone = -problem.form.log_det(A[h]) if problem.learned else 0.0
-        item, gain = best_alone(distance, alone, problem.links, cost, z, size, empty)
-        if gain <= SETTLED * (1.0 + float(np.abs(distance[item, z[item]]))):
-            break
-        size[z[item]] -= 1
-        z[item] = empty
-        size[empty] = 1
-        distance[:, empty] = np.inf
-        distance[item, empty] = alone
-        moved += 1
-    return moved
 
 
 def starts(problem: Problem, settings: Settings, n_init: int, rng: Generator) -> list[FloatArray]:
