@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -122,11 +123,9 @@ def n_threads(n_jobs: Any, *, cells: int | None = None) -> int:
     allowed = getattr(os, "sched_getaffinity", None)
     number = len(allowed(0)) if allowed else os.cpu_count() or 1
     for folder in _control_groups():
-        try:
+        with suppress(OSError, ValueError):  # "max", or no such file: no limit here
             most, period = (folder / "cpu.max").read_text().split()
             number = min(number, max(1, int(most) // int(period)))
-        except (OSError, ValueError):  # "max", or no such file: no limit here
-            continue
     return number
 
 
@@ -438,10 +437,23 @@ def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
 
 
 def available_memory() -> int | None:
-    """Return how many bytes this process can still take, or None where the system does not tell."""
-    found = (_left_of_machine(), _left_of_group())
-    known = [left for left in found if left is not None]
-    return max(min(known), 0) if known else None
+    """Return how many bytes can be had without taking them from others, None if that is unknown.
+
+    Swap counts, since slow work is still work. Control groups, that of the process and those above
+    it, may leave less; files of theirs that can be dropped count as left.
+    """
+    found = []
+    with suppress(OSError, KeyError, ValueError, IndexError):
+        lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines() if ":" in line)
+        free = [int(lines[name].split()[0]) for name in ("MemAvailable", "SwapFree")]
+        found.append(1024 * sum(free))
+    for folder in _control_groups():
+        with suppress(OSError, ValueError):  # "max", or no such file: no limit here
+            most = int((folder / "memory.max").read_text())
+            used = int((folder / "memory.current").read_text())
+            kinds = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
+            found.append(most - used + int(kinds.get("inactive_file", 0)))
+    return max(min(found), 0) if found else None
 
 
 def check_memory(needed: int, what: str, remedy: str) -> None:
@@ -458,15 +470,6 @@ def _gib(number: int) -> str:
     return f"{number / 2**30:,.1f}" if number >= 2**27 else f"{number / 2**30:.3f}"
 
 
-def _left_of_machine() -> int | None:
-    """What can be had without taking it from others; swap counts, since slow work is still work."""
-    try:
-        lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines() if ":" in line)
-        return 1024 * sum(int(lines[name].split()[0]) for name in ("MemAvailable", "SwapFree"))
-    except (OSError, KeyError, ValueError, IndexError):
-        return None
-
-
 def _control_groups() -> list[Path]:
     """The folder of the process's control group, and those of the groups above it."""
     try:
@@ -476,17 +479,3 @@ def _control_groups() -> list[Path]:
         return []
     here = GROUPS / group.strip("/")
     return [folder for folder in (here, *here.parents) if folder.is_relative_to(GROUPS)]
-
-
-def _left_of_group() -> int | None:
-    """What the control group and those above it leave; files that can be dropped count as left."""
-    found = []
-    for folder in _control_groups():
-        try:
-            most = int((folder / "memory.max").read_text())
-            used = int((folder / "memory.current").read_text())
-            kinds = dict(line.split() for line in (folder / "memory.stat").read_text().splitlines())
-        except (OSError, ValueError):  # "max", or no such file: no limit here
-            continue
-        found.append(most - used + int(kinds.get("inactive_file", 0)))
-    return min(found, default=None)

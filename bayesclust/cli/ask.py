@@ -55,11 +55,17 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(settings: argparse.Namespace) -> int:
     """Ask until answers end."""
+    from bayesclust import datasets
     from bayesclust.active import InteractiveSession
     from bayesclust.checks import check_int
 
     most = None if settings.queries is None else check_int(settings.queries, "queries", least=0)
-    X, y = _data(settings)
+    y: Any = None
+    if not Path(settings.data).exists() and settings.data in datasets.names():
+        data = datasets.load(settings.data)
+        X, y = data.X, data.y
+    else:
+        X = read_items(settings).to_numpy()
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
         print(f"resumed: {session!r}", file=sys.stderr)
@@ -91,16 +97,6 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> InteractiveSession:
         partition = KMeans(number, n_init=10, random_state=seed)
     strategy: dict[str, Any] = {"query_strategy": settings.query_strategy, "random_state": seed}
     return InteractiveSession(points, partition, y=y, **strategy)
-
-
-def _data(settings: argparse.Namespace) -> tuple[Any, Any]:
-    """The data of a file or a name, and their classes where these are known."""
-    from bayesclust import datasets
-
-    if not Path(settings.data).exists() and settings.data in datasets.names():
-        found = datasets.load(settings.data)
-        return found.X, found.y
-    return read_items(settings).to_numpy(), None
 
 
 def _answer(session: InteractiveSession, path: Path, most: int | None) -> None:

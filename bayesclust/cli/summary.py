@@ -10,24 +10,18 @@ from typing import Any
 
 from bayesclust._io import check_target, load_netcdf, replaced
 
-SUMMARY = """Summarize a posterior in the terminal: whether the run can be used, how many clusters
-there are, the point estimate and how far the posterior reaches around it, which items are
-unsure, which answers are probably wrong, and how reliable each source is."""
+SAYS = """
+whether the run can be used, how many clusters there are, the partition and how sure it is, which
+answers are probably wrong and how reliable each source is."""
 
 SUMMARY_EPILOG = """examples:
   bayesclust summary run.nc
-  bayesclust summary run.nc --max-listed 50
   bayesclust summary run.nc --labels labels.csv      each item with its cluster, for other programs
 
 confidence is the posterior probability that an item shares a cluster with a random other member of
 its own. P(right) is the probability that an answer is right, given the data and all answers;
 "leave-one-out" leaves this one answer out."""
 
-
-REPORT = """Summarize a posterior as one HTML page: whether the run can be used, how many clusters
-there are, the partition and how sure it is, which answers are probably wrong and how reliable
-each source is, with figures. The page needs no other file and no network, and is the same for
-the same posterior."""
 
 REPORT_EPILOG = """examples:
   bayesclust report run.nc --out run.html
@@ -37,9 +31,10 @@ REPORT_EPILOG = """examples:
 def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     """Describe the commands."""
     file: dict[str, Any] = {"type": Path, "metavar": "FILE"}
-    summary = command("summary", "summarize a posterior in the terminal", SUMMARY, SUMMARY_EPILOG)
-    text = "summarize a posterior as one page for a browser"
-    report = command("report", text, REPORT, REPORT_EPILOG)
+    text = "summarize a posterior in the terminal"
+    summary = command("summary", text, f"{text.capitalize()}:{SAYS}", SUMMARY_EPILOG)
+    text = "summarize a posterior as one page for a browser, which needs no other file"
+    report = command("report", text, f"{text.capitalize()}:{SAYS}", REPORT_EPILOG)
     for parser, most in ((summary, 10), (report, 20)):
         text = "netCDF file that fit wrote, or any in ArviZ's groups with z"
         parser.add_argument("posterior", type=Path, help=text)

@@ -191,7 +191,7 @@ class Crafted:
 
 def test_crafted_files_run_nothing(tmp_path):
     from bayesclust import cli
-    from bayesclust.cli.ask import _data
+    from bayesclust.cli.tables import read_items
 
     trap, archive, array = tmp_path / "ran", tmp_path / "s.npz", tmp_path / "x.npy"
     objects = np.array([Crafted(trap)], dtype=object)
@@ -202,7 +202,7 @@ def test_crafted_files_run_nothing(tmp_path):
     with pytest.raises(ValueError, match="is no session of bayesclust"):
         bc.InteractiveSession.load(archive, world.X)
     with pytest.raises(ValueError, match="is no table in UTF-8"):
-        _data(cli.parser().parse_args(["ask", str(array), "--session", "s"]))
+        read_items(cli.parser().parse_args(["ask", str(array), "--session", "s"]))
     assert not trap.exists()
     np.load(array, allow_pickle=True)  # the trap itself works
     assert trap.exists()
