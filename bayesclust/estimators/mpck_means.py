@@ -152,9 +152,8 @@ class MPCKMeans(ConstrainedClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        y : ignored
-        constraints : PairwiseConstraints, list of them or None, default None
+        X, y, constraints
+            As of `RDPMeans.fit`, but pairs or labels alone.
 
         Returns
         -------

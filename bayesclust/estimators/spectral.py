@@ -87,10 +87,8 @@ class SpectralRDPMeans(MeansClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d)
-        y : ignored
-        constraints : PairwiseConstraints, list of them or None, default None
-            Those of several objects and sources count alike.
+        X, y, constraints
+            As of `RDPMeans.fit`, but pairs or labels alone; all sources count alike.
 
         Returns
         -------

@@ -276,8 +276,7 @@ def refit(
             continue
         if settings.step == "exact":
             found = exact_step(form, terms, far)
-            before = terms.value(form, A[h], diameter[h])
-            if not terms.value(form, found.metric, found.diameter) < before:
+            if not terms.value(form, *found[:2]) < terms.value(form, A[h], diameter[h]):
                 continue
         else:
             found = paper_step(form, terms, pair[h], far)

@@ -8,17 +8,16 @@ S being the scatter of the members about their centre plus, for each violated mu
 that of its two items (w for one metric, as both halves of it fall to that), and diam^2(A) the
 largest squared distance of two items under A. Eq. 7 is the minimum as if the farthest pair d stayed
 the same: A = n B^(-1), B = S + sum w (d d' - g g'). It fails where another pair becomes the
-farthest, and where B is not positive definite. There the paper projects A on the positive
-semi-definite matrices, which takes all weight from the directions that should have most of it.
+farthest, and where B is not positive definite, where the paper projects A.
 
 f is convex. diam^2 is the largest of linear functions of A, so that with c the sum of the w,
 
     min_A f(A) = n r - n log n + max_B n log det B,    B = S + sum w (-g g') + c sum_k u_k d_k d_k',
 
 over weights u >= 0 with sum 1 on all pairs k of items, and A = n B^(-1) again. u on the violated
-pairs themselves gives B = S, a start; a step moves weight to the farthest pair under the present A
-from the pair that is least far, and the gap c (diam^2(A) - sum_k u_k |d_k|_A^2) bounds how far f(A)
-is from its minimum. Where Eq. 7 is right it is the first step.
+pairs gives B = S, a start; a step moves weight to the farthest pair under the present A from the
+one least far, and the gap c (diam^2(A) - sum_k u_k |d_k|_A^2) bounds how far f(A) is from its
+minimum.
 """
 
 from __future__ import annotations
@@ -327,28 +326,19 @@ class Terms(NamedTuple):
         return float((A * self.scatter).sum() + self.weights @ away) - self.n * form.log_det(A)
 
 
-class Found(NamedTuple):
-    """A metric with the farthest pair under it."""
-
-    metric: FloatArray
-    diameter: float  # squared
-    pair: FloatArray  # (r,) difference of its items
+Found = tuple[FloatArray, float, FloatArray]
+"""A metric, the squared diameter under it, and the difference (r,) of the farthest pair."""
 
 
 def paper_step(form: Diagonal, terms: Terms, pair: FloatArray, far: FarPairs) -> Found:
-    """Eq. 7 and 8 as they stand, with the farthest pair of before.
-
-    A singular B gets `EPS` x trace added to its diagonal; negative eigenvalues of A, or negative
-    weights, become `EPS` x the largest one (at 0, as in the paper, log det A would be minus
-    infinity).
-    """
+    """Eq. 7 and 8 as they stand, with the farthest pair of before; B is mended by `_clipped`."""
     B = (
         terms.scatter
         + form.scatter(pair[None], terms.weights.sum(keepdims=True))
         - form.scatter(terms.gaps, terms.weights)
     )
     A = terms.n * form.mended(B)
-    return Found(A, *far.search(form, A))
+    return A, *far.search(form, A)
 
 
 def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) -> Found:
@@ -357,7 +347,7 @@ def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) ->
     B = terms.scatter
     A = terms.n * form.inverse(B)
     if c == 0:
-        return Found(A, *far.search(form, A))
+        return A, *far.search(form, A)
     violated = form.scatter(terms.gaps, terms.weights) / c
     far.pool = far.pool[-MOST_KNOWN:]  # so that looking there stays cheap
     # u on each violated pair while these are few, else on all of them together
@@ -388,7 +378,7 @@ def exact_step(form: Diagonal, terms: Terms, far: FarPairs, gap: float = GAP) ->
         A = terms.n * form.inverse(B)
     else:
         squared, pair = far.search(form, A)
-    return Found(A, squared, pair)
+    return A, squared, pair
 
 
 def longest(values: FloatArray, most: float) -> float:

@@ -88,7 +88,7 @@ def least(problem, z):
     total = problem.shift
     for terms in metric_terms(problem, z, centers):
         found = exact_step(problem.form, terms, far)
-        total += terms.value(problem.form, found.metric, found.diameter)
+        total += terms.value(problem.form, found[0], found[1])
     return total
 
 
