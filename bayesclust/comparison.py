@@ -280,8 +280,8 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFra
     >>> across = bc.PairwiseConstraints.sample(
     ...     other, size=40, error_rate=0.05, seed=0, name="across"
     ... )
-    >>> est = bc.TVClust(num_chains=2, num_warmup=100, num_samples=100, random_state=0)
-    >>> est = est.fit(X, constraints=[along, across])
+    >>> short = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
+    >>> est = bc.TVClust(cluster_model="single", **short).fit(X, constraints=[along, across])
     >>> bc.leave_view_out(est, X, [along, across])["finding"].dropna().to_dict()
     {'along': 'agrees with the rest', 'across': 'conflicts with the rest'}
     """

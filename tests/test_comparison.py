@@ -123,24 +123,6 @@ def test_objective_counts_each_answer_once(data, fits):
         assert est.objective(100 - 7 * est.labels_) == pytest.approx(est.objective_, rel=1e-12)
 
 
-def test_log_joint_is_the_log_posterior_of_partitions(rng):
-    """All 15 partitions of four items: shares of draws against the density."""
-    X = np.array([[0.0], [0.6], [1.2], [3.0]])
-    family = bc.families.FullGaussian(scale=0.5)
-    links = bc.PairwiseConstraints([(0, 3), (1, 2)], [True, False], n_items=4)
-    long = SHORT | {"num_samples": 4000, "random_state": 1}
-    est = bc.TVClust(family=family, **long).fit(X, constraints=links)
-    every = list(partitions(4))
-    log_joint = np.array([est.log_joint(z) for z in every])
-    exact = np.exp(log_joint - np.logaddexp.reduce(log_joint))
-    draws = est.posterior_["posterior"]["z"].values.reshape(-1, 4)
-    shares = np.array([(draws == np.asarray(z)).all(axis=1).mean() for z in every])
-    assert shares.sum() == pytest.approx(1)
-    # an effective size of a quarter
-    np.testing.assert_allclose(shares, exact, atol=4 * 0.5 / np.sqrt(len(draws) / 4))
-    assert exact.max() < 0.9
-
-
 def test_seconds_are_kept_with_the_draws(fits, tmp_path):
     est = fits["sampler"]
     assert 0 < est.fit_seconds_ < 600
@@ -171,15 +153,8 @@ def test_agreement_is_the_measure_of_every_two(rng, measure, function):
 LABELS = [0, 0, 1]
 NAMES = {"compare": bc.compare, **globals()}
 ROWS = """
-compare({})
-    ValueError: methods is empty: pass at least one fit under a name of its own.
-compare({"a": object()})
-    TypeError: methods['a'] is a object: pass a fitted estimator, a DataTree of draws, an array
-    (draws, n) or labels (n,).
 compare({"a": LABELS}, reference="b")
     ValueError: reference='b' is none of the methods that have draws (none): name one of these.
-compare({"a": LABELS}, reference="a")
-    ValueError: reference='a' is none of the methods that have draws (none): name one of these.
 compare({"a": LABELS}, y=[0, 1])
     ValueError: labels has 3 items and truth 2: pass two partitions of the same items.
 """

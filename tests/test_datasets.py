@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from bayesclust import datasets
 from bayesclust.datasets import files
@@ -185,29 +184,6 @@ def test_shapes_without_noise_lie_on_disjoint_curves(kind, k):
     assert (
         np.quantile(np.where(apart, np.inf, distance).min(axis=1), 0.95) < distance[apart].min() / 2
     )
-
-
-def test_the_bars_of_a_cross_are_one_turned_by_a_right_angle():
-    data = datasets.make_shape("cross", 2000, noise=0.0, seed=0)
-    rising, falling = data.X[data.y == 0], data.X[data.y == 1]
-    np.testing.assert_allclose(rising[:, 0], rising[:, 1])
-    np.testing.assert_allclose(falling[:, 0], -falling[:, 1])
-    for bar in (rising, falling):
-        along = np.linalg.norm(bar, axis=1)
-        assert stats.kstest(along, "uniform").pvalue > 0.001
-        np.testing.assert_allclose(bar.mean(axis=0), 0.0, atol=4 / np.sqrt(6 * 1000))
-
-
-def test_opposite_squares_of_the_checkers_are_one_class():
-    data = datasets.make_shape("checkers", 4000, noise=0.0, seed=0)
-    assert ((data.X.prod(axis=1) > 0) == (data.y == 0)).all()
-    inside = np.abs(data.X)
-    assert (inside.min(), inside.max()) == pytest.approx((0.1, 0.9), abs=1e-3)
-    for column in inside.T:
-        assert stats.kstest(column, stats.uniform(0.1, 0.8).cdf).pvalue > 0.001
-    # neither coordinate alone, nor the class's mean, says anything
-    for label in (0, 1):
-        assert np.abs(data.X[data.y == label].mean(axis=0)).max() < 4 * 0.6 / np.sqrt(2000)
 
 
 def test_noise_has_the_deviation_asked_for():

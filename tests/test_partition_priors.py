@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.special import logsumexp
 
-import bayesclust as bc
 from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.samplers import SAMPLERS, default_moves
@@ -256,26 +255,6 @@ def test_bad_parameters_are_refused(make, words):
 def test_other_objects_are_no_priors(make):
     with pytest.raises(TypeError, match=r"^a int is no prior over partitions: "):
         make(3)
-
-
-def test_estimator_takes_a_prior():
-    rng = np.random.default_rng(0)
-    X = np.r_[rng.normal(0, 1, (12, 2)), rng.normal(9, 1, (12, 2))]
-    short = {"num_chains": 2, "num_warmup": 30, "num_samples": 20, "progress": False}
-
-    def fit(prior):
-        return bc.TVClust(partition_prior=prior, random_state=0, **short).fit(X)
-
-    whole = fit(PitmanYor())
-    assert {"discount", "concentration"} <= set(whole.posterior_["posterior"].data_vars)
-    assert np.isfinite(whole.score_samples([[0.0, 0.0]])).all()
-    known = fit(KnownK(2))
-    assert (known.posterior_["posterior"]["n_clusters"] <= 2).all()
-    assert (known.predict_novelty([[0.0, 0.0], [50.0, 50.0]]) == 0).all()
-    with pytest.raises(ValueError, match="allows 2: start from fewer"):
-        bc.TVClust(partition_prior=KnownK(2), **short).fit(X, init=np.arange(24))
-    with pytest.raises(TypeError, match="no prior over partitions"):
-        fit(3.0)
 
 
 @pytest.mark.slow

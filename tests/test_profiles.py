@@ -336,9 +336,6 @@ ROWS = """
 bc.cluster_profiles(FIT.posterior_)
     TypeError: the estimator must be a fitted TVClust, whose clusters have densities; got DataTree:
     pass one, or describe the items of each label.
-bc.cluster_profiles(bc.DCRC(2))
-    TypeError: the estimator must be a fitted TVClust, whose clusters have densities; got DCRC:
-    pass one, or describe the items of each label.
 bc.cluster_profiles(CLASSES)
     ValueError: the clusters of a classifier have no parameters in the units of the data: fit with
     cluster_model="single" or "mixture", or describe the items of each label.

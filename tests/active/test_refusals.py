@@ -13,12 +13,6 @@ NAMES = {**vars(active), **globals()}
 ROWS = """
 bc.InteractiveSession(X4, [0] * 4, y=[1])
     ValueError: y has 1 entries, but X has 4 items: pass one class for each.
-bc.InteractiveSession(X4, [0] * 4, modification=bc.DPMeans())
-    TypeError: modification must be a MinimalModification; got DPMeans.
-bc.InteractiveSession(X4, [0] * 4, modification=bc.MinimalModification(2.0))
-    ValueError: anchors must lie in [0, 1]; got 2.0.
-bc.InteractiveSession(X4, [0] * 4, query_strategy=3)
-    TypeError: query_strategy must be a name or a callable; got int.
 bc.InteractiveSession(X4, [0] * 4, query_strategy="oracle")
     ValueError: query_strategy must be "random" or "random-triplets" or "npu" or
     "explore-consolidate" or "posterior" or "posterior-triplets"; got 'oracle'.
@@ -27,15 +21,11 @@ session.area_under_budget_curve()
 PosteriorQueries(estimator=bc.TVClust("gibbs"))
     ValueError: estimator must be TVClust, one or several, with sampler='collapsed', which
     conditions on answers one by one; got samplers ['gibbs'].
-PosteriorQueries(estimator=bc.DPMeans())
-    TypeError: estimator[0] must be a TVClust; got DPMeans.
 PosteriorQueries(estimator=[])
     ValueError: estimator must be TVClust, one or several, with sampler='collapsed', which
     conditions on answers one by one; got samplers [].
 PosteriorQueries().gains(session.state, None, [Query("triplet", (0, 1, 2))])
     ValueError: the kind of a query must be "pair"; got 'triplet'.
-PosteriorQueries(patience=-1)
-    ValueError: patience must be an integer of at least 0; got -1.
 PosteriorQueries().labels()
     ValueError: there are no draws yet: call the query strategy, or update(state, rng).
 """

@@ -52,15 +52,6 @@ def test_the_posterior_is_that_of_python_with_names(files, run_nc):
         assert tree.attrs["data"] == "data.csv"
 
 
-def test_arviz_reads_it(run_nc):
-    import arviz as az
-
-    tree = az.from_netcdf(run_nc)
-    assert {"posterior", "sample_stats", "observed_data", "constant_data"} <= set(tree.children)
-    summary = az.summary(tree["posterior"].dataset[["p"]], round_to=3)
-    assert list(summary.index) == ["p[ann]", "p[bob]"]
-
-
 def test_a_limit_of_scaled_columns_is_written(fit, tmp_path, capsys):
     out = tmp_path / "limit.nc"
     assert fit(out, "--pairs {pairs} --model rdp-means --n-clusters 2 --standardize") == 0

@@ -2,15 +2,11 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-import bayesclust as bc
 from bayesclust import constraints
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import KINDS
-from bayesclust.constraints.stored import constraints_from_dataset, to_dataset
-from bayesclust.families import FullGaussian
-from bayesclust.inference.chain import TVClustProblem
+from bayesclust.constraints.stored import to_dataset
 from tests.refusals import cases, refusal
 
 
@@ -33,18 +29,9 @@ def rule(kind, row):
 nan = np.nan
 matrix = PairwiseConstraints.from_matrix
 links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=4)
-NAMES = {**vars(constraints), **globals(), "sparse": sparse, "to_dataset": to_dataset}
+NAMES = {**vars(constraints), **globals(), "to_dataset": to_dataset}
 
 ROWS = """
-pairs([0, 1])
-    ValueError: pairs must have shape (m, 2); got (2,): pass one row of 2 item indices per answer.
-pairs([(0.0, 1.0)])
-    TypeError: pairs must hold integers; got dtype float64: pass one row of 2 item indices per
-    answer.
-pairs([(True, False)])
-    TypeError: pairs must hold integers; got dtype bool: pass one row of 2 item indices per answer.
-pairs([(0, 1), (2,)], [True, True])
-    ValueError: pairs has rows of different lengths: pass one row of 2 item indices per answer.
 pairs([(0, 1), (2, 4)], [True, True])
     ValueError: pairs[1] names item 4, but with n_items=4 items are numbered 0 to 3: correct the
     index or n_items.
@@ -59,63 +46,29 @@ pairs([(0, 1), (1, 2)], [True])
 triplets([(0, 1, 2)], ['maybe'])
     ValueError: answers[0] is 'maybe', not an answer: pass for each row of triplets "yes" (0) or
     "no" (1) or "dnk" (2).
-pairs([(0, 1)], [-1])
-    ValueError: same[0] is -1, not an answer: pass for each row of pairs "different" (0) or
-    "same" (1).
-pairs([(0, 1)], [0.5])
-    TypeError: same must hold integers; got dtype float64: pass for each row of pairs "different"
-    (0) or "same" (1).
-pairs([(0, 1)], n_items=0)
-    ValueError: n_items must be an integer of at least 1; got 0.
-pairs([(0, 1)], source=[0, 1])
-    ValueError: source must have shape (1,); got (2,): name the sources of all rows of
-    pairs, or number them 0, 1, 2, ... without gaps.
-pairs([(0, 1)], source=[-1])
-    ValueError: source has the numbers -1: name the sources of all rows of pairs, or number
-    them 0, 1, 2, ... without gaps.
 pairs([(0, 1), (1, 2)], [1, 1], source=[0, 2])
     ValueError: source has the numbers 0 and 2: name the sources of all rows of pairs, or
     number them 0, 1, 2, ... without gaps.
 pairs([(0, 1)], noise=UniformNoise())
     TypeError: noise must be a noise model of pairwise constraints; got UniformNoise: pass for
     instance LinkNoise().
-triplets([(0, 1, 2)], noise=0.1)
-    TypeError: noise must be a noise model of relative constraints; got float: pass for instance
-    UniformNoise().
-pairs([(0, 1)], name='my links')
-    ValueError: name must be a word of letters, digits and underscores; got 'my links'.
 PairwiseConstraints.from_lists([(0, 1)], [(2, 2)], n_items=3)
     ValueError: cannot_link[0] links item 2 to itself: remove this row.
-matrix([[1, 0]])
-    ValueError: E must have shape (n, n); got (1, 2): pass one row and one column per item.
 matrix([[1, 0], [1, 1]])
     ValueError: E[0, 1] and E[1, 0] contradict each other: make E symmetric, or pass both answers
     to PairwiseConstraints(pairs, same, n_items).
 matrix([[nan, 2], [nan, nan]])
     ValueError: E[0, 1] is 2: entries are 1 (same), 0 (different) or NaN (not asked).
-matrix(sparse.coo_array(([1.0, 1.0], ([0, 0], [1, 1])), shape=(2, 2)))
-    ValueError: E[0, 1] is 2: entries are 1 (same), 0 (different) or NaN (not asked).
 matrix([[0, 1], [1, 1]])
     ValueError: E[0, 0] is 0, but no item differs from itself: put 1 or NaN on the diagonal.
-matrix([['a']])
-    TypeError: E must hold numbers; got dtype <U1: use 1, 0 and NaN.
 """
 SETTINGS = """
 sampled(PairwiseConstraints)
     TypeError: pass fraction or size to say how many to draw; got neither.
 sampled(RelativeConstraints, size=2, fraction=0.5)
     TypeError: pass fraction or size to say how many to draw; got both.
-sampled(PairwiseConstraints, fraction=0)
-    ValueError: fraction must lie in (0, 1]; got 0.
 sampled(PairwiseConstraints, size=11)
     ValueError: size must be an integer from 1 to 10; got 11.
-sampled(RelativeConstraints, size=0)
-    ValueError: size must be an integer from 1 to 30; got 0.
-sampled(PairwiseConstraints, size=2, error_rate=1.1)
-    ValueError: error_rate must lie in [0, 1]; got 1.1.
-sampled(PairwiseConstraints, size=2, error_rate='often')
-    TypeError: error_rate must hold numbers; got dtype <U5: pass a number in [0, 1], or one for
-    each of 1 sources.
 sampled(PairwiseConstraints, size=2, error_rate=[0.1, 0.2])
     ValueError: error_rate has shape (2,): pass a number in [0, 1], or one for each of 1 sources.
 sampled(RelativeConstraints, size=2, confusion=np.eye(2))
@@ -126,29 +79,13 @@ sampled(RelativeConstraints, size=4, n_sources=2, confusion=[np.eye(3)] * 3)
     number of matrices.
 sampled(PairwiseConstraints, size=2, n_sources=3)
     ValueError: n_sources must be an integer from 1 to 2; got 3.
-sampled(PairwiseConstraints, [[0, 1]], size=1)
-    ValueError: labels must have shape (n,); got (1, 2): pass one label per item.
 sampled(RelativeConstraints, [0, 1], size=1)
     ValueError: labels must name at least 3 items; got 2.
-sampled(PairwiseConstraints, [0, 1, nan], size=1)
-    ValueError: labels[2] is nan: pass a label for every item.
 sampled(PairwiseConstraints, np.array([1, 'a'], dtype=object), size=1)
     TypeError: labels must be of one kind that can be sorted: pass numbers or words, not a mix.
-LinkNoise(p=1.0)
-    ValueError: p must lie in (0, 1); got 1.0.
 LinkNoise(p=(0, 1))
     ValueError: p is (0, 1): pass a Beta prior (a, b), both positive and finite, or a known number
     in (0, 1).
-LinkNoise(q=(1, 2, 3))
-    ValueError: q must have shape (2,); got (3,): pass a Beta prior (a, b), both positive and
-    finite, or a known number in (0, 1).
-UniformNoise(eps=1.0)
-    ValueError: eps must lie in [0, 1); got 1.0.
-ConfusionNoise(prior=[1, 2, 3])
-    ValueError: prior must have shape (3, 3); got (3,): pass one row of positive and finite weights
-    per true answer.
-ConfusionNoise(prior=np.eye(3))
-    ValueError: prior[0, 1] is 0: pass one row of positive and finite weights per true answer.
 ConfusionNoise(matrix=np.full((3, 3), 0.3))
     ValueError: row 0 of matrix sums to 0.9: pass one row of probabilities that sum to one per true
     answer.
@@ -156,30 +93,15 @@ ConfusionNoise(matrix=[[1.5, -0.5, 0], [0, 1, 0], [0, 0, 1]])
     ValueError: matrix[0, 0] is 1.5: pass one row of probabilities that sum to one per true answer.
 ConfusionNoise(prior=np.ones((3, 3)), matrix=np.eye(3))
     TypeError: ConfusionNoise takes a prior or a known matrix, not both: leave one out.
-links.restrict([0, 4])
-    ValueError: items names 4, but items are numbered 0 to 3: correct the index.
-links.restrict([1, 1])
-    ValueError: items names 1 more than once: pass each item once.
 links.restrict([True, False])
     ValueError: items must have shape (4,); got (2,): pass a list of indices, or a mask with one
     value per item.
-links.restrict([False] * 4)
-    ValueError: items is empty: keep at least one item.
-links.restrict([0.5])
-    TypeError: items must hold integers; got dtype float64: pass a list of indices, or a mask with
-    one value per item.
 to_dataset([links, links])
     ValueError: two constraints are named "links": give each a name of its own, name="...".
 """
 RULES = """
-rule('label', (0, 1, 2))
-    TypeError: rows[0] must be (item, cluster); got (0, 1, 2).
 rule('label', (4, 1))
     ValueError: an item in rows[0] must be an integer from 0 to 3; got 4.
-rule('label', (0, -1))
-    ValueError: a cluster in rows[0] must be an integer of at least 0; got -1.
-rule('label', (0, 1.5))
-    TypeError: a cluster in rows[0] must be an integer of at least 0; got 1.5 of type float.
 rule('span', ([], [1]))
     ValueError: rows[0] has no items: name at least one, or leave the row out.
 rule('span', ([0], []))
@@ -197,10 +119,6 @@ rule('implication', ([(1, 1, True)], [(0, 1, True)]))
 rule('implication', ([(0, 1, 1)], [(0, 1, True)]))
     TypeError: rows[0] has (0, 1, 1) where a link (i, j, True or False for together or apart) is
     wanted.
-LabelConstraints(3, 4)
-    TypeError: rows must be a list of rows (item, cluster); got int.
-LabelConstraints([], 4, name='my rules')
-    ValueError: name must be a word of letters, digits and underscores; got 'my rules'.
 LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
     ValueError: labels must have shape (4,); got (3,): pass for each item the number of its
     cluster.
@@ -212,19 +130,6 @@ def test_bad_input_is_refused_in_one_sentence(call, expected):
     assert refusal(call, NAMES) == expected
 
 
-@pytest.mark.parametrize("name", ["items", "answers", "source"])
-def test_arrays_changed_after_they_were_made_are_refused(name):
-    X = np.arange(12.0).reshape(6, 2)
-    for change in (10**8, -7):
-        links = constraints.PairwiseConstraints([(0, 1), (2, 3)], [True, False], n_items=6)
-        setattr(links, name, getattr(links, name).astype(np.int64) + change)
-        for estimator in (bc.TVClust(progress=False), bc.RDPMeans(), bc.MPCKMeans(2), bc.DCRC(2)):
-            with pytest.raises(ValueError, match="'links' were changed after they were made"):
-                estimator.fit(X, constraints=links)
-        with pytest.raises(ValueError, match="'links' were changed after they were made"):
-            TVClustProblem(FullGaussian().bind(X), (links,))
-
-
 @pytest.mark.parametrize("params", [None, {}, [0.5], {"p": [0.5]}, {"p": 0.5, "q": 0.5}])
 def test_parameters_of_the_noise_are_told_by_name_and_shape(params):
     sentence = (
@@ -234,11 +139,3 @@ def test_parameters_of_the_noise_are_told_by_name_and_shape(params):
         links.log_prob([0, 0, 1, 1], params)
     with pytest.raises(TypeError, match="q must hold numbers"):
         links.log_prob([0, 0, 1, 1], {"p": [0.5], "q": ["a"]})
-
-
-@pytest.mark.parametrize("variable", ["links_items", "links_answer", "links_source"])
-def test_stored_constraints_out_of_range_are_refused(variable):
-    data = to_dataset([links])
-    data[variable] = data[variable].astype(int) + 100
-    with pytest.raises(ValueError, match="holds no constraints as a fit writes them"):
-        constraints_from_dataset(data)

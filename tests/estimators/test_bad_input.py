@@ -30,21 +30,11 @@ fit(changed((1, 0, np.nan)))
     ValueError: X has NaN in row 1: remove these items or fill in values.
 fit(np.full((8, 2), np.nan))
     ValueError: X has NaN in rows 0, 1, 2, 3, 4 and 3 more: remove these items or fill in values.
-fit(changed((2, 1, np.inf), (3, 0, -np.inf)))
-    ValueError: X has infinity in rows 2 and 3: remove these items or fill in values.
-fit(changed((5, 0, -1e200)))
-    ValueError: X has values beyond 1e+150 in row 5: rescale the features.
 fit(3.0)
     ValueError: X must have shape (items, features); got (). Reshape your data: X.reshape(-1, 1)
     for one feature, X.reshape(1, -1) for one item.
-fit(np.empty((0, 3)))
-    ValueError: X has 0 items (n_samples=0): pass at least 2.
 fit([[1.0, 2.0]])
     ValueError: X has 1 item (n_samples=1): pass at least 2.
-fit([[1.0], [2.0, 3.0]])
-    ValueError: X has rows of different lengths: pass one value per item and feature.
-fit(GOOD + 1j)
-    ValueError: Complex data not supported: X has dtype complex128, pass real numbers.
 fit(MASKED)
     ValueError: X has masked entries, first in row 2: remove these items or fill in values.
 fit(pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}))
@@ -52,18 +42,12 @@ fit(pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}))
 fit(np.array([[1, "2"], [3, 4]], dtype=object))
     TypeError: X must hold numbers, but X[0, 1] is '2': every argument must be neither a string nor
     another object but a number below 1e+150.
-fit(None)
-    TypeError: X must hold numbers, but X is None: every argument must be neither a string nor
-    another object but a number below 1e+150.
 fit(WORDS)
     TypeError: X must hold numbers, unlike column b: drop such columns, encode them as numbers,
     or take family='mixed' of TVClust.
 fit(GOOD, [(0, 1)])
     TypeError: constraints[0] must be PairwiseConstraints or RelativeConstraints, or a list of
     them; got tuple: wrap your pairs or triplets in one of these.
-fit(GOOD, np.eye(6))
-    TypeError: constraints must be PairwiseConstraints or RelativeConstraints, or a list of them;
-    got ndarray: wrap your pairs or triplets in one of these.
 fit(GOOD, bc.PairwiseConstraints([(0, 1)], [True], n_items=7))
     ValueError: the constraints 'links' are on 7 items, but X has 6: pass the X they were made
     for, or restrict(items) them.
@@ -71,8 +55,6 @@ fit(GOOD, penalty=1.0, n_clusters=2)
     ValueError: penalty and n_clusters both set what a cluster costs: leave one of them out.
 fit(GOOD, n_clusters=7)
     ValueError: n_clusters must be an integer from 1 to 6; got 7.
-fit(GOOD, xi=(1.0, -1.0))
-    ValueError: xi[1] must lie in [0, inf); got -1.0.
 fit(GOOD, xi=(1.0, 1.0, 1.0))
     TypeError: xi must be a number, a pair (xi1, xi2), a dict by the names of the constraints, or
     None; got (1.0, 1.0, 1.0).
@@ -80,12 +62,7 @@ bc.DPMeans().fit(GOOD, constraints=LINKS)
     TypeError: DPMeans takes no constraints: use RDPMeans.
 fit(GOOD, penalty=1.0).predict(np.zeros((2, 3)))
     ValueError: X has 3 features, but RDPMeans is expecting 2 features as input.
-fit(GOOD, penalty=1.0).predict(np.empty((0, 2)))
-    ValueError: X has 0 items (n_samples=0): pass at least 1.
 bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
-    TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about
-    pairs or labels alone: leave it out or choose another method.
-bc.SpectralRDPMeans().fit(GOOD, constraints=TRIPLETS)
     TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about
     pairs or labels alone: leave it out or choose another method.
 """

@@ -142,8 +142,6 @@ def modified(partition=SEEN, constraints=None, credibility=None, **settings):
 
 
 ROWS = """
-modified(['a'] * 6)
-    TypeError: partition must hold integers; got dtype <U1: number the clusters from 0.
 modified([0, 0, -1, 0, 0, 0])
     ValueError: partition[2] is -1: number the clusters 0, 1, 2, ..., and give noise one of
     its own.

@@ -91,7 +91,8 @@ def test_words_of_a_frame_are_columns(rng):
     frame = frame.assign(word=word, kind=pd.Categorical(np.where(y > 1, "u", "v")))
     links = bc.PairwiseConstraints.sample(y, size=100, seed=0)
     settings = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "progress": False}
-    est = bc.TVClust(family="mixed", random_state=0, **settings).fit(frame, constraints=links)
+    settings |= {"cluster_model": "single", "random_state": 0}
+    est = bc.TVClust(family="mixed", **settings).fit(frame, constraints=links)
     assert bc.metrics.adjusted_rand(est.labels_, y) > 0.9
     parts = [type(part).__name__ for part in est._problem.family.parts]
     assert parts == ["BoundFullGaussian", "BoundRecoded"]

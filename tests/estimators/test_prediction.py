@@ -4,7 +4,6 @@ import pickle
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
@@ -43,11 +42,6 @@ def fitted(data):
     return bc.TVClust(random_state=5, **SHORT).fit(data.X, constraints=links)
 
 
-@pytest.fixture(scope="module")
-def plain(data):
-    return bc.TVClust(random_state=0, **SHORT).fit(pd.DataFrame(data.X, columns=["a", "b"]))
-
-
 def test_scores_are_the_average_over_the_draws_used(fitted, data, monkeypatch):
     """Densities of single draws, by trees of one draw each, average to those of all."""
     monkeypatch.setattr(tvclust, "MAX_DRAWS", 4)
@@ -61,19 +55,6 @@ def test_scores_are_the_average_over_the_draws_used(fitted, data, monkeypatch):
         )
         alone.append(one.score_samples(data.X[:3]))
     np.testing.assert_allclose(few, logsumexp(alone, axis=0) - np.log(4))
-
-
-@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
-def test_units_enter_by_their_jacobian_alone(data, plain):
-    # powers of two, so that the draws stay the same to the last bit
-    scale = np.array([1024.0, 0.25])
-    new = data.X[::7] + 0.3
-    moved = bc.TVClust(random_state=0, **SHORT).fit(data.X * scale)
-    difference = plain.score_samples(new) - moved.score_samples(new * scale)
-    np.testing.assert_allclose(difference, np.log(scale).sum(), rtol=1e-9)
-    np.testing.assert_allclose(
-        plain.predict_proba(new), moved.predict_proba(new * scale), atol=1e-9
-    )
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -97,19 +97,3 @@ def test_columns_with_ties_are_compared_as_mixed_ones_and_nothing_is_said(data):
     assert {own.family for own in tried} == {"gaussian", "mixed"}
     with pytest.warns(TiedColumnsWarning):
         fit_columns("gaussian_diagonal", data[0])
-
-
-@pytest.mark.slow
-def test_auto_takes_mixed_columns_where_there_are_ties(data):
-    X, z = data
-    links = bc.PairwiseConstraints.sample(z, size=80, error_rate=0.1, seed=0)
-    settings = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "progress": False}
-    auto = bc.TVClust(random_state=0, **settings)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", TiedColumnsWarning)
-        est = auto.fit(X, constraints=links)
-    assert est.family_ == "mixed"
-    assert bc.metrics.pairwise_f(z, est.labels_) > 0.9
-    assert set(est.model_scores_["family"]) == {"gaussian", "mixed", "logistic"}
-    with pytest.warns(TiedColumnsWarning):  # without answers there is nothing to choose by
-        auto.set_params(num_warmup=2, num_samples=2).fit(X)

@@ -44,6 +44,7 @@ def test_with_some_noise_known(always):
     assert_exact(replace(case, constraints=(half, known, *case.constraints[1:])), ALONE, 2500, 6)
 
 
+@pytest.mark.slow
 def test_with_one_covariance_for_all(always):
     assert_exact(noisy(7, "gaussian_tied", n=5), ALONE, 1200, 3)
 

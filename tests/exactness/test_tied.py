@@ -72,6 +72,7 @@ def test_faulty_draw_of_the_covariance_is_noticed(fault, monkeypatch):
     assert_noticed(z_scores(template("gaussian_tied"), 1500, 26, independent=drawn))
 
 
+@pytest.mark.slow
 def test_forgotten_probability_of_a_split_is_noticed(monkeypatch):
     right = SharedTarget.launch
     monkeypatch.setitem(

@@ -137,7 +137,7 @@ def two_levels(name):
 @cache
 def independent():
     """Draws from the prior that right and faulty chains are compared with."""
-    return marginal_conditional(two_levels("gaussian"), 2000, np.random.default_rng(0))
+    return marginal_conditional(two_levels("gaussian"), 1200, np.random.default_rng(0))
 
 
 def one_component_less(state):
@@ -150,13 +150,13 @@ def one_component_less(state):
 
 def test_joint_distribution():
     drawn = independent()
-    assert_agree(z_scores(two_levels("gaussian"), 2000, 1, Moves(), independent=drawn))
+    assert_agree(z_scores(two_levels("gaussian"), 1200, 1, Moves(), independent=drawn))
 
 
 def test_miscounted_components_are_noticed():
     fault = faulty(PartitionPriorParameters, collapsed_chain, after=one_component_less)
     drawn = independent()
-    assert_noticed(z_scores(two_levels("gaussian"), 2000, 1, Moves(), fault, drawn))
+    assert_noticed(z_scores(two_levels("gaussian"), 1200, 1, Moves(), fault, drawn))
 
 
 @pytest.mark.slow

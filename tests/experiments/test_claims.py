@@ -55,11 +55,3 @@ def test_dispersed_chains_agree(data, fraction):
         pytest.skip(f"the files of {data} come with the extra `datasets`")
     found = mixing.run(data, fraction, seed=0, num_samples=5000)
     assert found.max_rhat < 1.05, found.worst
-
-
-def test_moves_bring_five_times_the_effective_draws_where_single_items_are_slowest():
-    ours, plain = (
-        min(mixing.run("wine", r, 0, 5000, moves).rate for r in mixing.FRACTIONS)
-        for moves in (None, mixing.PLAIN)
-    )
-    assert ours > 5 * plain

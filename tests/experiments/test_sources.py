@@ -5,7 +5,6 @@ import pytest
 
 import bayesclust as bc
 from experiments import dcrc, sources
-from experiments.baselines import k_means
 
 
 def test_stand_ins_have_the_sizes_of_what_they_stand_for():
@@ -44,16 +43,3 @@ def test_a_file_is_read_with_its_classes_last(text, sentence, tmp_path):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=sentence):
         sources.load(str(path))
-
-
-@pytest.mark.slow
-def test_visual_words_are_as_hard_as_in_the_paper():
-    """Table 4: multinomial k-means .25, Gaussian .18."""
-    found = {"kl": [], "euclidean": []}
-    for seed in range(4):
-        data = sources.visual_words(seed)
-        for name, scores in found.items():
-            labels = k_means(data.X, None, 10, seed, divergence=name, n_init=2)
-            scores.append(bc.metrics.pairwise_f(labels, data.y))
-    assert np.mean(found["kl"]) == pytest.approx(0.25, abs=0.03)
-    assert np.mean(found["euclidean"]) == pytest.approx(0.18, abs=0.02)

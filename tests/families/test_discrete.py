@@ -1,78 +1,14 @@
-"""Discrete families against SciPy and plain loops; bad data, gaps, extremes."""
+"""Discrete families: bad data, gaps, extremes."""
 
 import numpy as np
 import pytest
-from scipy.stats import dirichlet_multinomial, nbinom
 
 from bayesclust.families import Bernoulli, Categorical, Multinomial, Poisson, Recoded
 from tests.exactness.cases import with_holes
 from tests.families.drive import Driver
 from tests.families.reference import DATA
 
-HYPER = {Bernoulli: "strength", Poisson: "shape", Categorical: "concentration"}
-each_family = pytest.mark.parametrize("family", HYPER)
-
-
-def bound(family, value, X):
-    return family(**{HYPER[family]: value}).bind(X)
-
-
-def cells_of(x):
-    return [int(value) for value in x if not np.isnan(value)]
-
-
-def urns(weights, cells):
-    """log p(cells), one after another, of codes with Dirichlet weights."""
-    total = 0.0
-    for cell in cells:
-        one = np.eye(len(weights), dtype=int)[cell]
-        total += dirichlet_multinomial(weights, 1).logpmf(one)
-        weights = weights + one
-    return total
-
-
-def of_zeros_and_ones(value, cells, size):
-    mean = (sum(cells) + 1) / (len(cells) + 2)
-    return urns(value * np.array([1 - mean, mean]), cells)
-
-
-def of_codes(value, cells, size):
-    return urns(np.full(size, value), cells)
-
-
-def of_counts(value, cells, size):
-    a, b, total = value, value / np.mean(cells), 0.0
-    for cell in cells:
-        total += nbinom(a, b / (b + 1)).logpmf(cell)
-        a, b = a + cell, b + 1
-    return total
-
-
-CHAINS = {Bernoulli: of_zeros_and_ones, Categorical: of_codes, Poisson: of_counts}
-
-
-@pytest.mark.parametrize("value", [0.05, 1.0, 30.0])
-@each_family
-def test_marginal_is_a_chain_of_predictives(family, value, rng):
-    X = with_holes(DATA[family](12, 3, rng), rng)
-    model = bound(family, value, X)
-    sizes = getattr(model, "sizes", [0] * 3)
-    columns = zip(X.T[model.kept], sizes, strict=True)
-    expected = sum(CHAINS[family](value, cells_of(x), int(size)) for x, size in columns)
-    found = model.log_marginal(model.X, np.array([value])) + model.log_constant
-    assert found == pytest.approx(expected, rel=1e-10)
-
-
-@pytest.mark.parametrize("concentration", [0.05, 7.0])
-def test_multinomial_is_a_chain_of_predictives(concentration, rng):
-    counts = rng.multinomial([3, 8, 1, 12, 5], [0.2, 0.5, 0.25, 0.05]).astype(float)
-    family = Multinomial(concentration=concentration).bind(counts)
-    expected, seen = 0.0, np.zeros(4)
-    for x in counts.astype(int):
-        expected += dirichlet_multinomial(concentration + seen, x.sum()).logpmf(x)
-        seen += x
-    value = family.log_marginal(family.X, np.array([concentration])) + family.log_constant
-    assert value == pytest.approx(expected, rel=1e-10)
+each_family = pytest.mark.parametrize("family", [Bernoulli, Poisson, Categorical])
 
 
 @each_family
@@ -105,7 +41,7 @@ def test_columns_that_tell_nothing_are_left_out(family, rng):
 @pytest.mark.parametrize("large", [12.0, 13.0, 1e14])
 def test_counts_may_have_any_size(large):
     X = np.array([[large, 1.0], [0.0, 2.0], [5.0, 12.0], [large - 1, 0.0]])
-    driver = Driver(bound(Poisson, 0.9, X), np.array([0.9]))
+    driver = Driver(Poisson(0.9).bind(X), np.array([0.9]))
     for i in (0, 2):
         driver.add(i, 0)
     for i in (1, 3):
@@ -119,7 +55,7 @@ def test_products_of_many_counts_neither_overflow_nor_vanish(rng):
     X = rng.poisson(1.0, size=(6, 600)).astype(float)
     X[:, :200] += 8
     for shape in (1e-4, 1.0, 1e6):
-        driver = Driver(bound(Poisson, shape, X), np.array([shape]))
+        driver = Driver(Poisson(shape).bind(X), np.array([shape]))
         for i in range(3):
             driver.add(i, 0)
         for i in range(3, 6):

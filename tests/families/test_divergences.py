@@ -115,18 +115,6 @@ def test_families_have_divergences_of_their_own():
         assert type(as_divergence(name)) is type(as_divergence(family())) is family.divergence
 
 
-def test_a_product_is_the_sum_of_its_parts(rng):
-    X = some_data(rng, "product", 30)
-    whole = as_divergence(KINDS["product"]).bind(X)
-    points = whole.points(X)
-    spread = np.square(X[:, None, :2] - X[None, :, :2]).sum(axis=2) / X[:, :2].var(axis=0).mean()
-    for name, columns in (("bernoulli", [2]), ("categorical", [3])):
-        part = as_divergence(name).bind(X[:, columns])
-        spread += part.between(part.points(X[:, columns]), part.points(X[:, columns]))
-    np.testing.assert_allclose(whole.between(points, points), spread, atol=1e-12)
-    assert whole.n_free(points) == 2 + 1 + 2
-
-
 def test_centres_are_shown_in_the_units_of_the_data(rng):
     X = some_data(rng, "poisson with holes", 30)
     for name, kind in (("poisson", PoissonDivergence), ("standardized", Standardized)):

@@ -1,12 +1,8 @@
-"""Runs that are killed resume to the result of an undisturbed run, bit for bit."""
+"""Runs that stop resume to the result of an undisturbed run, bit for bit."""
 
 import errno
 import os
-import signal
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -18,7 +14,6 @@ from bayesclust.inference import runner
 from bayesclust.inference.checkpoint import Checkpoint, from_text, stored_fingerprint, to_text
 from bayesclust.inference.runner import InterruptedRunWarning, Schedule, run_chains
 
-ROOT = Path(__file__).resolve().parents[2]
 RUN = {"data": "abc", "num_warmup": "3"}
 
 
@@ -127,15 +122,6 @@ def test_xarray_opens_a_checkpoint(path):
     np.testing.assert_array_equal(tree["sample_stats"]["at"], draws.sample_stats["at"])
 
 
-def test_other_runs_are_refused(path):
-    run(walks(), path)
-    sentence = r"of another run, with other data: give another path, or remove it"
-    with pytest.raises(ValueError, match=sentence):
-        run(walks(), path, data="other")
-    with pytest.raises(ValueError, match=r"with other moves: "):
-        run(walks(), path, moves="more")
-
-
 def test_other_things_are_refused(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/a.txt").write_text("mine")
@@ -159,23 +145,6 @@ def test_damaged_parts_are_named(path, file, sentence):
     (path / file).write_text("{")
     with pytest.raises(ValueError, match=sentence):
         run(walks(), path)
-
-
-def test_every_file_that_goes_missing_is_noticed(path, monkeypatch):
-    """Or it makes no difference, as one that only says that a folder is a group."""
-    monkeypatch.setattr(module, "CHUNK_DRAWS", 4)
-    right, refused = run(walks(), path), []
-    files = [file for file in path.rglob("*") if file.is_file()]
-    for file in files:
-        content = file.read_bytes()
-        file.unlink()
-        try:
-            assert_same(run(walks(), path), right)
-        except ValueError as error:
-            refused.append(str(error))
-            file.write_bytes(content)
-    assert len(refused) >= 2 * 3 * 5  # all chunks
-    assert all(str(path) in sentence for sentence in refused)
 
 
 def test_draws_of_another_run_and_chain_are_refused(path, tmp_path):
@@ -299,63 +268,3 @@ def test_snapshots_keep_every_bit():
 def test_snapshots_refuse_what_they_cannot_keep():
     with pytest.raises(TypeError, match=r"cannot hold a set"):
         to_text({"a": {1, 2}})
-
-
-# --- a run of its own process, killed
-
-CHILD = """
-import os, signal, sys
-from tools import kernel_cache
-kernel_cache.use()
-import numpy as np
-import bayesclust as bc
-from bayesclust.inference import checkpoint
-from bayesclust.inference.chain import Chain
-
-at, where, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-checkpoint.SECONDS, checkpoint.SHARE = -1.0, np.inf
-sweeps, right, replace = [0], Chain.sweep, checkpoint._write_group
-
-def sweep(self, **options):
-    sweeps[0] += 1
-    if sweeps[0] == at and where == "sweep":
-        os.kill(os.getpid(), signal.SIGKILL)
-    right(self, **options)
-
-def killed(*kept):
-    if sweeps[0] >= at and where == "save":
-        os.kill(os.getpid(), signal.SIGKILL)
-    replace(*kept)
-
-Chain.sweep, checkpoint._write_group = sweep, killed
-rng = np.random.default_rng(0)
-X = np.concatenate([rng.normal(size=(8, 1)), rng.normal(4, 1, size=(8, 1))])
-links = bc.PairwiseConstraints([(0, 1), (2, 12), (3, 9)], [True, False, True], n_items=16)
-short = {"num_chains": 2, "num_warmup": 8, "num_samples": 12, "random_state": 5, "n_jobs": 1}
-est = bc.TVClust(cluster_model="single", **short, progress=False)
-est.fit(X, constraints=links, checkpoint=path if path != "none" else None)
-groups = {g: est.posterior_[g].to_dataset() for g in ("posterior", "sample_stats")}
-for g in groups:
-    for v in sorted(groups[g]):
-        print(f"{g}/{v}", groups[g][v].values.tobytes().hex()[:4000])
-print(est.labels_.tolist())
-"""
-
-
-def child(at, where, path):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", CHILD, str(at), where, str(path)]
-    return subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=ROOT, env=environment
-    )
-
-
-def test_a_run_killed_by_the_system_resumes(path):
-    """Kills in the warm-up of the first chain, and between draws and snapshot of the second."""
-    for at, where in [(5, "sweep"), (30, "save")]:
-        assert child(at, where, path).returncode == -signal.SIGKILL
-    done, undisturbed = child(0, "never", path), child(0, "never", "none")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == undisturbed.stdout
-    assert "posterior/base_scale" in done.stdout
-    assert stored_fingerprint(path)["random_state"] == 5

@@ -1,4 +1,4 @@
-"""Moves: exact conditionals, ratios, fast scans against plain ones, anchors, schedules."""
+"""Moves: fast scans against plain ones, anchors, schedules."""
 
 from collections import Counter
 
@@ -12,8 +12,6 @@ from bayesclust.inference.moves.link_blocks import LEAST_RATE, WORTHWHILE, LinkB
 from bayesclust.inference.moves.scan import scan, scan_full
 from bayesclust.inference.moves.split_merge import (
     NOBODY,
-    NOTED,
-    WORTH_NOTING,
     Places,
     SplitMerge,
     draw_pairs,
@@ -25,12 +23,6 @@ from tests.exactness.test_enumeration import compared
 from tests.inference.states import STARTS, chain, check_assignment, state_of
 
 SPLITS = Moves(split_merge=4.0, link_blocks=False, single_site=False)
-
-
-# --- conditionals and ratios
-
-
-# --- fast scans
 
 
 def scanned(move, state, sweeps=3):
@@ -112,31 +104,6 @@ def test_anchors_reach_every_pair(rng):
     for asked in (np.zeros((0, 2), np.int64), links(5, rng, size=4).items):
         pairs = Counter(drawn(X, asked, 3000, rng))
         assert set(pairs) == {(i, j) for i in range(5) for j in range(i + 1, 5)}
-
-
-def test_a_third_of_the_anchors_stand_in_constraints(rng):
-    items = links(200, rng, size=3).items
-    asked = {tuple(sorted(pair)) for pair in items.tolist()}
-    pairs = drawn(rng.normal(size=(200, 2)), items, 2000, rng)
-    assert np.mean([pair in asked for pair in pairs]) == pytest.approx(1 / 3, abs=0.05)
-
-
-def test_a_quarter_of_the_pairs_are_noted_ones():
-    state, move = state_of(n=40, seed=1), SplitMerge(SPLITS)
-    move.note(np.array([[3, 17], [25, 8]]), np.full(2, 0.5))
-    pairs = np.full((8000, 2), NOBODY)
-    draw_pairs(pairs, move.places(state), state.rng)
-    share = np.mean([pair in ([3, 17], [25, 8]) for pair in pairs.tolist()])
-    assert 0.25 - 0.02 < share < 0.25 + 0.04
-
-
-def test_only_likely_pairs_are_noted_and_the_latest_kept():
-    move, pairs = SplitMerge(SPLITS), np.array([[0, 1], [2, 3]])
-    move.note(pairs, np.array([WORTH_NOTING / 2, 2 * WORTH_NOTING]))
-    np.testing.assert_array_equal(move.noted, [[2, 3]])
-    for first in range(NOTED):
-        move.note(np.array([[first, first + 1]]), np.ones(1))
-    np.testing.assert_array_equal(move.noted[[0, -1]], [[0, 1], [NOTED - 1, NOTED]])
 
 
 def test_notes_are_taken_in_the_warm_up_alone():

@@ -123,16 +123,6 @@ def test_labels_given_the_rest_are_exact(name):
     assert p_value(draws, *exact(name, (LINKS,))) < 1e-9
 
 
-def test_labels_without_answers_are_independent_draws():
-    model, names = known("own", ())
-    kernel = PartitionGibbs(model, **names)
-    first = kernel.init(jax.random.key(0), 0, None, (), {})
-    draws = jax.jit(
-        jax.vmap(lambda key: kernel.sample(first._replace(rng_key=key), (), {}).z["group"])
-    )(jax.random.split(jax.random.key(1), 4000))
-    assert p_value(draws, *exact("own", ())) > 1e-3
-
-
 def test_components_in_batches_give_the_same_draws():
     model, _ = known("tvclust")
     found = []

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from itertools import combinations
-from time import process_time
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from bayesclust.inference.particles import (
     leave_one_out,
     systematic,
 )
-from bayesclust.inference.samplers import collapsed_chain, default_moves
+from bayesclust.inference.samplers import collapsed_chain
 from tests.exactness import exact
 from tests.exactness.cases import all_views, known_views, problem
 from tests.exactness.test_two_level import exact_posterior
@@ -162,22 +161,6 @@ def test_systematic_resampling_is_within_one_of_the_share(rng):
     assert (np.abs(counts - 7 * weights) < 1).all()
     error = np.sqrt(np.maximum(counts.var(axis=0), 1e-9) / 2000)
     assert (np.abs(counts.mean(axis=0) - 7 * weights) < 4.5 * error + 1e-3).all()
-
-
-@pytest.mark.slow
-def test_an_answer_about_two_thousand_items_takes_a_second(rng, monkeypatch):
-    monkeypatch.setattr(particles, "MIN_ESS", 1.1)
-    y = rng.integers(10, size=2000)
-    X = rng.normal(scale=1.2, size=(10, 10))[y] + rng.normal(size=(2000, 10))
-    case = TVClustProblem(FullGaussian().bind(X))
-    chain = collapsed_chain(case, y, rng, default_moves(collapsed_chain, 2000))
-    found = AveragedParticles([Particles([chain], 100, num_warmup=5, thinning=1)])
-    for pairs in ([(0, 1)], [(0, 1), (2, 3)]):  # the first one may compile
-        start = process_time()
-        found.update([PairwiseConstraints(pairs, [True] * len(pairs), n_items=2000)], rng)
-        seconds = process_time() - start
-    assert n_resampled(found) == 2
-    assert seconds < 1.0, f"{seconds:.2f} s"
 
 
 # --- several models

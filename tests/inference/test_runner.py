@@ -106,51 +106,6 @@ def test_chains_of_one_thread_take_turns_and_stop_at_an_error():
 # --- interrupts
 
 
-SCRIPT = r"""
-import signal, sys, time, warnings
-
-# a shell starts what it puts in the background without Ctrl-C
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
-from bayesclust.inference.runner import Schedule, run_chains
-
-
-class Slow:
-    def sweep(self, **options):
-        time.sleep(0.002)
-        sys.stdout.write("sweep\n")
-        sys.stdout.flush()
-
-    def draw(self):
-        return {"p": 0.5}, {"log_joint": 0.0}
-
-
-with warnings.catch_warnings(record=True) as caught:
-    warnings.simplefilter("always")
-    draws = run_chains([Slow, Slow], Schedule(2, 100_000), progress=False)
-print("kept", draws.posterior["p"].shape[1] > 0, [w.category.__name__ for w in caught])
-"""
-
-
-@pytest.mark.skipif(os.name != "posix", reason="sends the signal of Ctrl-C")
-def test_ctrl_c_in_a_process_of_its_own(tmp_path):
-    script = tmp_path / "fit.py"
-    script.write_text(SCRIPT)
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment
-    ) as process:
-        try:
-            for _ in range(40):
-                assert process.stdout.readline() == "sweep\n"
-            process.send_signal(signal.SIGINT)
-            output, _ = process.communicate(timeout=300)
-        finally:
-            process.kill()
-    assert process.returncode == 0
-    assert output.splitlines()[-1] == "kept True ['InterruptedRunWarning']"
-
-
 # --- progress
 
 

@@ -52,14 +52,5 @@ def test_program_and_collapsed_joint_are_one_model(name, power):
     assert by_program == pytest.approx(collapsed, abs=1e-8)
 
 
-def test_a_small_beta_is_the_plain_model():
-    z = np.array([0, 0, 1, 1, 1])
-    values = {"concentration": 0.7}, {"concentration": 1e-12}
-    one_each = nested_log_prob(z, z, *PRIORS, *values)
-    plain = PRIORS[0].log_prob(np.array([2, 3]), values[0])
-    assert one_each == pytest.approx(plain, abs=1e-9)
-    assert nested_log_prob(np.array([0, 1, 2, 2, 2]), z, *PRIORS, *values) < one_each - 20
-
-
 def test_a_component_in_two_clusters_is_impossible():
     assert nested_log_prob([0, 0], [0, 1], *PRIORS, *(2 * [{"concentration": 1.0}])) == -np.inf

@@ -15,7 +15,6 @@ none = bc.PairwiseConstraints(np.zeros((0, 2), int), [], n_items=2)
 silent = to_datatree({"z": [[[0, 1]]]}, constraints=[none])
 many = np.zeros((1, 901), int)
 named = pd.DataFrame([[1.0]], ["a"], ["b"])
-words = pd.DataFrame([["x"]], ["a"], ["a"])
 
 ROWS = """
 plots.credibility(bare)
@@ -23,13 +22,6 @@ plots.credibility(bare)
     constraints.
 plots.credibility(silent)
     ValueError: the constraints of the posterior hold no answers to show.
-plots.credibility(posterior, flipped=np.full(109, True))
-    ValueError: flipped must have shape (110,); got (109,): pass one truth value for each answer.
-plots.traces(posterior, [])
-    ValueError: names must be some of n_clusters, entropy, largest_cluster, rand_to_reference,
-    log_joint, concentration, p[0], p[1], q[0], q[1], noise[0], base_scale; got [].
-plots.traces(posterior, 3)
-    TypeError: names must be a list of str; got int: wrap a single one in a list.
 plots.ranks(posterior, "speed")
     ValueError: names must be some of n_clusters, entropy, largest_cluster, rand_to_reference,
     log_joint, concentration, p[0], p[1], q[0], q[1], noise[0], base_scale; got 'speed'.
@@ -39,15 +31,11 @@ plots.partitions([[0, 1]])
     ValueError: this posterior has no data to place its items in the plane: pass X.
 plots.partitions(posterior, axes=[None])
     ValueError: axes are 1, but the panels of a credible ball take 4: pass 4 axes, or None.
-plots.partitions(posterior, axes=[None] * 4)
-    TypeError: each of axes must be Matplotlib axes; got NoneType.
 plots.similarity(many, many[0], order="dendrogram")
     ValueError: a dendrogram takes 2 to 900 items; got 901: leave order='clusters'.
 plots.agreement(named)
     ValueError: matrix must be a DataFrame of partitions by the same partitions, as from
     bayesclust.agreement; got a DataFrame with columns ['b'].
-plots.agreement(words)
-    TypeError: matrix must hold numbers; got dtype object: pass real numbers.
 """
 
 

@@ -1,5 +1,3 @@
-from itertools import product
-
 import numpy as np
 import pytest
 from scipy.stats import entropy
@@ -9,7 +7,6 @@ from sklearn.metrics.cluster import pair_confusion_matrix
 from bayesclust.posterior.losses import (
     VI,
     Binder,
-    Loss,
     adjusted_rands,
     as_loss,
     expected_losses,
@@ -65,20 +62,6 @@ def test_expected_loss_is_the_mean_over_draws(noisy_draws, loss, monkeypatch):
     monkeypatch.setattr("bayesclust.posterior.losses.CELLS", 100)  # in parts
     np.testing.assert_allclose(expected_losses(loss, draws[:5], draws), matrix.mean(axis=1))
     np.testing.assert_allclose(pairwise_losses(loss, draws[:5], draws), matrix, atol=1e-12)
-
-
-def test_a_new_loss_is_a_potential_and_a_scale(rng):
-    class Quartic(Loss):
-        def potential(self, counts):
-            return np.asarray(counts, float) ** 4
-
-        def scale(self, n):
-            return 1.0
-
-    z, other = rng.integers(3, size=(2, 15))
-    quads = [list(q) for q in product(range(15), repeat=4)]
-    same = [np.array([len(set(labels[q])) == 1 for q in quads]) for labels in (z, other)]
-    assert Quartic().loss(z, other) == pytest.approx((same[0] != same[1]).sum())
 
 
 def test_losses_have_names():

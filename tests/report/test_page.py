@@ -133,22 +133,6 @@ def test_the_same_posterior_gives_the_same_page_whatever_the_style(tree, page):
         assert mpl.rcParams["font.size"] == 20
 
 
-def test_nothing_overflows_its_figure(tree, found, monkeypatch):
-    spilled, taken = [], drawing._taken
-
-    def watch(figure, *arguments):
-        picture = taken(figure, *arguments)
-        box, (width, height) = figure.get_tightbbox(), figure.get_size_inches()
-        outside = max(-box.x0, -box.y0, box.x1 - width, box.y1 - height)
-        if outside > 0.02:
-            spilled.append((picture.title, outside))
-        return picture
-
-    monkeypatch.setattr(drawing, "_taken", watch)
-    assert len(drawing.pictures(tree, found)) == 11
-    assert spilled == []
-
-
 def test_a_page_is_written_with_its_title(make, coarse, tmp_path):
     tree = make(shape=(1, 20), **BARE)
     title = "<i>title</i> & more"

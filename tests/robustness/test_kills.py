@@ -1,22 +1,19 @@
-"""Fits killed at random moments resume to the draws of an undisturbed one.
-
-Kills at chosen moments, in the default suite, are in tests/inference/test_checkpoint.py.
-"""
+"""Fits killed at random moments resume to the draws of an undisturbed one."""
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
 
 from tests.robustness.world import FAULT_SEED, ROOT
 
-KILLS = 100
-FIT = """
-import hashlib, sys
+KINDS = ["collapsed", "gibbs", "blocked", "mixture", "dcrc"]
+FITS = """
+import hashlib, os, signal, sys, time
 from tools import kernel_cache
 kernel_cache.use()
 import numpy as np
@@ -29,48 +26,73 @@ X = np.random.default_rng(0).normal(size=(24, 2)) + 3.0 * y[:, None]
 links = bc.PairwiseConstraints.sample(y, size=15, error_rate=0.1, seed=0)
 long = {"num_chains": 2, "num_warmup": 100, "num_samples": 400, "random_state": 0}
 long |= {"progress": False, "n_jobs": 1}
-est = {
-    "mixture": lambda: bc.TVClust(cluster_model="mixture", **long),
-    "collapsed": lambda: bc.TVClust("collapsed", cluster_model="single", **long),
-    "gibbs": lambda: bc.TVClust("gibbs", cluster_model="single", **long),
-    "blocked": lambda: bc.TVClust("blocked", cluster_model="single", **long),
-    "dcrc": lambda: bc.DCRC(2, inference="gibbs", **long),
-}[sys.argv[1]]()
-print("begun", flush=True)
-path = sys.argv[2] if sys.argv[2:] else None
-tree = est.fit(X, constraints=links, checkpoint=path).posterior_
-draws = [tree[group][name].values for group in checkpoint.GROUPS for name in sorted(tree[group])]
-print(hashlib.sha256(b"".join(map(bytes, draws))).hexdigest())
+kind = sys.argv[1]
+if kind == "dcrc":
+    est = bc.DCRC(2, inference="gibbs", **long)
+elif kind == "mixture":
+    est = bc.TVClust(cluster_model="mixture", **long)
+else:
+    est = bc.TVClust(kind, cluster_model="single", **long)
+
+def fit(path=None):
+    tree = est.fit(X, constraints=links, checkpoint=path).posterior_
+    groups = [tree[name] for name in checkpoint.GROUPS]
+    drawn = [bytes(group[name].values) for group in groups for name in sorted(group)]
+    return hashlib.sha256(b"".join(drawn)).hexdigest()
+
+if kind == "blocked":  # JAX can be imported before a fork, and not be used
+    import bayesclust.inference.blocked.chains
+else:
+    fit()
+for line in sys.stdin:
+    seconds, path = line.rstrip().split(maxsplit=1)
+    start = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        print(fit(None if path == "none" else path), flush=True)
+        os._exit(0)
+    if float(seconds):
+        time.sleep(float(seconds))
+        os.kill(child, signal.SIGKILL)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    print("ended", code, time.monotonic() - start, flush=True)
 """
 
 
-def begin(*arguments):
-    """A fit in a process of its own, once it has begun."""
-    compiled = {"JAX_COMPILATION_CACHE_DIR": f"{os.environ['NUMBA_CACHE_DIR']}/jax"}
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **compiled}
-    command = [sys.executable, "-c", FIT, *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-    assert process.stdout.readline() == "begun\n"
-    return process
+class Fits:
+    """A process that has everything loaded, and forks for each fit that it is asked for."""
+
+    def __init__(self, kind):
+        compiled = {"JAX_COMPILATION_CACHE_DIR": f"{os.environ['NUMBA_CACHE_DIR']}/jax"}
+        own = {"env": {**os.environ, "PYTHONPATH": str(ROOT), **compiled}, "text": True}
+        own |= {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.process = subprocess.Popen([sys.executable, "-c", FITS, kind], **own)
+
+    def fit(self, path="none", kill_after=0.0):
+        """What a fit says of its draws, nothing if it was killed, and its seconds."""
+        print(kill_after, path, file=self.process.stdin, flush=True)
+        found, line = "", self.process.stdout.readline()
+        if not line.startswith("ended"):
+            found, line = line, self.process.stdout.readline()
+        _, code, seconds = line.split()
+        assert found or int(code) == -signal.SIGKILL
+        return found, float(seconds)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["collapsed", "gibbs", "blocked", "mixture", "dcrc"])
-def test_fits_killed_at_random_moments_resume(kind, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "kills"),
+    [("collapsed", 5), *(pytest.param(kind, 100, marks=pytest.mark.slow) for kind in KINDS)],
+)
+def test_fits_killed_at_random_moments_resume(kind, kills, tmp_path):
     """A run that has come to its end is compared, and another one begins."""
-    rng, path, hits = np.random.default_rng(FAULT_SEED), tmp_path / "run.zarr", 0
-    begin(kind).communicate()  # compiles
-    whole = begin(kind)
-    start = time.monotonic()
-    expected = whole.communicate()[0]
-    seconds = time.monotonic() - start
-    while hits < KILLS:
-        process = begin(kind, path)
-        time.sleep(rng.uniform(0, seconds / 2))
-        process.kill()
-        found = process.communicate()[0]
-        hits += process.returncode != 0
-        if process.returncode == 0:
+    rng, path, hits, fits = np.random.default_rng(FAULT_SEED), tmp_path / "run.zarr", 0, Fits(kind)
+    fits.fit()  # may compile
+    expected, seconds = fits.fit()
+    while hits < kills:
+        found, _ = fits.fit(path, kill_after=rng.uniform(0.01, seconds / 2))
+        hits += not found
+        if found:
             assert found == expected
             shutil.rmtree(path)
-    assert begin(kind, path).communicate()[0] == expected
+    assert fits.fit(path)[0] == expected
+    fits.process.communicate()

@@ -68,4 +68,4 @@ def test_results_do_not_depend_on_the_layout(name, argument):
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "argument"), [case for case in CASES if TABLE[case[0]].slow])
 def test_results_of_slow_entries_do_not_depend_on_the_layout(name, argument):
-    check(name, argument, every=8 if matches(name, LONG) else 1)
+    check(name, argument, every=8 if matches(name, LONG) else 3)

@@ -27,12 +27,9 @@ QUICK = [
     bc.MinimalModification(),
 ]
 SLOW = [
-    bc.TVClust("gibbs", **TINY),
     bc.TVClust("blocked", **TINY),
     bc.TVClust(bc.VariationalSettings(n_init=1), **TINY),
     bc.TVClust(cluster_model="mixture", **SETTLED),
-    bc.TVClust(family="gaussian_diagonal", **TINY),
-    bc.TVClust(family="gaussian_tied", **TINY),
     bc.DCRC(2, inference="gibbs", **TINY),
 ]
 

@@ -44,13 +44,6 @@ def test_the_best_of_several_starts(problem, fit):
     assert fit.path[-1] >= single.path[-1] - 1e-6
 
 
-def test_threads_do_not_change_the_result(problem, fit):
-    X, _, views = problem
-    many = fit_em(X, views, 3, replace(SETTINGS, n_jobs=4), np.random.default_rng(0))
-    np.testing.assert_array_equal(fit.W, many.W)
-    np.testing.assert_array_equal(fit.path, many.path)
-
-
 def test_starts_may_use_a_part_of_the_answers(problem, monkeypatch):
     X, y, views = problem
     monkeypatch.setattr(search, "ROUGH_ANSWERS", 40)

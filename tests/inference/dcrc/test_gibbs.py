@@ -1,10 +1,9 @@
-"""Chains of DCRC: what they draw, and that they go on from a snapshot to the last bit."""
+"""Chains of DCRC: what they draw and say of it."""
 
 import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.checkpoint import from_text, to_text
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.models.dcrc import WeightPrior, dcrc_log_joint
 
@@ -19,21 +18,6 @@ def problem(prior=None):
     )
     links = bc.PairwiseConstraints([(0, 1), (2, 3), (4, 6)], [True, False, True], n_items=N)
     return DCRCProblem(rng.normal(size=(N, 2)), (triplets, links), rng.normal(size=(K, 3)), prior)
-
-
-@pytest.mark.parametrize("prior", [None, PRIOR], ids=["held", "drawn"])
-def test_a_chain_goes_on_from_a_snapshot(prior):
-    one, other = (DCRCChain(problem(prior), np.random.default_rng(seed)) for seed in (1, 2))
-    for sweep in range(12):
-        one.sweep(adapt=True, freeze_noise=sweep < 6)
-    other.restore(from_text(to_text(one.snapshot())))
-    for _ in range(4):
-        for chain in (one, other):
-            chain.sweep(adapt=True)
-        (variables, statistics), (again, statistics_again) = one.draw(), other.draw()
-        for name, value in variables.items():
-            np.testing.assert_array_equal(value, again[name], err_msg=name)
-        assert statistics == statistics_again
 
 
 def test_noise_waits_while_answers_are_trusted():
@@ -57,12 +41,3 @@ def test_log_joint_is_that_of_the_model():
         if prior is None:
             expected -= WeightPrior().log_density(chain.W, 1.0)
         assert statistics["log_joint"] == pytest.approx(expected)
-
-
-def test_without_answers_there_is_the_classifier_alone():
-    posed = DCRCProblem(np.arange(8.0).reshape(4, 2), (), np.ones((2, 3)), WeightPrior())
-    chain = DCRCChain(posed, np.random.default_rng(0))
-    chain.sweep(adapt=True)
-    variables, statistics = chain.draw()
-    assert variables["z"].shape == (4,)
-    assert (statistics["moved"], np.isnan(statistics["blocks_moved"])) == (0.0, True)

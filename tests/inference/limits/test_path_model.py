@@ -12,7 +12,6 @@ from bayesclust.inference.chain import Moves
 from bayesclust.inference.limits.path_model import (
     KnownEvidence,
     path_divergence,
-    pose_answers,
 )
 from bayesclust.inference.limits.rdp_means import means, new_state, visit
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
@@ -163,16 +162,6 @@ def test_a_divergence_without_a_model_is_refused(divergence, X):
     message = r"^no model at gamma is known for the divergence .*: choose one of these.$"
     with pytest.raises(ValueError, match=message):
         path_divergence(as_divergence(divergence).bind(X))
-
-
-def test_answers_that_the_limit_does_not_know_are_refused(rng):
-    case = posed(rng, "euclidean", 6, True)
-    for confidence, given in [
-        (case.confidence, []),
-        ({"links": np.ones((1, 2))}, case.constraints),
-    ]:
-        with pytest.raises(ValueError, match=r"^the limit was fitted to other constraints than"):
-            pose_answers(confidence, given, 6)
 
 
 # --- noise by its weights of evidence

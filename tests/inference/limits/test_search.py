@@ -179,18 +179,6 @@ def test_a_start_is_kept_where_nothing_is_better(rng):
     assert len(end.path) == 2
 
 
-def test_two_corners_are_one_cluster_where_an_answer_says_so(rng):
-    corners = np.array([[0.0, 0.0], [8.0, 8.0], [0.0, 8.0], [8.0, 0.0]])
-    points = np.repeat(corners, 15, axis=0) + rng.normal(size=(60, 2))
-    links = PairwiseConstraints([(0, 15), (30, 45), (0, 30)], [True, True, False], n_items=60)
-    problem = Problem.of(points, SQUARED, link_graph([links], 60), 40.0)
-    end = search(problem._replace(several=True), Schedule((5.0, 5.0)))
-    assert same((end.labels, end.clusters), (np.repeat([0, 1, 2, 3], 15), np.repeat([0, 1], 30)))
-    assert end.owner.tolist() == [0, 0, 1, 1]
-    # answers as weak as these move no item of a plain cluster so far
-    assert len(search(problem, Schedule((5.0, 5.0))).centers) == 4
-
-
 def test_components_that_answers_leave_free_go_to_the_nearest(rng):
     """Two long strips; one answer says that their first ends are apart."""
     along = np.linspace(0, 10, 60)
