@@ -2,8 +2,8 @@
 
 An expert who errs once in ten answers is asked about pairs, a hundred one by one. One posterior of
 TVClust is updated by the answers, whoever chooses the queries: posterior selection, NPU (Xiong,
-Azimi and Fern 2014) or chance, or also explore and consolidate. Pairwise F by number of answers,
-the area under that curve, paired differences, and where a stopping rule would have stopped.
+Azimi and Fern 2014) or chance. Pairwise F by number of answers, the area under that curve, paired
+differences, and where a stopping rule would have stopped.
 """
 
 from __future__ import annotations
@@ -19,15 +19,7 @@ import numpy as np
 import pandas as pd
 
 import bayesclust as bc
-from bayesclust.active import (
-    NPU,
-    ExploreConsolidate,
-    PosteriorQueries,
-    Query,
-    QueryState,
-    RandomQueries,
-)
-from bayesclust.active.expected_gain import default_min_gain
+from bayesclust.active import NPU, PosteriorQueries, Query, QueryState, RandomQueries
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 from experiments import figures, frame, sources
 from experiments.frame import counted, decimal, option
@@ -49,8 +41,8 @@ class Method(NamedTuple):
 
 
 def posterior(target: str = TARGET) -> PosteriorQueries:
-    """What is updated by the answers in every session: the defaults, but that it never stops."""
-    return PosteriorQueries(target=target, min_gain=0.0)
+    """What is updated by the answers in every session: the defaults."""
+    return PosteriorQueries(target=target)
 
 
 METHODS = {
@@ -60,9 +52,6 @@ METHODS = {
     ),
     "npu": Method(
         "NPU", "neighbourhoods, a forest that learns the point estimate", lambda _: NPU()
-    ),
-    "explore-consolidate": Method(
-        "explore, consolidate", "neighbourhoods and distances", lambda _: ExploreConsolidate()
     ),
     "random": Method("random", "nothing", lambda _: RandomQueries()),
 }
@@ -83,7 +72,6 @@ SCORES = {
     "rand": "float",
     "wrong": "int",
     **dict.fromkeys(("curve", "rand_curve", "gains"), "str"),
-    "stop": "int",
     "seconds": "float",
 }
 
@@ -126,8 +114,7 @@ def area(curve: Sequence[float]) -> float:
 def run(cell: Cell) -> dict[str, Any]:
     """Ask the queries of one session; where nothing was left to ask, curves stay as they are.
 
-    `stop` is how many were asked before the first that posterior selection would not have thought
-    worth it; seconds are those of processors after the posterior before the first answer.
+    Seconds are those of processors after the posterior before the first answer.
     """
     X, y = load(cell.data)
     shared, updating = copy.deepcopy(_beginning(_start(cell), cell.data))
@@ -145,14 +132,12 @@ def run(cell: Cell) -> dict[str, Any]:
     with frame.Timed() as timed:
         state, f, rand = scored()
         curve, rands = [f], [rand]
-        gains, stop = np.zeros(cell.questions), cell.questions
+        gains = np.zeros(cell.questions)
         for turn in range(cell.questions):
             asked = choose(state, 1, choosing)
             if not asked:
                 break
             gains[turn] = shared.gains(state, updating, asked)["gain"].iloc[0]
-            if stop > turn and gains[turn] < default_min_gain(TARGET, shared.draws):
-                stop = turn
             pairs.append(asked[0].items)
             said.append(expert(cell, y, asked[0]))
             state, f, rand = scored()
@@ -167,7 +152,6 @@ def run(cell: Cell) -> dict[str, Any]:
         "curve": frame.words(curve),
         "rand_curve": frame.words(rands),
         "gains": frame.words(gains, 5),
-        "stop": min(stop, len(pairs)),
         "seconds": timed.cpu_seconds,
     }
 
@@ -206,8 +190,8 @@ COLUMNS = ["table", "data", "method", "at", "patience", "mean", "error", "runs"]
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Means over sessions and their standard errors.
 
-    In "asked", "f" and "to_come" `at` is the bound of the stopping rule, NaN for its default; in
-    "curve" it is the number of answers.
+    In "asked", "f" and "to_come" `at` is the bound of the stopping rule; in "curve" it is the
+    number of answers.
     """
     mine = cells[(cells.questions == plan.questions) & cells.method.isin(plan.methods)]
     mine = mine[mine.data.isin(plan.data)]
@@ -260,10 +244,8 @@ def _stops(cells: pd.DataFrame, plan: Plan) -> Iterator[tuple[Any, ...]]:
         if method == OURS:
             curves = np.stack([frame.numbers(text) for text in block.curve])
             gains = np.stack([frame.numbers(text) for text in block.gains])
-            stops = {(np.nan, 0): block.stop.to_numpy()}
-            for bound, patience in product(BOUNDS, PATIENCE):
-                stops[bound, patience] = _stop(gains < bound, patience)
-            for rule, asked in stops.items():
+            for rule in product(BOUNDS, PATIENCE):
+                asked = _stop(gains < rule[0], rule[1])
                 reached = np.take_along_axis(curves, asked[:, None], axis=1)[:, 0]
                 yield _entry(asked, "asked", name, method, *rule)
                 yield _entry(reached, "f", name, method, *rule)
@@ -293,9 +275,8 @@ parts it may lower F at first, however well it separates the classes.
 STOPPING = """## When to stop
 
 Had the session stopped at a query that was expected to lower the posterior expected VI by less than
-a bound ("default": a tenth of what one misplaced item costs) after as many of these in a row as
-patience says: how many were asked by then, F at that point, and by how much F was still to change
-up to the last query.
+a bound after as many of these in a row as patience says: how many were asked by then, F at that
+point, and by how much F was still to change up to the last query.
 """
 
 
@@ -318,12 +299,11 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
         for row in stops.itertuples():
             key = (row.data, row.at, row.patience)
             parts = [rules.loc[(*key, what)] for what in ("asked", "f", "to_come")]
-            bound = "default" if np.isnan(float(str(row.at))) else f"{row.at:g}"
             texts = [
                 decimal(float(part["mean"]), digits, float(part.error))
                 for part, digits in zip(parts, (1, 3, 3), strict=True)
             ]
-            lines.append([sources.title(str(row.data)), bound, f"{row.patience:g}", *texts])
+            lines.append([sources.title(str(row.data)), f"{row.at:g}", f"{row.patience:g}", *texts])
         yield STOPPING
         head = ["data", "bound", "patience", "asked", "F then", "still to come"]
         yield from frame.in_markdown(head, lines)

@@ -1,19 +1,16 @@
 """Active learning: which query to ask next, and the session that asks it."""
 
-from bayesclust.active.neighbourhoods import NPU, ExploreConsolidate
-from bayesclust.active.posterior_queries import PosteriorQueries, suggest_queries
-from bayesclust.active.protocol import Query, QueryState, QueryStrategy, RandomQueries
+from bayesclust.active.neighbourhoods import NPU
+from bayesclust.active.posterior_queries import PosteriorQueries
+from bayesclust.active.protocol import Query, QueryState, RandomQueries
 from bayesclust.active.session import QUERY_STRATEGIES, InteractiveSession
 
 __all__ = [
     "NPU",
     "QUERY_STRATEGIES",
-    "ExploreConsolidate",
     "InteractiveSession",
     "PosteriorQueries",
     "Query",
     "QueryState",
-    "QueryStrategy",
     "RandomQueries",
-    "suggest_queries",
 ]

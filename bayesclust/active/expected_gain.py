@@ -4,11 +4,10 @@ The information that an experiment with outcome a gives is the expected fall of 
 
     U(p) - sum_a p(a) U(p | a).                                             (DeGroot 1962)
 
-With U the entropy of z it is the mutual information (BALD; Houlsby et al. 2011, Eq. 2), high where
-the answer is uncertain for another reason than the annotator's errors. With U = sum_st w_s w_t
-L(z_s, z_t), the expected loss between two draws (Rao 1982), a pair that decides whether two large
-clusters are one counts for more than a pair of stray items. Here U is a function of weights v of
-any sum, times that sum, so that conditioning on an answer is the product of v and p(a | z_s).
+With U the entropy of z it is the mutual information (BALD; Houlsby et al. 2011, Eq. 2). With
+U = sum_st w_s w_t L(z_s, z_t), the expected loss between two draws (Rao 1982), a pair that decides
+whether two large clusters are one counts for more than a pair of stray items. Here U is a function
+of weights v of any sum, times that sum: conditioning is the product of v and p(a | z_s).
 
 Items that are together in every draw are one *atom*, and one pair of two atoms stands for all.
 Where there are still too many pairs, or triplets, candidates are drawn on whose true answer two
@@ -20,36 +19,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import comb
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import entr, xlogy
 
-from bayesclust.active.protocol import ASKED, DONT_KNOW, PAIR, VOCABULARY, ordered
-from bayesclust.checks import check_int, shown
+from bayesclust.active.protocol import ASKED, PAIR, ordered
+from bayesclust.checks import shown
 from bayesclust.constraints.base import equality_patterns
 from bayesclust.constraints.sampling import random_triplets, unrank_pairs
 from bayesclust.posterior.losses import LOSSES, Loss, as_loss, pairwise_losses
 from bayesclust.posterior.tree import Labels
 from bayesclust.typing import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 Uncertainty = Callable[[FloatArray], FloatArray]
 """Function of weights (..., S) of the draws: sum times uncertainty, (...)."""
 
 PARTITION = "partition"
-N_CLUSTERS = "n_clusters"
-MIN_NATS = 0.01
-MIN_ITEMS = 0.1
-MISPLACED = 64
 CONFIGURATIONS = 64
 """Joint answers to a batch that are followed; of more, so many are drawn (Kirsch et al. 2019)."""
-SKIPPED = 1.0
-ANSWERED = 9.0
-"""Beta prior of the share of pairs that are answered by "don't know"."""
 SHORTLIST = 300
 """Queries, the best ones by themselves, among which a batch is chosen."""
 ROUNDS = 20
@@ -57,17 +46,15 @@ ROUNDS = 20
 
 
 def check_target(target: Any) -> Any:
-    """Return `target`: "partition", "n_clusters", the number of an item, or a loss as a value."""
-    if isinstance(target, (int, np.integer)) and not isinstance(target, bool):
-        return check_int(target, "target, as an item,", least=0)
+    """Return `target`: "partition", or a loss as a value."""
     word = target.lower() if isinstance(target, str) else None
+    if word == PARTITION:
+        return word
     if word in LOSSES or isinstance(target, Loss):
         return as_loss(target)
-    if word in (PARTITION, N_CLUSTERS):
-        return word
-    words = ", ".join(f'"{word}"' for word in (PARTITION, N_CLUSTERS, *LOSSES))
+    words = ", ".join(f'"{name}"' for name in (PARTITION, *LOSSES))
     kind = ValueError if isinstance(target, str) else TypeError
-    raise kind(f"target must be {words}, an item or a loss such as VI(a=0.5); got {shown(target)}.")
+    raise kind(f"target must be {words} or a loss such as VI(a=0.5); got {shown(target)}.")
 
 
 def uncertainty(target: Any, draws: Labels) -> Uncertainty:
@@ -75,47 +62,14 @@ def uncertainty(target: Any, draws: Labels) -> Uncertainty:
     wanted = check_target(target)
     if wanted == PARTITION:
         return _entropy
-    if wanted == N_CLUSTERS:
-        numbers = draws.max(axis=1)
-        member: FloatArray = (numbers[:, None] == np.unique(numbers)).astype(np.float64)
-        return lambda weights: _entropy(weights @ member)
-    if isinstance(wanted, Loss):
-        distance = pairwise_losses(wanted, draws, draws)
-        return lambda weights: _spread(weights, distance)
-    item = check_int(wanted, "target, as an item,", least=0, most=draws.shape[1] - 1)
-    together = np.delete(draws == draws[:, [item]], item, axis=1).astype(np.float64)
-    return lambda weights: _co_clustering_entropy(weights, together)
-
-
-def default_min_gain(target: Any, draws: Labels) -> float:
-    """Return the least gain worth asking for: 0.01 nats, or a tenth of a misplaced item's loss."""
-    loss = check_target(target)
-    if not isinstance(loss, Loss):
-        return MIN_NATS
-    rng = np.random.default_rng(0)
-    costs = []
-    for s in np.linspace(0, len(draws) - 1, MISPLACED).round().astype(np.int64):
-        moved = draws[s].copy()
-        item = rng.integers(len(moved))
-        number = int(moved.max()) + 1
-        # where there is only one cluster, the item gets a new one
-        moved[item] = (moved[item] + rng.integers(1, number)) % number if number > 1 else 1
-        costs.append(loss.loss(draws[s], moved))
-    return MIN_ITEMS * float(np.mean(costs))
+    distance = pairwise_losses(wanted, draws, draws)
+    return lambda weights: _spread(weights, distance)
 
 
 def _entropy(mass: FloatArray) -> FloatArray:
     """Minus sum v log(v / sum v)."""
     total = mass.sum(axis=-1)
     return entr(mass).sum(axis=-1) + xlogy(total, total)
-
-
-def _co_clustering_entropy(weights: FloatArray, together: FloatArray) -> FloatArray:
-    """Mean over the other items of the entropy of being together, times the sum of the weights."""
-    total = weights.sum(axis=-1)
-    share = weights @ together
-    apart = np.maximum(total[..., None] - share, 0.0)
-    return (entr(share) + entr(apart)).mean(axis=-1) + xlogy(total, total)
 
 
 def _spread(weights: FloatArray, distance: FloatArray) -> FloatArray:
@@ -148,81 +102,30 @@ def choose_jointly(
     gains.
     """
     rows = np.asarray(weights)[None, :]
-    free = np.ones(len(answers), dtype=np.bool_)
+    left: IntArray = np.arange(len(answers))
+    if size > 1 and len(answers) > SHORTLIST:
+        left = np.argsort(-expected_gains(measure, rows, answers), kind="stable")[:SHORTLIST]
     chosen: list[int] = []
     gains: list[float] = []
-    while len(chosen) < size and free.any():
-        left = np.flatnonzero(free)
+    while len(chosen) < size and left.size:
         adds = expected_gains(measure, rows, answers[left])
         # rounding must not decide between equals
         place = int(np.argmax(adds >= adds.max() - 1e-12))
         best = int(left[place])
         chosen.append(best)
         gains.append(float(adds[place]))
-        free[best] = False
-        given = [rows * answers[best, :, a] for a in range(answers.shape[-1])]
-        rows = _fewer(np.concatenate(given), rng)
+        left = np.delete(left, place)
+        rows = np.concatenate([rows * answers[best, :, a] for a in range(answers.shape[-1])])
+        mass = rows.sum(axis=1)
+        if len(rows) <= CONFIGURATIONS:
+            rows = rows[mass > 0]
+            continue
+        rows = rows[rng.choice(len(rows), CONFIGURATIONS, p=mass / mass.sum())]
+        rows *= mass.sum() / CONFIGURATIONS / rows.sum(axis=1, keepdims=True)
     return np.array(chosen, dtype=np.int64), np.array(gains)
 
 
-def _fewer(rows: FloatArray, rng: Generator) -> FloatArray:
-    """At most `CONFIGURATIONS` rows, drawn by their sums."""
-    mass = rows.sum(axis=1)
-    if len(rows) <= CONFIGURATIONS:
-        return rows[mass > 0]
-    drawn = rows[rng.choice(len(rows), CONFIGURATIONS, p=mass / mass.sum())]
-    return drawn / drawn.sum(axis=1, keepdims=True) * (mass.sum() / CONFIGURATIONS)
-
-
 # --- candidates
-
-
-def with_skips(confusion: FloatArray, skipped: int, answered: int) -> FloatArray:
-    """Add "don't know" to p(answer | truth) (S, truth, answer), as likely whatever the truth is."""
-    share = (SKIPPED + skipped) / (SKIPPED + ANSWERED + skipped + answered)
-    last = np.full((*confusion.shape[:-1], 1), share)
-    return np.concatenate([(1 - share) * confusion, last], axis=-1)
-
-
-class WeightedDraws(NamedTuple):
-    """Weighted draws of the partition, and how the annotator answers under each of them."""
-
-    draws: Labels  # (S, n)
-    weights: FloatArray  # (S,) of sum 1
-    kind: str  # of the queries
-    confusion: FloatArray  # (S, truth, answer) p(answer | truth)
-
-    def answers(self, items: IntArray) -> FloatArray:
-        """Return p(answer | draw) of C queries about items (C, t), shape (C, S, 3)."""
-        truths = ASKED[self.kind].truth[equality_patterns(self.draws[:, items])]
-        row = np.arange(len(self.draws))[:, None]
-        return np.swapaxes(self.confusion[row, truths], 0, 1)
-
-    def best(
-        self, items: IntArray, target: Any, size: int, rng: Generator
-    ) -> tuple[IntArray, FloatArray]:
-        """Return the queries to ask together, best first, and what each adds to those before it."""
-        measure = uncertainty(target, self.draws)
-        answers = self.answers(items)
-        pool: IntArray = np.arange(len(items))
-        if size > 1 and len(items) > SHORTLIST:
-            gains = expected_gains(measure, self.weights, answers)
-            pool = np.argsort(-gains, kind="stable")[:SHORTLIST]
-        chosen, adds = choose_jointly(measure, self.weights, answers[pool], size, rng)
-        return items[pool[chosen]], adds
-
-    def table(self, items: IntArray, target: Any) -> pd.DataFrame:
-        """Return per query its kind, items, expected gain and the probability of each answer."""
-        import pandas as pd
-
-        asked = ASKED[self.kind]
-        answers = self.answers(items)
-        frame = pd.DataFrame(items, columns=list(asked.members))
-        frame.insert(0, "kind", self.kind)
-        frame["gain"] = expected_gains(uncertainty(target, self.draws), self.weights, answers)
-        words = dict.fromkeys((*asked.vocabulary, DONT_KNOW))
-        mean = dict(zip(words, self.weights @ answers.transpose(2, 1, 0), strict=True))
-        return frame.assign(**{word: mean[word] for word in VOCABULARY[self.kind]})
 
 
 def atoms(draws: Labels) -> IntArray:

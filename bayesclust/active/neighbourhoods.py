@@ -1,17 +1,17 @@
-"""Neighbourhoods, and the published strategies that ask about pairs by them alone.
+"""Neighbourhoods, and the published strategy that asks about pairs by them alone.
 
-Neighbourhoods are sets of items known to be in one cluster each, and in different ones (Basu,
-Banerjee and Mooney 2004; Xiong, Azimi and Fern 2014): an item is compared with one after the other
-until it is in one, or begins a new one. The authors take every answer for correct. Here answers are
-accepted one by one, those that a pair received more often first, then in their order, and one that
-contradicts those before it is set aside. After "don't know" the item is compared with the next
-neighbourhood; one that is in none, and not known to be apart from all, rests until only other pairs
-between it and that neighbourhood are left to ask.
+Neighbourhoods are sets of items known to be in one cluster each, and in different ones (Xiong,
+Azimi and Fern 2014): an item is compared with one after the other until it is in one, or begins a
+new one. The authors take every answer for correct. Here answers are accepted one by one, those that
+a pair received more often first, then in their order, and one that contradicts those before it is
+set aside. After "don't know" the item is compared with the next neighbourhood; one that is in none,
+and not known to be apart from all, rests until only other pairs between it and that neighbourhood
+are left to ask.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Self
@@ -21,12 +21,11 @@ from numpy.random import Generator
 from scipy.special import entr
 
 from bayesclust.active.protocol import PAIR, Query, QueryState
-from bayesclust.checks import check_int, n_threads
+from bayesclust.checks import check_int
 from bayesclust.constraints import PairwiseConstraints
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 Pair = tuple[int, ...]
-Preference = Callable[[int], FloatArray]
 
 
 @dataclass(frozen=True)
@@ -73,14 +72,12 @@ class Neighbourhoods:
         members = [groups[one] for one in chosen]
         return cls(members, group, inside, apart, compared, fresh, begun, asked)
 
-    def queries(
-        self, order: Sequence[int] | IntArray, preference: Preference, size: int
-    ) -> list[Query]:
+    def queries(self, order: IntArray, preference: FloatArray, size: int) -> list[Query]:
         """Return at most `size` queries: about the item that was begun, then the others in order.
 
-        `preference` gives for an item (l,) numbers, the largest for the neighbourhood to compare it
-        with first; the question is about that one's first member. Queries are about different items
-        as far as there are any, since the next query about an item depends on its answers.
+        An item is compared first with the neighbourhood of largest `preference` (n, l), through its
+        first member. Queries are about different items as far as there are any, since the next
+        query about an item depends on its answers.
         """
         first_of: dict[int, int] = {}
         for i in [*self.begun, *map(int, order)]:
@@ -89,7 +86,7 @@ class Neighbourhoods:
         new = dict.fromkeys((min(pair), max(pair)) for pair in found)
         return [Query(PAIR, pair) for pair in islice(new, size)]
 
-    def _pairs(self, items: list[int], preference: Preference) -> Iterator[Pair]:
+    def _pairs(self, items: list[int], preference: FloatArray) -> Iterator[Pair]:
         """Each item with the neighbourhood it prefers, then each with its second, and so on.
 
         After them, for what "don't know" left open, other pairs of an item and a neighbourhood.
@@ -98,7 +95,7 @@ class Neighbourhoods:
         for turn in range(len(self.members)):
             for i in items:
                 if i not in queues:
-                    best = np.argsort(-preference(i), kind="stable")
+                    best = np.argsort(-preference[i], kind="stable")
                     queues[i] = best[self.fresh[i, best]].tolist()
                 if turn < len(queues[i]):
                     yield i, self.members[queues[i][turn]][0]
@@ -130,63 +127,6 @@ def _accept(pairs: list[Pair], votes: list[int], n: int) -> tuple[IntArray, list
     return group, foes
 
 
-class ExploreConsolidate:
-    """Find one item of each cluster, then compare random items with these.
-
-    Basu, Banerjee and Mooney (SDM 2004), section 4. Explore: farthest-first traversal, each item
-    compared with every neighbourhood until one is its own (the one with the nearest member first),
-    until there are as many as clusters. Consolidate: items drawn at random, compared with the
-    neighbourhoods by increasing distance to their means. The last query about an item, which
-    follows if all answers are correct, is asked too.
-
-    Parameters
-    ----------
-    n_clusters : int or None, default None
-        How many neighbourhoods to look for; None is that of clusters of the present partition.
-
-    Examples
-    --------
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> X = np.array([[0.0], [1.0], [4.0], [10.0]])
-    >>> links = PairwiseConstraints([(0, 3)], [False], n_items=4)
-    >>> state = QueryState(X, np.zeros(4, dtype=int), [links], [])
-    >>> ExploreConsolidate(n_clusters=3)(state, size=1, rng=np.random.default_rng(0))
-    [Query(kind='pair', items=(0, 2))]
-    """
-
-    def __init__(self, n_clusters: int | None = None) -> None:
-        self.n_clusters = None if n_clusters is None else check_int(n_clusters, "n_clusters")
-
-    def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
-        """Return the next query, or queries about `size` items."""
-        X = state.X
-        known = Neighbourhoods.of(state, rng)
-        wanted = len(np.unique(state.labels)) if self.n_clusters is None else self.n_clusters
-        exploring = len(known.members) < wanted
-        if exploring:
-            places = [X[members] for members in known.members]
-            order = _farthest_first(X, known.fresh.any(axis=1))
-        else:
-            places = [X[members].mean(axis=0, keepdims=True) for members in known.members]
-            order = rng.permutation(np.flatnonzero(known.fresh.any(axis=1)))
-
-        def nearness(item: int) -> FloatArray:
-            return np.array([-np.linalg.norm(own - X[item], axis=1).min() for own in places])
-
-        return known.queries(order, nearness, size)
-
-
-def _farthest_first(X: FloatArray, is_fresh: BoolArray) -> IntArray:
-    """Items with a fresh neighbourhood by decreasing distance to the nearest item without one."""
-    from sklearn.metrics import pairwise_distances_argmin_min
-
-    left = np.flatnonzero(is_fresh)
-    if not left.size:
-        return left
-    distance = pairwise_distances_argmin_min(X[left], X[~is_fresh])[1]
-    return np.asarray(left[np.argsort(-distance, kind="stable")])
-
-
 class NPU:
     """Ask about the item whose neighbourhood is most uncertain per query expected to find it.
 
@@ -212,8 +152,6 @@ class NPU:
         As published.
     seed : int, default 0
         For the forest, the same for every query.
-    n_jobs : int or None, default None
-        Threads that learn the forest; None takes one per processor. It does not change the queries.
 
     Examples
     --------
@@ -227,11 +165,9 @@ class NPU:
     [Query(kind='pair', items=(3, 5))]
     """
 
-    def __init__(self, n_trees: int = 50, seed: int = 0, n_jobs: int | None = None) -> None:
+    def __init__(self, n_trees: int = 50, seed: int = 0) -> None:
         self.n_trees = check_int(n_trees, "n_trees")
         self.seed = check_int(seed, "seed", least=0)
-        n_threads(n_jobs)  # refuses bad values now; threads are counted at the query
-        self.n_jobs = n_jobs
         self._forest: tuple[FloatArray, IntArray, Any] | None = None  # of X, labels: leaves
 
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
@@ -242,7 +178,7 @@ class NPU:
         # sums that differ by rounding alone are ties
         score = np.where(is_fresh, np.round(informativeness(probability), 12), -1.0)
         order = np.lexsort((rng.random(len(score)), -score))[: is_fresh.sum()]
-        return known.queries(order, lambda item: probability[item], size)
+        return known.queries(order, probability, size)
 
     def probability(self, state: QueryState, known: Neighbourhoods) -> FloatArray:
         """Return the probability of each fresh neighbourhood for each item, (n, l) (line 5)."""
@@ -267,9 +203,9 @@ class NPU:
             from sklearn.ensemble import RandomForestClassifier
             from sklearn.preprocessing import OneHotEncoder
 
-            forest = RandomForestClassifier(
-                self.n_trees, random_state=self.seed, n_jobs=self.n_jobs or -1
-            ).fit(X, labels)
+            forest = RandomForestClassifier(self.n_trees, random_state=self.seed, n_jobs=-1).fit(
+                X, labels
+            )
             kept = X.copy(), labels.copy(), OneHotEncoder().fit_transform(forest.apply(X))
             self._forest = kept
         return kept[2]

@@ -11,16 +11,18 @@ from sklearn.base import clone
 
 from bayesclust import checks as check
 from bayesclust.active import expected_gain
-from bayesclust.active.expected_gain import WeightedDraws, propose, with_skips
+from bayesclust.active.expected_gain import Uncertainty
 from bayesclust.active.protocol import (
     ASKED,
+    DONT_KNOW,
     PAIR,
+    VOCABULARY,
     Query,
     QueryState,
     RandomQueries,
     check_queries,
-    ordered,
 )
+from bayesclust.constraints.base import equality_patterns
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
 from bayesclust.inference.particles import (
@@ -31,21 +33,23 @@ from bayesclust.inference.particles import (
     systematic,
 )
 from bayesclust.posterior import tree
-from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.typing import FloatArray, IntArray, Seed
+from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from bayesclust.constraints.stored import StoredConstraints
 
 ANNOTATOR = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
 AT_ONCE = 30
 """Further answers beyond which a new run takes less time than conditioning on them one by one."""
 RUNS = 4
 """Searches for the point estimate: a quarter of the usual number, since it is needed so often."""
+CANDIDATES = 2000
+"""Queries to compare, at most."""
+SKIPPED = 1.0
+ANSWERED = 9.0
+"""Beta prior of the share of pairs that are answered by "don't know"."""
 
 
 class PosteriorQueries:
@@ -61,36 +65,28 @@ class PosteriorQueries:
 
         U(w) - sum_a p(a) U(w_a),   w_a,s proportional to w_s p(a | z_s),
 
-    with p(a | z_s) under the noise learned so far: see `bayesclust.active.expected_gain`.
+    with p(a | z_s) under the noise learned so far (Houlsby, Huszar, Ghahramani and Lengyel 2011,
+    Bayesian active learning for classification and preference learning, Eq. 2; of several queries
+    at a time, Kirsch, van Amersfoort and Gal 2019, BatchBALD).
 
     Parameters
     ----------
     kind : {"pair", "triplet"}, default "pair"
         What to ask; a triplet often tells more, and takes the annotator longer.
-    target : "partition", "n_clusters", int, or loss, default "vi"
-        What one wants to know: the partition in every detail (BALD), the number of clusters, which
-        items are with a given one, or a partition that is right up to a small loss.
+    target : "partition" or loss, default "vi"
+        What one wants to know: the partition in every detail (BALD), or one that is right up to a
+        small loss.
     estimator : TVClust, sequence of TVClust or None, default None
         The models and their chains, with sampler="collapsed". None is ``TVClust(num_warmup=200)``
         with ``cluster_model`` "single" and "mixture".
-    min_gain : float or None, default None
-        Least expected gain of a query, in nats or the units of the loss. None is 0.01 nats or a
-        tenth of the cost of one misplaced item; 0 never stops.
-    patience : int, default 10
-        How many queries in a row below `min_gain` are asked all the same.
+    min_gain : float, default 0
+        Queries of less expected gain, in nats or the units of the loss, are not asked.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
         Noise of answers of its kind, whatever the constraints of the state say; None keeps theirs.
         Under a weaker prior the posterior would sooner call an answer wrong than change a
         partition.
     num_draws : int, default 100
         Draws that are kept, of all models together.
-    num_candidates : int, default 2000
-        Queries of each kind to compare, at most.
-
-    References
-    ----------
-    Houlsby, Huszar, Ghahramani and Lengyel (2011), Bayesian active learning for classification and
-    preference learning, Eq. 2. Kirsch, van Amersfoort and Gal (2019), BatchBALD.
 
     Examples
     --------
@@ -110,20 +106,15 @@ class PosteriorQueries:
         self,
         kind: str = PAIR,
         *,
-        target: str | int | Loss = "vi",
+        target: str | Loss = "vi",
         estimator: TVClust | Sequence[TVClust] | None = None,
-        min_gain: float | None = None,
-        patience: int = 10,
+        min_gain: float = 0.0,
         noise: NoiseModel | None = ANNOTATOR,
         num_draws: int = 100,
-        num_candidates: int = 2000,
     ) -> None:
         self.kind = check.check_choice(kind, "kind", ASKED)
         self.target = expected_gain.check_target(target)
-        self.min_gain = (
-            None if min_gain is None else check.number_between(min_gain, "min_gain", "[0, inf)")
-        )
-        self.patience = check.check_int(patience, "patience", least=0)
+        self.min_gain = check.number_between(min_gain, "min_gain", "[0, inf)")
         if estimator is None:
             estimator = [
                 TVClust(num_warmup=200, cluster_model=model) for model in ("single", "mixture")
@@ -136,32 +127,18 @@ class PosteriorQueries:
                 "estimator must be TVClust, one or several, with sampler='collapsed', which "
                 f"conditions on answers one by one; got samplers {samplers}."
             )
-        if not (noise is None or isinstance(noise, NoiseModel)):
-            raise TypeError(
-                f"noise must be a noise model or None; got {type(noise).__name__}: "
-                "pass say LinkNoise()."
-            )
-        self.noise = noise
+        self.noise = noise if noise is None else check.each_is([noise], (NoiseModel,), "noise")[0]
         self.num_draws = check.check_int(num_draws, "num_draws", least=2 * len(self.estimators))
-        self.num_candidates = check.check_int(num_candidates, "num_candidates")
         self._particles: AveragedParticles | None = None
         self._X: Any = None
-        self._gained_at: int | None = None  # number of answers at the last query above min_gain
 
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
-        """Return at most `size` queries to ask together, best first; none if it is time to stop."""
-        draws = self._weighted_draws(state, rng)
-        chosen, gains = draws.best(self._candidates(draws, state, rng), self.target, size, rng)
-        least = self.min_gain
-        if least is None:
-            least = expected_gain.default_min_gain(self.target, draws.draws)
-        # a query after one that is not worth asking was chosen as an addition to it
-        kept = int(np.append((gains < least) & (least > 0), True).argmax())
-        n_answers = sum(map(len, self.particles.problem.constraints)) + len(state.skipped)
-        if kept or self._gained_at is None or n_answers < self._gained_at:
-            self._gained_at = n_answers
-        most = kept or max(0, self.patience - (n_answers - self._gained_at))
-        return [Query(self.kind, tuple(row)) for row in chosen[:most].tolist()]
+        """Return at most `size` queries to ask together, best first; none if none is worth it."""
+        items = self.update(state, rng)._candidates(state, rng)
+        measure, answers = self._judged(items, state)
+        chosen, gains = expected_gain.choose_jointly(measure, self.weights, answers, size, rng)
+        worth = chosen[gains >= self.min_gain] if self.min_gain else chosen
+        return [Query(self.kind, tuple(row)) for row in items[worth].tolist()]
 
     def update(self, state: QueryState, rng: Generator) -> Self:
         """Condition on the answers that are new in a state; a call does so itself."""
@@ -222,116 +199,52 @@ class PosteriorQueries:
         Its columns are kind, items i, j and for triplets k, gain by itself, and the probability of
         each answer.
         """
-        known = None if queries is None else check_queries(queries, len(state.X), [self.kind])
-        draws = self._weighted_draws(state, rng)
-        compared = (
-            self._candidates(draws, state, rng) if known is None else _items(known, self.kind)
-        )
-        return draws.table(compared, self.target).sort_values(
-            "gain", ascending=False, kind="stable", ignore_index=True
-        )
+        import pandas as pd
 
-    def _candidates(self, draws: WeightedDraws, state: QueryState, rng: Generator) -> IntArray:
+        known = None if queries is None else check_queries(queries, len(state.X), [self.kind])
+        self.update(state, rng)
+        items = self._candidates(state, rng) if known is None else self._items(known)
+        measure, answers = self._judged(items, state)
+        asked = ASKED[self.kind]
+        table = pd.DataFrame(items, columns=list(asked.members))
+        table.insert(0, "kind", self.kind)
+        table["gain"] = expected_gain.expected_gains(measure, self.weights, answers)
+        words = dict.fromkeys((*asked.vocabulary, DONT_KNOW))
+        mean = dict(zip(words, self.weights @ answers.transpose(2, 1, 0), strict=True))
+        table = table.assign(**{word: mean[word] for word in VOCABULARY[self.kind]})
+        return table.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
+
+    def _candidates(self, state: QueryState, rng: Generator) -> IntArray:
         """The items of the queries to compare, (C, 2) or (C, 3)."""
         asked = state.asked(self.kind)
-        number = self.num_candidates
-        found = propose(self.kind, draws.draws, draws.weights, asked, number, rng)
-        return (
-            found if len(found) else _items(RandomQueries(self.kind)(state, number, rng), self.kind)
-        )
+        found = expected_gain.propose(self.kind, self.draws, self.weights, asked, CANDIDATES, rng)
+        if len(found):
+            return found
+        return self._items(RandomQueries(self.kind)(state, CANDIDATES, rng))
 
-    def _weighted_draws(self, state: QueryState, rng: Generator) -> WeightedDraws:
-        """The updated draws, and p(answer | truth) of the first source under each of them."""
-        particles = self.update(state, rng).particles
+    def _items(self, queries: Sequence[Query]) -> IntArray:
+        rows = np.array([query.items for query in queries], dtype=np.int64)
+        return rows.reshape(-1, len(ASKED[self.kind].members))
+
+    def _judged(self, items: IntArray, state: QueryState) -> tuple[Uncertainty, FloatArray]:
+        """The uncertainty, and p(answer | draw) of queries (C, S, A) by their first source."""
         asked = ASKED[self.kind]
-        own = [one for one in particles.problem.constraints if isinstance(one, asked)]
+        draws = self.draws
+        own = [one for one in self.particles.problem.constraints if isinstance(one, asked)]
         if own:
             noise = own[0].noise
-            counts = own[0].counts(particles.draws)
+            counts = own[0].counts(self.particles.draws)
         else:
             given = self.noise is not None and self.noise.kind == asked.kind
             noise = self.noise if self.noise is not None and given else asked.default_noise()
-            shape = (len(particles.draws), noise.n_answers, len(noise.truth))
+            shape = (len(draws), noise.n_answers, len(noise.truth))
             counts = np.zeros(shape, dtype=np.int64)
         table = noise.predictive(counts)[:, 0]
-        if self.kind == PAIR:
-            skipped = sum(query.kind == PAIR for query in state.skipped)
-            table = with_skips(table, skipped, sum(map(len, own)))
-        return WeightedDraws(self.draws, particles.weights, self.kind, table)
-
-
-def _items(queries: Sequence[Query], kind: str) -> IntArray:
-    rows = np.array([query.items for query in queries], dtype=np.int64)
-    return rows.reshape(-1, len(ASKED[kind].members))
-
-
-def suggest_queries(
-    posterior: Any,
-    kind: str = PAIR,
-    size: int = 10,
-    *,
-    target: str | int | Loss = "vi",
-    num_draws: int = 200,
-    num_candidates: int = 2000,
-    seed: Seed = 0,
-) -> pd.DataFrame:
-    """Return the queries whose answers would tell a sampled posterior most.
-
-    Parameters
-    ----------
-    posterior : DataTree, fitted estimator or (draws, n) array of int
-        Posterior draws. The noise is that of the first source, or the default of the kind.
-    kind : {"pair", "triplet"}, default "pair"
-    size : int, default 10
-        How many to ask together, at most.
-    target : "partition", "n_clusters", int, or loss, default "vi"
-        What one wants to know, as for `PosteriorQueries`.
-    num_draws : int, default 200
-        Draws that are used: time grows with their square.
-    num_candidates : int, default 2000
-        Most queries that are compared, of those on which the draws disagree.
-    seed : int, Generator or None, default 0
-
-    Returns
-    -------
-    DataFrame
-        One row a query: kind, the items i, j and for triplets k, gain (of its answer by itself),
-        the probability of each answer, and adds (to the rows above).
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 1, 2]]
-    >>> bc.active.suggest_queries(draws, size=2)[["i", "j", "gain", "adds"]].round(3)
-       i  j   gain   adds
-    0  1  2  0.106  0.106
-    1  1  3  0.106  0.074
-    """
-    check.check_choice(kind, "kind", ASKED)
-    check.check_int(size, "size")
-    check.check_int(num_candidates, "num_candidates")
-    z = tree.stacked_partitions(posterior)
-    rng = check.check_random_state(seed)
-    rows = tree.evenly_spread(check.check_int(num_draws, "num_draws"), len(z))
-    weights = np.full(len(rows), 1 / len(rows))
-    stored = [one for one in tree.constraints_if_any(posterior) if one.kind == ASKED[kind].kind]
-    table = _stored_confusion(kind, stored, posterior, rows)
-    draws = WeightedDraws(z[rows], weights, kind, table)
-    asked = {ordered(kind, row) for own in stored for row in own.items.tolist()}
-    candidates = propose(kind, draws.draws, weights, asked, num_candidates, rng)
-    chosen, adds = draws.best(candidates, target, size, rng)
-    return draws.table(chosen, target).assign(adds=adds)
-
-
-def _stored_confusion(
-    kind: str, stored: list[StoredConstraints], posterior: Any, rows: IntArray
-) -> FloatArray:
-    """p(answer | truth) of the first source in each draw, or at the prior mean."""
-    draws = tree.group(posterior, "posterior") if stored else None
-    if draws is not None and all(name in draws for name in stored[0].parameters.values()):
-        by_chain = confusions(stored[0], draws)[:, :, 0]
-        table = by_chain.reshape(-1, *by_chain.shape[2:])[rows]
-    else:
-        noise = ASKED[kind].default_noise()
-        table = np.repeat(noise.confusion(noise.initial(1)), len(rows), axis=0)
-    return with_skips(table, 0, sum(map(len, stored))) if kind == PAIR else table
+        if self.kind == PAIR:  # "don't know" is as likely whatever the truth is
+            skipped = SKIPPED + sum(query.kind == PAIR for query in state.skipped)
+            share = skipped / (skipped + ANSWERED + sum(map(len, own)))
+            last = np.full((*table.shape[:-1], 1), share)
+            table = np.concatenate([(1 - share) * table, last], axis=-1)
+        truths = asked.truth[equality_patterns(draws[:, items])]
+        answers = table[np.arange(len(draws))[:, None], truths]
+        return expected_gain.uncertainty(self.target, draws), np.swapaxes(answers, 0, 1)

@@ -1,4 +1,4 @@
-"""Expected gains by sums over all answers and in closed form; candidates; suggestions."""
+"""Expected gains by sums over all answers and in closed form; candidates."""
 
 from itertools import combinations, product
 
@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, entropy
 
-import bayesclust as bc
 from bayesclust import information, losses
 from bayesclust.active.expected_gain import (
     atoms,
     choose_jointly,
-    default_min_gain,
     expected_gains,
     propose,
     uncertainty,
 )
-from bayesclust.posterior.tree import to_datatree
 
 S, N, C, A = 7, 6, 5, 3
 
@@ -31,28 +28,14 @@ def case(rng):
 
 
 def test_entropic_gains_are_mutual_information(case):
-    """Of the answer with the partition (BALD), the number of clusters, and who is with item 2."""
+    """Of the answer with the partition (BALD)."""
     draws, weights, answers = case
-
-    def gains(target):
-        return expected_gains(uncertainty(target, draws), weights, answers)
-
-    def information(values, p):
-        joint = np.array([(weights * (values == value)) @ p for value in np.unique(values)])
-        return entropy(joint.sum(axis=0)) + entropy(joint.sum(axis=1)) - entropy(joint.ravel())
-
     bald = [entropy(weights @ p) - weights @ entropy(p, axis=1) for p in answers]
-    assert gains("partition") == pytest.approx(bald)
+    measure = uncertainty("partition", draws)
+    assert expected_gains(measure, weights, answers) == pytest.approx(bald)
     twice = uncertainty("partition", np.repeat(draws, 2, axis=0))
     found = expected_gains(twice, np.repeat(weights / 2, 2), np.repeat(answers, 2, axis=1))
     assert found == pytest.approx(bald)
-    wanted = [information(draws.max(axis=1), p) for p in answers]
-    assert gains("n_clusters") == pytest.approx(wanted)
-    others = [j for j in range(N) if j != 2]
-    wanted = [
-        np.mean([information(draws[:, j] == draws[:, 2], p) for j in others]) for p in answers
-    ]
-    assert gains(2) == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("loss", [losses.VI(), losses.Binder(a=0.5)], ids=repr)
@@ -123,16 +106,6 @@ def test_large_batches_are_followed_by_joint_answers_drawn(rng):
     assert gains.sum() == pytest.approx(joint_information(weights, answers[chosen]), rel=0.05)
 
 
-def test_the_default_min_gain_is_a_tenth_of_a_misplaced_item():
-    draws = np.array([[0, 0, 0, 1, 1, 1], [0, 1, 0, 1, 0, 1]])
-    # pairs torn and pairs made; out of the only cluster
-    assert default_min_gain("binder", draws) == pytest.approx(0.1 * 2 * (2 + 3) / 36)
-    weighted = 0.1 * 2 * (0.5 * 2 + 1.5 * 3) / 36
-    assert default_min_gain(losses.Binder(a=0.5), draws) == pytest.approx(weighted)
-    assert default_min_gain("binder", draws[:1] * 0) == pytest.approx(0.1 * 2 * 5 / 36)
-    assert {default_min_gain(target, draws) for target in ("partition", "n_clusters", 3)} == {0.01}
-
-
 # --- candidates
 
 
@@ -168,39 +141,3 @@ def test_pairs_come_by_how_much_the_draws_disagree(rng):
     seen, share = np.array(list(counts.values())), pi * (1 - pi)
     assert (seen[share == 0] == 0).all()
     assert chisquare(seen[share > 0], share[share > 0] / share.sum() * seen.sum()).pvalue > 1e-3
-
-
-# --- suggestions of a sampled posterior
-
-Z = np.array([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [0, 0, 0, 0, 1], [0, 1, 1, 1, 1]])
-
-
-def tree(p, q):
-    links = bc.PairwiseConstraints([(0, 1), (2, 4)], [True, False], n_items=5)
-    noise = {"p": np.reshape(p, (1, 4, 1)), "q": np.reshape(q, (1, 4, 1))}
-    return to_datatree(
-        {"z": Z[None], **noise}, constraints=[links], dims=dict.fromkeys(noise, ("links_source",))
-    )
-
-
-def test_the_noise_of_each_draw_is_heeded():
-    p, q = np.array([0.9, 0.8, 0.7, 0.6]), np.array([0.6, 0.7, 0.8, 0.9])
-    table = bc.active.suggest_queries(tree(p, q), size=20, target="partition")
-    same = Z[:, table["i"]] == Z[:, table["j"]]
-    says_same = np.where(same, p[:, None], 1 - q[:, None])
-    share = 1 / 12  # none skipped, two answered
-    answers = np.stack(
-        [(1 - share) * says_same.T, (1 - share) * (1 - says_same.T), np.full(same.T.shape, share)],
-        axis=2,
-    )
-    wanted = expected_gains(uncertainty("partition", Z), np.full(4, 0.25), answers)
-    assert table["gain"].to_numpy() == pytest.approx(wanted)
-    assert table["same"].to_numpy() == pytest.approx(answers[:, :, 0].mean(axis=1))
-
-
-def test_new_queries_are_suggested_the_best_first():
-    table = bc.active.suggest_queries(tree([0.9] * 4, [0.9] * 4), size=20, target="partition")
-    assert not {(0, 1), (2, 4)} & set(map(tuple, table[["i", "j"]].to_numpy().tolist()))
-    assert table["gain"][0] == table["gain"].max() == pytest.approx(table["adds"][0])
-    # information of answers that are independent given the draw
-    assert (table["adds"] <= table["gain"] + 1e-12).all()

@@ -8,19 +8,10 @@ import sklearn.ensemble
 from scipy.stats import chisquare
 
 import bayesclust as bc
-from bayesclust.active import (
-    NPU,
-    QUERY_STRATEGIES,
-    ExploreConsolidate,
-    Query,
-    QueryState,
-    RandomQueries,
-)
+from bayesclust.active import NPU, QUERY_STRATEGIES, Query, QueryState, RandomQueries
 from bayesclust.active.neighbourhoods import Neighbourhoods, informativeness
 from bayesclust.active.protocol import ordered
 
-PUBLISHED = ("npu", "explore-consolidate")
-EXPLORING = ExploreConsolidate(9)
 LINE = np.array([[0.0], [1.0], [4.0], [10.0], [11.0]])
 
 
@@ -57,21 +48,17 @@ def blobs():
     return rng.normal(size=(18, 2)) + 3 * y[:, None], y
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_right_answers_find_all_classes(name, blobs, rng):
+def test_right_answers_find_all_classes(blobs, rng):
     X, y = blobs
-    asked, known = session(QUERY_STRATEGIES[name], X, lambda i, j: y[i] == y[j], y, rng)
+    asked, known = session(NPU(), X, lambda i, j: y[i] == y[j], y, rng)
     assert sorted(sorted(members) for members in known.members) == [
         np.flatnonzero(y == k).tolist() for k in range(3)
     ]
     # an item is compared with each neighbourhood at most once
     assert len(asked) <= len(y) * 3
-    assert (
-        QUERY_STRATEGIES[name](state(X, asked, [int(y[i] == y[j]) for i, j in asked]), 4, rng) == []
-    )
+    assert NPU()(state(X, asked, [int(y[i] == y[j]) for i, j in asked]), 4, rng) == []
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
 @pytest.mark.parametrize(
     "now",
     [
@@ -81,44 +68,16 @@ def test_right_answers_find_all_classes(name, blobs, rng):
         state(LINE[:1]),
     ],
 )
-def test_nothing_is_left_to_ask(name, now, rng):
-    assert QUERY_STRATEGIES[name](now, 3, rng) == []
+def test_nothing_is_left_to_ask(now, rng):
+    assert NPU()(now, 3, rng) == []
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
-def test_an_item_begun_comes_before_a_new_one(name):
+def test_an_item_begun_comes_before_a_new_one():
     """Item 2 is not with 0; of 1 and 3, known to be apart, the nearer one is next."""
     labels, pairs = [0, 0, 0, 1, 1], [(0, 1), (0, 3), (1, 3), (0, 2)]
-    assert ask(QUERY_STRATEGIES[name], LINE, pairs, [0, 0, 0, 0], labels=labels) == [(1, 2)]
+    assert ask(NPU(), LINE, pairs, [0, 0, 0, 0], labels=labels) == [(1, 2)]
     # skipped: the one that is left
-    assert ask(QUERY_STRATEGIES[name], LINE, pairs, [0, 0, 0, 0], [(1, 2)], labels=labels) == [
-        (2, 3)
-    ]
-
-
-def test_exploring_asks_about_the_farthest_item():
-    """From 0, item 4 is farthest; with it, 2; with that, 1 and 3, of which the first comes."""
-    assert ask(EXPLORING, LINE, [(0, 1)], [1]) == [(0, 4)]
-    assert ask(EXPLORING, LINE, [(0, 4)], [0]) == [(0, 2)]
-    assert ask(EXPLORING, LINE, [(0, 4), (0, 2)], [0, 1]) == [(0, 1)]
-    # the neighbourhood with the nearest member, 3 at 10, is asked through its first one
-    assert ask(EXPLORING, LINE, [(0, 4), (3, 4), (0, 2)], [0, 1, 1]) == [(0, 1)]
-    assert ask(EXPLORING, LINE, [(0, 4), (0, 1)], [0, 1], [(0, 2)])[0] == (2, 4)
-
-
-def test_explore_then_consolidate():
-    """Two neighbourhoods {0, 2} and {4}, with means 2 and 11; a third is looked for, or not."""
-    pairs, same = [(0, 4), (0, 2)], [0, 1]
-    assert ask(ExploreConsolidate(3), LINE, pairs, same) == [(0, 1)]
-    for seed in range(8):
-        drawn = ExploreConsolidate(2)(state(LINE, pairs, same), 2, np.random.default_rng(seed))
-        assert sorted(q.items for q in drawn) == [(0, 1), (3, 4)]
-    # by default as many as the partition has clusters
-    assert ask(ExploreConsolidate(), LINE, pairs, same, labels=[0, 0, 1, 2, 2]) == [(0, 1)]
-    # consolidation goes by means: 5 is nearer to 7 than to the mean of 0 and 12, but not than to 4
-    X = np.array([[0.0], [4.0], [12.0], [7.0], [5.0]])
-    assert ask(ExploreConsolidate(2), X, [(0, 1), (1, 2), (0, 3)], [1, 1, 0]) == [(0, 4)]
-    assert ask(EXPLORING, X, [(0, 1), (1, 2), (0, 3)], [1, 1, 0]) == [(0, 4)]
+    assert ask(NPU(), LINE, pairs, [0, 0, 0, 0], [(1, 2)], labels=labels) == [(2, 3)]
 
 
 def test_informativeness_by_hand_and_by_all_orders(rng):
@@ -133,8 +92,7 @@ def test_informativeness_by_hand_and_by_all_orders(rng):
         assert informativeness(p[None])[0] == pytest.approx(-sum(p * np.log2(p)) / least)
 
 
-@pytest.mark.parametrize("n_jobs", [None, 1])
-def test_npu_against_a_plain_reference(n_jobs, blobs, rng):
+def test_npu_against_a_plain_reference(blobs, rng):
     X, y = blobs
     labels = np.where(rng.random(len(y)) < 0.2, rng.integers(3, size=len(y)), y)
     now = state(X, [(0, 1), (0, 8), (0, 14), (8, 14)], [1, 0, 0, 0], labels=labels)
@@ -145,12 +103,12 @@ def test_npu_against_a_plain_reference(n_jobs, blobs, rng):
         p[x] = mean / mean.sum() if mean.any() else np.ones(3) / 3
         positive = np.sort(p[x][p[x] > 0])[::-1]
         worth[x] = -(positive @ np.log2(positive)) / (positive @ np.arange(1, len(positive) + 1))
-    probability = NPU(n_jobs=n_jobs).probability(now, Neighbourhoods.of(now, rng))
+    probability = NPU().probability(now, Neighbourhoods.of(now, rng))
     np.testing.assert_allclose([probability[x] for x in p], list(p.values()), atol=1e-12)
     assert (probability[[0, 1, 8, 14]] == 0).all()
     best = max(worth, key=lambda x: worth[x])
     assert sorted(worth.values())[-2] < worth[best] - 1e-9
-    assert [q.items for q in NPU(n_jobs=n_jobs)(now, 1, rng)] == [
+    assert [q.items for q in NPU()(now, 1, rng)] == [
         ordered("pair", (best, hoods[int(np.argmax(p[best]))][0]))
     ]
 

@@ -14,10 +14,8 @@ ROWS = """
 bc.InteractiveSession(X4, [0] * 4, y=[1])
     ValueError: y has 1 entries, but X has 4 items: pass one class for each.
 bc.InteractiveSession(X4, [0] * 4, query_strategy="oracle")
-    ValueError: query_strategy must be "random" or "random-triplets" or "npu" or
-    "explore-consolidate" or "posterior" or "posterior-triplets"; got 'oracle'.
-session.area_under_budget_curve()
-    ValueError: the quality is not known: pass the true classes y to the session.
+    ValueError: query_strategy must be "random" or "random-triplets" or "npu" or "posterior" or
+    "posterior-triplets"; got 'oracle'.
 PosteriorQueries(estimator=bc.TVClust("gibbs"))
     ValueError: estimator must be TVClust, one or several, with sampler='collapsed', which
     conditions on answers one by one; got samplers ['gibbs'].

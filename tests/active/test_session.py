@@ -44,10 +44,6 @@ def test_steps_are_modifications_of_modifications(blobs):
     assert session.history[columns].to_numpy() == pytest.approx(np.array(expected))
     assert session.labels.tolist() == labels.tolist()
     assert session.history.moved.sum() > 0
-    budget, quality = np.array(expected)[:, 0], np.array(expected)[:, 5]
-    by_hand = sum((quality[t] + quality[t + 1]) / 2 * 5 for t in range(4)) / budget[-1]
-    assert session.area_under_budget_curve() == pytest.approx(by_hand)
-    assert session.area_under_budget_curve("similarity") < 1
 
 
 def shown(session):
@@ -172,21 +168,11 @@ def test_other_files_and_other_data_are_refused(tmp_path):
     path = tmp_path / "s.npz"
     with pytest.raises(FileNotFoundError):
         bc.InteractiveSession.load(path, DATA)
-    for content in (archive_of([]), archive_of({})):
+    other = {"format": 1, "modification": {"satisfied": 1.0}, "steps": [[0, 0]]}
+    for content in (archive_of([]), archive_of({}), archive_of(other)):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"s.npz' is no session of bayesclust: give the path"):
+        with pytest.raises(ValueError, match=r"s.npz' is no session of bayesclust, or of another"):
             bc.InteractiveSession.load(path, DATA)
     long_session().save(path)
     with pytest.raises(ValueError, match=r"s.npz' is on other data: pass the X that it was made"):
         bc.InteractiveSession.load(path, DATA + 1)
-
-
-@pytest.mark.parametrize("version", [1, 99])
-def test_files_of_other_formats_are_refused(tmp_path, version):
-    """Format 1 has settings of minimal modification by names that it no longer has."""
-    path = tmp_path / "s.npz"
-    settings = {"satisfied": 1.0, "super_instances": 1.0}
-    path.write_bytes(archive_of({"format": version, "modification": settings, "steps": [[0, 0]]}))
-    sentence = f"was saved in format {version}, but this version of bayesclust reads 2: use the"
-    with pytest.raises(ValueError, match=sentence):
-        bc.InteractiveSession.load(path, DATA)

@@ -57,7 +57,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("matrix", E=[[1.0, 0.0], [0.0, 1.0]]),
     **sort("optional sources", source=[0, 0, 1, 1, 0]),
     **sort("count", n_items=N, n_sources=2, n_clusters=3, size=2, min_size=1, n_neighbors=3),
-    **sort("count", n_runs=2, num_draws=20, num_candidates=20, num_chains=2, num_samples=6),
+    **sort("count", n_runs=2, num_draws=20, num_chains=2, num_samples=6),
     **sort("count", thinning=1, n_init=1, max_iter=50, n_trees=5, truncation=3, max_draws=20),
     **sort("count", within_truncation=3, n=20, d=3, k=2),
     **sort("optional noise", noise=None),
@@ -68,7 +68,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("prior", p=(4.0, 1.0), q=(4.0, 1.0), eps=(1.0, 9.0)),
     **sort("optional flags", flipped=FLAGS),
     **sort("query", query=Query("pair", (2, 7))),
-    **sort("choice", answer="same", measure="vi", kind="pair", score="quality", covariance="full"),
+    **sort("choice", answer="same", measure="vi", kind="pair", covariance="full"),
     **sort("choice", sampler="collapsed", cluster_model="single", divergence="euclidean"),
     **sort("choice", metric="diagonal", metric_step="exact"),
     **sort("choice", inference="variational_em"),
@@ -78,12 +78,12 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("(0, 1)", level=0.9, prob=0.9),
     **sort("(1, inf)", base=2.0),
     **sort("(0, inf)", strength=0.5, a=1.0, alpha=1.0, temperature=2.0),
-    **sort("[0, inf)", tau=1.0, prior_items=1.0, separation=4.0),
+    **sort("[0, inf)", tau=1.0, min_gain=0.0, prior_items=1.0, separation=4.0),
     **sort("optional (0, inf)", penalty=200.0, within_penalty=None, xi0=None, gamma=None),
     **sort("optional (0, inf)", precision=None, time_limit=None),
     **sort("[1, inf)", xi_rate=2.0, length=50.0),
     **sort("optional (0, 1]", power=None),
-    **sort("optional [0, inf)", new_cluster_distance=None, min_gain=None),
+    **sort("optional [0, inf)", new_cluster_distance=None),
     **sort("amount", concentration=(1.0, 1.0)),
     **sort("loss", loss="vi"),
     **sort("target", target="vi"),
@@ -128,7 +128,6 @@ OWN: dict[str, tuple[str, Any]] = {
     "plots.*.X": ("optional points", X),
     "plots.similarity.order": ("choice", "clusters"),
     "plots.profiles.max_listed": ("count", 3),
-    "active.ExploreConsolidate.n_clusters": ("optional count", 3),
     "TVClust.num_samples": ("optional count", 6),
     "write_report.path": ("path", "report.html"),
     "agreement.methods": ("methods", lambda: {"a": TRUTH, "b": np.roll(TRUTH, 1)}),
@@ -181,7 +180,6 @@ WITHOUT_DATA = {
     "losses.Loss": "abstract; its methods are in the table",
     "posterior.[CDP]*": "what credible_ball, diagnose and posterior_distance return",
     "active.QUERY_STRATEGIES": "a mapping of names",
-    "active.QueryStrategy": "a protocol",
     "active.Query*": "made of what is checked where it is used",
 }
 """Public names that are not in the table, and why."""
@@ -189,7 +187,7 @@ UNCHECKED = {
     **dict.fromkeys(("progress", "title"), "switches and words"),
     **dict.fromkeys(("xi", "init", "cost", "weights", "tol", "balance"), "of several kinds"),
     **dict.fromkeys(("per_cluster", "closure", "standardize"), "switches"),
-    **dict.fromkeys(("kernel", "patience", "prior", "observe"), "of several kinds"),
+    **dict.fromkeys(("kernel", "prior", "observe"), "of several kinds"),
     **dict.fromkeys(("dnk", "what", "partitions", "named"), "of several kinds"),
     "DCRC.noise": "of several kinds",
     "checkpoint": "of methods",
@@ -381,9 +379,6 @@ OF_OBJECTS = {
     "InteractiveSession.ask": lambda size: world.session().ask(size),
     "InteractiveSession.answer": answer_query,
     "InteractiveSession.add": lambda constraints: world.session().add(constraints),
-    "InteractiveSession.area_under_budget_curve": (
-        lambda score: world.scored().area_under_budget_curve(score)
-    ),
     "InteractiveSession.save": to_file(lambda path: world.session().save(path), "s.npz"),
     "InteractiveSession.load": lambda path, X, query_strategy: load_session(
         path, X=X, query_strategy=query_strategy

@@ -110,20 +110,6 @@ def bound():
     return get_family("gaussian").bind(X)
 
 
-def scored():
-    """A session with classes to be judged by, and two partitions."""
-    made = bc.InteractiveSession(
-        X,
-        np.roll(TRUTH, 1),
-        y=TRUTH,
-        modification=bc.MinimalModification(0.5, 1.0, time_limit=None),
-        random_state=0,
-    )
-    made.add(LINKS)
-    made.modify()
-    return made
-
-
 @cache
 def path():
     return bc.limit_path(X, limit=bc.DPMeans(penalty=200.0), gammas=[0.1, 10.0], **SHORT)
