@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from itertools import count
+from itertools import combinations, count
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -19,7 +19,7 @@ from numpy.random import Generator
 
 from bayesclust import checks as check
 from bayesclust.constraints.noise import NoiseModel
-from bayesclust.constraints.statements import Either, Labels, Statement, pattern_statement
+from bayesclust.constraints.statements import Apart, Either, Every, Labels, Statement, Together
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 N_PATTERNS = 5
 """Equality patterns of three items; a pair uses the first two."""
+
+PARTITIONS = ((0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2))
+"""Labels of three items under each equality pattern; of a pair the last two."""
 
 # index 1[i=j] + 2 * 1[i=k] + 4 * 1[j=k]; 3, 5 and 6 cannot occur
 _TRIPLET_PATTERN = np.array([4, 1, 2, -1, 3, -1, -1, 0], dtype=np.int8)
@@ -135,13 +138,12 @@ class Constraints(ByPattern, ABC):
     items, answers, source, n_items, n_sources, noise, name
         As given; answers are codes, sources numbers, and arrays are read-only.
     source_names : tuple of str, or None
-        Names of the sources by their numbers, where they were given by name.
+        Where sources were given by name.
     flipped : (m,) array of bool, or None
-        Which answers are unlike the truth; known only where answers were simulated.
-    kind, vocabulary, members : str, tuple of str, tuple of str
-        The kind, its answers in words by code, and the names of the t items of a row.
-    truth : (n_patterns,) array of int8
-        The answer of a faultless source under each equality pattern.
+        Which answers are unlike the truth, where answers were simulated.
+    kind, vocabulary, members, truth
+        The kind, its answers in words by code, the names of the t items of a row, and the answer of
+        a faultless source under each equality pattern, (n_patterns,) of int8.
 
     Raises
     ------
@@ -379,7 +381,9 @@ class Constraints(ByPattern, ABC):
 
         `items` (k,) are those to keep, in their new order, or a mask (n,) of bool.
         """
-        kept, position = self._positions(items)
+        kept = check.chosen_items(items, self.n_items)
+        position = np.full(self.n_items, -1, dtype=np.int64)
+        position[kept] = np.arange(len(kept))
         inside = (position[self.items] >= 0).all(axis=1)
         other = copy.copy(self)
         other.n_items = len(kept)
@@ -388,13 +392,6 @@ class Constraints(ByPattern, ABC):
         other.source = check.frozen(self.source[inside])
         other.flipped = None if self.flipped is None else check.frozen(self.flipped[inside])
         return other
-
-    def _positions(self, items: ArrayLike) -> tuple[IntArray, IntArray]:
-        """The items to keep, and the place of every item among them, or -1."""
-        kept = check.chosen_items(items, self.n_items)
-        position = np.full(self.n_items, -1, dtype=np.int64)
-        position[kept] = np.arange(len(kept))
-        return kept, position
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per answer: the items (i, j and for triplets k), answer and source."""
@@ -439,9 +436,13 @@ class Constraints(ByPattern, ABC):
 
     def _statement(self, items: Sequence[int], answer: int) -> Statement:
         """The patterns under which the answer is true, one of which must be."""
-        true = np.flatnonzero(self.truth == answer).tolist()
-        options = tuple(pattern_statement(items, pattern) for pattern in true)
-        return options[0] if len(options) == 1 else Either(options)
+        options: list[Statement] = []
+        for pattern in np.flatnonzero(self.truth == answer):
+            labels = PARTITIONS[pattern][-len(items) :]
+            pairs = combinations(zip(items, labels, strict=True), 2)
+            said = [Together(i, j) if a == b else Apart(i, j) for (i, a), (j, b) in pairs]
+            options.append(said[0] if len(said) == 1 else Every(tuple(said)))
+        return options[0] if len(options) == 1 else Either(tuple(options))
 
     @property
     def unsure(self) -> BoolArray:

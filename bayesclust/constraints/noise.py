@@ -12,26 +12,22 @@ together, as the two wrong ones about a triplet.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import betaln, digamma, gammaln
+from scipy.special import digamma, gammaln
 
 from bayesclust.checks import check_array, number_between, shown
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
 
 TINY = float(np.finfo(np.float64).tiny)
 ALMOST_ONE = 1.0 - 2.0**-53
-
-FEW = 8
-"""Variables up to which one by one is faster than as an array."""
 
 Beta = tuple[float, float]
 
@@ -63,14 +59,10 @@ class NoiseModel(ABC):
 
     Attributes
     ----------
-    kind, n_answers : str, int
-        The kind of constraints the model is for, and the number of possible answers.
-    truth : tuple of int
-        The true answer under each equality pattern.
+    kind, n_answers, truth
+        The kind of constraints, the number of answers, the true one under each equality pattern.
     parameters : dict of str to tuple of str
         The parameters and the dimensions of each.
-    free : tuple of str
-        Those that are learned; the others keep a given value.
     """
 
     kind: ClassVar[str]
@@ -147,13 +139,6 @@ class NoiseModel(ABC):
         table = np.swapaxes(log_confusion.take(self.truth, axis=-2), -1, -2)
         return table.reshape(*table.shape[:-3], -1, len(self.truth))
 
-    def fold(self, counts: Counts) -> Counts:
-        """Sum counts (..., S * A, n_patterns) over patterns of one truth: (..., S, truth, A)."""
-        tables: Any = np.asarray(counts)
-        by_source = tables.reshape(*tables.shape[:-2], -1, self.n_answers, len(self.truth))
-        truths = np.eye(self.n_answers, dtype=np.int64)[list(self.truth)]
-        return np.asarray(np.swapaxes(by_source @ truths, -1, -2))
-
 
 class Rows(NamedTuple):
     """A parameter as rows of probabilities: their Dirichlet weights, or their known values."""
@@ -222,10 +207,9 @@ class DirichletNoise(NoiseModel):
         cell = np.arange(T * A).reshape(T, A) if self.cell is None else np.array(self.cell)
         fits = cell.shape[-1] == A and len(cell) >= T and 0 <= cell.min() <= cell.max() < K
         if not fits or (rates and self.cell is None):
-            got = "none, for a model with rates" if rates and self.cell is None else cell.tolist()
             raise ValueError(
                 f"{type(self).__name__}.cell must have {T} rows of {A} kinds, numbered 0 to "
-                f"{K - 1} as priors() has them; got {got}."
+                f"{K - 1} as priors() has them; got {self.cell}."
             )
         share = np.ones(cell.shape) if self.share is None else np.array(self.share, np.float64)
         of_pattern = cell[list(self.truth)].T.ravel()  # answers * patterns
@@ -280,7 +264,10 @@ class DirichletNoise(NoiseModel):
             if not rows.free:
                 drawn[name] = np.array(params[name], dtype=np.float64)
             elif rows.is_rate:
-                drawn[name] = _draw_rate(rows.values[0] + tallies[..., rows.kinds], rng)
+                weights = rows.values[0] + tallies[..., rows.kinds]
+                rates = rng.beta(weights[..., 0], weights[..., 1])
+                # off 0 and 1, so that logarithms stay finite
+                drawn[name] = np.minimum(np.maximum(rates, TINY), ALMOST_ONE)
             else:
                 gammas = np.maximum(rng.standard_gamma(rows.values + rows.own(tallies)), TINY)
                 drawn[name] = gammas / gammas.sum(axis=-1, keepdims=True)
@@ -290,9 +277,11 @@ class DirichletNoise(NoiseModel):
         value: Any = 0.0
         for name, rows in self.rows.items():
             if rows.free:
-                given = np.asarray(params[name], dtype=np.float64)
-                density = _log_density_of_rate if rows.is_rate else _log_density_of_rows
-                value = value + density(rows.values, given)
+                x = np.asarray(params[name], dtype=np.float64)
+                if rows.is_rate:
+                    x = np.stack([x, 1 - x], axis=-1)[..., None, :]
+                density = ((rows.values - 1) * np.log(np.maximum(x, TINY))).sum(axis=-1)
+                value = value + (density - _log_norm(rows.values)).sum(axis=(-2, -1))
         return float(value) if np.ndim(value) == 0 else value
 
     def log_marginal(self, counts: Counts) -> Any:
@@ -356,40 +345,6 @@ def _values(prior: Prior, name: str) -> FloatArray:
     return values
 
 
-def _draw_rate(weights: FloatArray, rng: Generator) -> FloatArray:
-    """Draw from Beta distributions (..., 2), kept off 0 and 1 so that logarithms stay finite."""
-    a = weights[..., 0]
-    b = weights[..., 1]
-    if a.size > FEW:
-        return np.clip(rng.beta(a, b), TINY, ALMOST_ONE)
-    # the same numbers, for which a chain of a few sources asks in every sweep
-    pairs = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
-    drawn = [min(max(rng.beta(one, other), TINY), ALMOST_ONE) for one, other in pairs]
-    return np.array(drawn).reshape(a.shape)
-
-
-def _log_density_of_rate(weights: FloatArray, x: FloatArray) -> Any:
-    """Log density of Beta(a, b) summed over sources, x (..., S)."""
-    ((a, b),) = weights.tolist()
-    if x.ndim == 1 and len(x) <= FEW:
-        kept = [min(max(one, TINY), ALMOST_ONE) for one in x.tolist()]
-        densities = sum((a - 1) * math.log(one) + (b - 1) * math.log1p(-one) for one in kept)
-        return densities - len(kept) * _log_beta(a, b)
-    x = np.clip(x, TINY, ALMOST_ONE)
-    return ((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - _log_beta(a, b)).sum(axis=-1)
-
-
-@cache
-def _log_beta(a: float, b: float) -> float:
-    return float(betaln(a, b))
-
-
-def _log_density_of_rows(weights: FloatArray, x: FloatArray) -> Any:
-    """Log density of Dirichlet rows summed over sources, x (..., S, R, C)."""
-    density = ((weights - 1) * np.log(np.maximum(x, TINY))).sum(axis=-1) - _log_norm(weights)
-    return density.sum(axis=(-2, -1))
-
-
 def _log_norm(weights: FloatArray) -> FloatArray:
     """Log of the multivariate beta function over the last axis."""
     return np.asarray(gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1)))
@@ -414,8 +369,6 @@ class LinkNoise(DirichletNoise):
     >>> LinkNoise(p=0.9, q=0.8).log_table({"p": [0.9], "q": [0.8]}).round(3)
     array([[-2.303, -0.223],
            [-0.105, -1.609]])
-    >>> LinkNoise(q=0.8).free
-    ('p',)
     """
 
     p: Beta | float = (4.0, 1.0)
@@ -539,10 +492,7 @@ def square(values: ArrayLike, size: int, name: str, *, weights: bool = False) ->
     rule = "positive and finite weights" if weights else "probabilities that sum to one"
     hint = f"pass one row of {rule} per true answer"
     array = check_array(values, name, (size, size), "biuf", hint).astype(np.float64)
-    right = (array > 0) & np.isfinite(array) if weights else (array >= 0) & (array <= 1)
-    for row, column in np.argwhere(~right):
-        raise ValueError(f"{name}[{row}, {column}] is {array[row, column]:g}: {hint}.")
-    for row, total in enumerate(array.sum(axis=1)):
-        if not weights and abs(total - 1) > 1e-8:
-            raise ValueError(f"row {row} of {name} sums to {total:.6g}: {hint}.")
+    right = (array > 0) & np.isfinite(array) if weights else array >= 0
+    if not (right.all() and (weights or np.allclose(array.sum(axis=1), 1, rtol=0, atol=1e-8))):
+        raise ValueError(f"{name} is {shown(array.tolist())}: {hint}.")
     return array

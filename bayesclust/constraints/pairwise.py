@@ -32,7 +32,7 @@ class PairwiseConstraints(Constraints):
     Attributes
     ----------
     items, answers, source, n_items, n_sources, noise, name, flipped
-        As for every `Constraints`; patterns are 0 = same, 1 = different.
+        As for every `Constraints`.
 
     Examples
     --------
@@ -179,8 +179,41 @@ class PairwiseConstraints(Constraints):
         >>> PairwiseConstraints.from_matrix([[1, 1, nan], [1, 1, 0], [nan, 0, 1]])
         <PairwiseConstraints 'links': 1 different, 1 same, on 3 items>
         """
-        pairs, answers, n = _answers_in_matrix(E)
-        return cls(pairs, answers, n, noise=noise, name=name)
+        given: Any = E if sparse.issparse(E) else check.plain_array(E, "E")
+        if given.dtype.kind not in "biuf":
+            raise TypeError(f"E must hold numbers; got dtype {given.dtype}: use 1, 0 and NaN.")
+        if given.ndim != 2 or given.shape[0] != given.shape[1] or given.shape[0] == 0:
+            raise ValueError(
+                f"E must have shape (n, n); got {given.shape}: "
+                "pass one row and one column per item."
+            )
+        if sparse.issparse(E):
+            stored = given.tocoo(copy=True)
+            stored.sum_duplicates()
+            rows, columns, values = stored.row, stored.col, stored.data
+        else:
+            rows, columns = np.nonzero(given == given)  # but for NaN
+            values = given[rows, columns]
+        for at in np.flatnonzero(~np.isin(values, (0.0, 1.0))):
+            raise ValueError(
+                f"E[{rows[at]}, {columns[at]}] is {values[at]:g}: entries are 1 (same), "
+                "0 (different) or NaN (not asked)."
+            )
+        for item in rows[(rows == columns) & (values == 0)]:
+            raise ValueError(
+                f"E[{item}, {item}] is 0, but no item differs from itself: "
+                "put 1 or NaN on the diagonal."
+            )
+        off = rows != columns
+        pairs = np.sort(np.column_stack([rows, columns])[off], axis=1)
+        answers = values[off].astype(np.int8)
+        unique, first, row = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+        for i, j in pairs[answers != answers[first][row.reshape(-1)]].tolist():
+            raise ValueError(
+                f"E[{i}, {j}] and E[{j}, {i}] contradict each other: make E symmetric, "
+                "or pass both answers to PairwiseConstraints(pairs, same, n_items)."
+            )
+        return cls(unique, answers[first], given.shape[0], noise=noise, name=name)
 
     @property
     def may_links(self) -> IntArray:
@@ -191,41 +224,3 @@ class PairwiseConstraints(Constraints):
     def may_not_links(self) -> IntArray:
         """Pairs answered "different", (b, 2)."""
         return np.compress(self.answers == 0, self.items, axis=0)
-
-
-def _answers_in_matrix(E: Any) -> tuple[IntArray, CodeArray, int]:
-    """Pairs i < j, their answers and the number of items of a matrix (n, n) of 1, 0 and NaN."""
-    given: Any = E if sparse.issparse(E) else check.plain_array(E, "E")
-    if given.dtype.kind not in "biuf":
-        raise TypeError(f"E must hold numbers; got dtype {given.dtype}: use 1, 0 and NaN.")
-    if given.ndim != 2 or given.shape[0] != given.shape[1] or given.shape[0] == 0:
-        raise ValueError(
-            f"E must have shape (n, n); got {given.shape}: pass one row and one column per item."
-        )
-    if sparse.issparse(E):
-        stored = given.tocoo(copy=True)
-        stored.sum_duplicates()
-        rows, columns, values = stored.row, stored.col, stored.data
-    else:
-        rows, columns = np.nonzero(given == given)  # but for NaN
-        values = given[rows, columns]
-    for at in np.flatnonzero(~np.isin(values, (0.0, 1.0))):
-        raise ValueError(
-            f"E[{rows[at]}, {columns[at]}] is {values[at]:g}: entries are 1 (same), 0 (different) "
-            "or NaN (not asked)."
-        )
-    for item in rows[(rows == columns) & (values == 0)]:
-        raise ValueError(
-            f"E[{item}, {item}] is 0, but no item differs from itself: "
-            "put 1 or NaN on the diagonal."
-        )
-    off = rows != columns
-    pairs = np.sort(np.column_stack([rows, columns])[off], axis=1)
-    answers = values[off].astype(np.int8)
-    unique, first, row = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
-    for i, j in pairs[answers != answers[first][row.reshape(-1)]].tolist():
-        raise ValueError(
-            f"E[{i}, {j}] and E[{j}, {i}] contradict each other: make E symmetric, "
-            "or pass both answers to PairwiseConstraints(pairs, same, n_items)."
-        )
-    return unique.astype(np.int64), answers[first], given.shape[0]

@@ -6,7 +6,6 @@ They hold or not, and have no table by equality pattern: methods that take state
 
 from __future__ import annotations
 
-import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self
@@ -18,7 +17,7 @@ from bayesclust.constraints import statements as say
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import NoiseModel
 from bayesclust.constraints.pairwise import PairwiseConstraints
-from bayesclust.typing import ArrayLike, IntArray
+from bayesclust.typing import ArrayLike
 
 Reader = Callable[[Any, str, int], Any]
 """Of a value, what it is in and the number of items: the value, refused if it is of no use."""
@@ -51,8 +50,7 @@ def _listed(read: Reader, word: str) -> Reader:
     def read_all(values: Any, what: str, n_items: int) -> tuple[Any, ...]:
         if isinstance(values, (str, bytes)) or not isinstance(values, LISTS):
             raise TypeError(f"{what} has {values!r} where a list of {word}s is wanted.")
-        given = sorted(values) if isinstance(values, (set, frozenset)) else values
-        found = tuple(read(value, what, n_items) for value in given)
+        found = tuple(read(value, what, n_items) for value in values)
         if not found:
             raise ValueError(f"{what} has no {word}s: name at least one, or leave the row out.")
         for at, value in enumerate(found):
@@ -63,17 +61,7 @@ def _listed(read: Reader, word: str) -> Reader:
     return read_all
 
 
-def _moved(value: Any, position: IntArray) -> Any:
-    """An item, items or links under new numbers of items (-1: left out); None if none is left."""
-    if isinstance(value, int):
-        return int(position[value]) if position[value] >= 0 else None
-    if isinstance(value[0], tuple):
-        links = tuple((int(position[i]), int(position[j]), same) for i, j, same in value)
-        return links if all(i >= 0 and j >= 0 for i, j, _ in links) else None
-    return tuple(int(position[item]) for item in value if position[item] >= 0) or None
-
-
-LISTS = (Sequence, np.ndarray, set, frozenset)
+LISTS = (Sequence, np.ndarray)
 _item = _integer("an item")
 _cluster = _integer("a cluster")
 _items = _listed(_item, "item")
@@ -83,8 +71,8 @@ _links = _listed(_link, "link")
 class Rules(Constraints):
     """Constraints each of which holds in a partition or not.
 
-    A subclass names its `kind` and how the `parts` of a row are read, of which the first `n_named`
-    name items, and says in the language of `Statement` what a row demands (`_statement_of`).
+    A subclass names its `kind` and how the `parts` of a row are read, and says in the language of
+    `Statement` what a row demands (`_statement_of`). They cannot be restricted to some items.
 
     Parameters
     ----------
@@ -102,7 +90,6 @@ class Rules(Constraints):
     """
 
     parts: ClassVar[dict[str, Reader]]
-    n_named: ClassVar[int] = 1
 
     def __init__(self, rows: Any, n_items: int, name: str | None = None) -> None:
         self.n_items = check.check_int(n_items, "n_items")
@@ -140,15 +127,9 @@ class Rules(Constraints):
         return [self._statement_of(*row) for row in self._rows]
 
     def restrict(self, items: ArrayLike) -> Self:
-        kept, position = self._positions(items)
-        last = self.n_named
-        moved = [
-            (*(_moved(part, position) for part in row[:last]), *row[last:]) for row in self._rows
-        ]
-        other = copy.copy(self)
-        other.n_items = len(kept)
-        other._rows = tuple(row for row in moved if None not in row)
-        return other
+        raise TypeError(
+            f"{type(self).__name__} cannot be restricted: make new ones of these items."
+        )
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -295,7 +276,6 @@ class ImplicationConstraints(Rules):
         "links of the premise": _links,
         "links of the conclusion": _links,
     }
-    n_named: ClassVar[int] = 2
 
     def _statement_of(self, premise: Any, conclusion: Any) -> say.Statement:
         violated = (say.Apart(i, j) if same else say.Together(i, j) for i, j, same in premise)

@@ -157,17 +157,3 @@ class Either(Every):
 
     def __str__(self) -> str:
         return f"({', or '.join(map(str, self.parts))})"
-
-
-def pattern_statement(items: Sequence[int], pattern: int) -> Statement:
-    """Say which equality pattern two or three items have: 0 all same, 1 ij|k, 2 ik|j, 3 jk|i."""
-    if len(items) == 2:
-        return Together(*items) if pattern == 0 else Apart(*items)
-    i, j, k = items
-    pairs = (i, j), (i, k), (j, k)
-    if pattern == 0:
-        return Every((Together(i, j), Together(i, k)))
-    if pattern == 4:
-        return Every(tuple(Apart(*pair) for pair in pairs))
-    same = pairs[pattern - 1]
-    return Every((Together(*same), Apart(*pairs[1 if pattern == 1 else 0])))

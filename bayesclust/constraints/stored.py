@@ -30,7 +30,7 @@ class StoredConstraints(ByPattern):
     vocabulary: tuple[str, ...]
     truth: CodeArray
     parameters: dict[str, str]  # what the posterior calls each parameter of the noise
-    prior: dict[str, Any]  # mean of each parameter, of one source; empty where it was not kept
+    prior: dict[str, Any]  # mean of each parameter, of one source
     source_names: tuple[str, ...] | None = None
 
 
@@ -75,6 +75,11 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
             )
         names.append(v)
         rows = f"{v}_answer_id"
+        if isinstance(one, StoredConstraints):
+            prior = one.prior
+        else:  # the mean over sources where they are known to differ
+            initial = one.noise.initial(one.n_sources)
+            prior = {name: np.mean(mean, axis=0).tolist() for name, mean in initial.items()}
         about = {
             "kind": one.kind,
             "vocabulary": json.dumps(list(one.vocabulary)),
@@ -82,21 +87,13 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
             "n_items": one.n_items,
             "n_sources": one.n_sources,
             "parameters": json.dumps(parameters),
-            "prior": json.dumps(_prior_means(one)),
+            "prior": json.dumps(prior),
             "source_names": json.dumps(one.source_names),
         }
         variables[f"{v}_items"] = ((rows, f"{v}_member"), one.items, about)
         variables[f"{v}_answer"] = ((rows,), one.answers)
         variables[f"{v}_source"] = ((rows,), one.source)
     return xr.Dataset(variables, attrs={"constraints": json.dumps(names)})
-
-
-def _prior_means(given: Constraints | StoredConstraints) -> dict[str, Any]:
-    """Prior mean of each noise parameter, the mean over sources where they are known to differ."""
-    if isinstance(given, StoredConstraints):
-        return given.prior
-    initial = given.noise.initial(given.n_sources)
-    return {name: np.mean(mean, axis=0).tolist() for name, mean in initial.items()}
 
 
 def constraints_from_dataset(ds: xr.Dataset) -> list[StoredConstraints]:
@@ -123,8 +120,8 @@ def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
         vocabulary=tuple(json.loads(about["vocabulary"])),
         truth=np.array(json.loads(about["truth"]), dtype=np.int8),
         parameters=json.loads(about["parameters"]),
-        prior=json.loads(about.get("prior", "{}")),
-        source_names=tuple(json.loads(about.get("source_names", "null")) or ()) or None,
+        prior=json.loads(about["prior"]),
+        source_names=tuple(json.loads(about["source_names"]) or ()) or None,
     )
     if not stored.in_range(stored.items.shape[-1]):
         raise ValueError

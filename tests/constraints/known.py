@@ -1,5 +1,7 @@
 """Noise models of known rates that tests go through; a file of one's own may add to them."""
 
+import numpy as np
+
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
 
 KNOWN = [
@@ -8,3 +10,11 @@ KNOWN = [
     UniformNoise(eps=0.2),
     ConfusionNoise(matrix=[[0.8, 0.1, 0.1], [0.0, 0.9, 0.1], [0.2, 0.3, 0.5]]),
 ]
+
+
+def fold(noise, counts):
+    """Sum counts (S * A, n_patterns) over patterns of one truth: (S, truth, A)."""
+    folded = np.zeros((len(counts) // noise.n_answers, noise.n_answers, noise.n_answers))
+    for pattern, truth in enumerate(noise.truth):
+        folded[:, truth] += counts[:, pattern].reshape(-1, noise.n_answers)
+    return folded

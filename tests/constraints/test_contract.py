@@ -20,7 +20,7 @@ from bayesclust.constraints.factor_graph import (
     log_prob_touching,
     stack_tables,
 )
-from tests.constraints.known import KNOWN
+from tests.constraints.known import KNOWN, fold
 
 N, M, S = 9, 60, 3
 
@@ -214,7 +214,7 @@ def test_simulated_answers_follow_the_confusion_matrix(noisy, rng):
         noise=noisy.noise,
     )
     drawn = many.simulate(z, params, rng)
-    folded = noisy.noise.fold(drawn.counts(z))
+    folded = fold(noisy.noise, drawn.counts(z))
     asked = folded.sum(axis=-1)
     expected = noisy.noise.confusion(params)[asked > 0]
     error = np.abs(folded[asked > 0] / asked[asked > 0, None] - expected)

@@ -117,5 +117,5 @@ class Rates(Own):
 
 
 def test_rates_without_cells_are_refused(rng):
-    with pytest.raises(ValueError, match=r"^Rates\.cell must have .* none, for a model with rates"):
+    with pytest.raises(ValueError, match=r"^Rates\.cell must have .* got None"):
         stack_dirichlets([links(Rates(), rng)])

@@ -87,10 +87,11 @@ LinkNoise(p=(0, 1))
     ValueError: p is (0, 1): pass a Beta prior (a, b), both positive and finite, or a known number
     in (0, 1).
 ConfusionNoise(matrix=np.full((3, 3), 0.3))
-    ValueError: row 0 of matrix sums to 0.9: pass one row of probabilities that sum to one per true
-    answer.
+    ValueError: matrix is [[0.3, 0.3, 0.3], [0.3, 0.3, 0.3], [0.3, 0.3, 0.3]]: pass one row of
+    probabilities that sum to one per true answer.
 ConfusionNoise(matrix=[[1.5, -0.5, 0], [0, 1, 0], [0, 0, 1]])
-    ValueError: matrix[0, 0] is 1.5: pass one row of probabilities that sum to one per true answer.
+    ValueError: matrix is [[1.5, -0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]: pass one row of
+    probabilities that sum to one per true answer.
 ConfusionNoise(prior=np.ones((3, 3)), matrix=np.eye(3))
     TypeError: ConfusionNoise takes a prior or a known matrix, not both: leave one out.
 links.restrict([True, False])
@@ -119,6 +120,8 @@ rule('implication', ([(1, 1, True)], [(0, 1, True)]))
 rule('implication', ([(0, 1, 1)], [(0, 1, True)]))
     TypeError: rows[0] has (0, 1, 1) where a link (i, j, True or False for together or apart) is
     wanted.
+LabelConstraints([(0, 1)], 4).restrict([0, 1])
+    TypeError: LabelConstraints cannot be restricted: make new ones of these items.
 LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
     ValueError: labels must have shape (4,); got (3,): pass for each item the number of its
     cluster.

@@ -111,14 +111,14 @@ class KnownEvidence(NoiseModel):
 
     @override
     def log_marginal(self, counts: Counts) -> Any:
-        value = (self.fold(counts) * self.expected_log_confusion(counts)).sum(axis=(-3, -2, -1))
+        value = (np.asarray(counts) * self.expected_log_table(counts)).sum(axis=(-2, -1))
         return float(value) if np.ndim(value) == 0 else value
 
     @override
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
-        folded = self.fold(counts)
-        known = self._log_confusion(self.initial(np.shape(folded)[-3]))
-        return np.broadcast_to(known, folded.shape)
+        *batch, rows, _ = np.shape(counts)
+        known = self._log_confusion(self.initial(rows // self.n_answers))
+        return np.broadcast_to(known, (*batch, *known.shape))
 
 
 def _log_one_less(value: Any) -> Any:

@@ -13,6 +13,7 @@ from bayesclust.inference.variational import fit as moves
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
 from bayesclust.inference.variational.mean_field import MeanField, Task, draw_mean_field, one_hot
 from bayesclust.partition_priors import DirichletProcess, KnownK
+from tests.constraints.known import fold
 from tests.exactness.cases import all_views, data_for, links, problem
 
 
@@ -89,7 +90,7 @@ def test_draws_are_those_of_q(rng):
     assert (draws["z"][..., 0] == state.r[0].argmax()).all()
     assert np.array_equal(draws["n_clusters"][0, :50], [len(set(z)) for z in draws["z"][0, :50]])
     assert draws["concentration"].shape == (4, 5000)
-    folded = view.noise.fold(state.counts[0])
+    folded = fold(view.noise, state.counts[0])
     a, b = 3.0 + folded[:, 1, 1], 2.0 + folded[:, 1, 0]
     p = draws["p"].reshape(number, 2)
     error = np.sqrt(a * b / (a + b) ** 2 / (a + b + 1) / number)
