@@ -231,15 +231,10 @@ class PosteriorQueries:
         asked = ASKED[self.kind]
         draws = self.draws
         own = [one for one in self.particles.problem.constraints if isinstance(one, asked)]
-        if own:
-            noise = own[0].noise
-            counts = own[0].counts(self.particles.draws)
-        else:
+        if not own:
             given = self.noise is not None and self.noise.kind == asked.kind
-            noise = self.noise if self.noise is not None and given else asked.default_noise()
-            shape = (len(draws), noise.n_answers, len(noise.truth))
-            counts = np.zeros(shape, dtype=np.int64)
-        table = noise.predictive(counts)[:, 0]
+            own = [asked([], [], len(state.X), noise=self.noise if given else None)]
+        table = own[0].noise.predictive(own[0].counts(draws))[:, 0]
         if self.kind == PAIR:  # "don't know" is as likely whatever the truth is
             skipped = SKIPPED + sum(query.kind == PAIR for query in state.skipped)
             share = skipped / (skipped + ANSWERED + sum(map(len, own)))
