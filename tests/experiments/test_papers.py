@@ -186,7 +186,7 @@ def test_differences_are_paired_by_expert_and_stops_counted_by_hand(tmp_path):
     assert (more["mean"], more.error) == pytest.approx((0.125, 0.075))
     stops = entries[(entries["at"] == 0.01) & (entries.patience == 0)].set_index("table")["mean"]
     assert stops.to_dict() == pytest.approx({"asked": 1.5, "f": 0.75, "to_come": 0.1})
-    assert "| iris | 0.01 | 0 | 1.5 ± 0.5 | 0.750 ± 0.050 | 0.100 ± 0.100 |" in text
+    assert "| iris | 0.01 | 0 | 1.5 ± 0.5 | 0.750 ± 0.150 | 0.100 ± 0.100 |" in text
     assert "| iris | 0.125 ± 0.075 |" in text
     assert len(figures.save(active.draw(cells, entries, plan), tmp_path)) == 2
     low = np.array([[1, 0, 1, 1, 1], [0, 0, 0, 0, 0], [1, 1, 1, 1, 1]], dtype=bool)
