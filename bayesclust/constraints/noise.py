@@ -389,7 +389,7 @@ class LinkNoise(DirichletNoise):
         return {"p": self.p, "q": self.q}
 
 
-class TripletNoise(NoiseModel):
+class TripletNoise(DirichletNoise):
     """A noise model of relative constraints: the true answers of Pei et al., DCRC, Eq. 1."""
 
     kind: ClassVar[str] = "relative"
@@ -399,7 +399,7 @@ class TripletNoise(NoiseModel):
 
 
 @dataclass(frozen=True)
-class UniformNoise(DirichletNoise, TripletNoise):
+class UniformNoise(TripletNoise):
     """Noise of relative constraints: wrong with probability eps, both wrong answers equally likely.
 
     Pei et al., DCRC, Table I. eps = 2/3 carries no information; eps = 0 makes answers binding.
@@ -432,7 +432,7 @@ class UniformNoise(DirichletNoise, TripletNoise):
 
 
 @dataclass(frozen=True)
-class ConfusionNoise(DirichletNoise, TripletNoise):
+class ConfusionNoise(TripletNoise):
     """Noise of relative constraints: a full confusion matrix, rows the truth, columns the answer.
 
     The non-uniform noise of Pei et al. (DCRC, section V-C): people say "dnk" too often and rarely
