@@ -91,4 +91,4 @@ class WaitingTimes(Family):
                 f"X holds {X.min():g}, which is no waiting time: pass times of at least 0."
             )
         prior = HyperPrior("base_spread", self.spread or 1.0, 0.0 if self.spread else 1.0)
-        return BoundWaitingTimes(X, 0.0, (prior,), X.mean(axis=0))
+        return BoundWaitingTimes(X, (prior,), X.mean(axis=0))

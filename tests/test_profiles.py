@@ -9,6 +9,7 @@ from scipy import stats
 import bayesclust as bc
 from bayesclust.estimators.cluster_models import principal_components
 from bayesclust.families import FAMILIES, DiagonalGaussian, FullGaussian, Product
+from bayesclust.families.discrete import Recoded
 from bayesclust.families.gaussian_tied import BoundTiedGaussian
 from bayesclust.families.mixed import HurdleGaussian
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction
@@ -278,7 +279,7 @@ def test_features_have_the_names_of_columns_and_values(rng):
         }
     )
     data.loc[:1, "code"] = [0.0, 2.0]
-    parts = [(FullGaussian(), [2, 3]), (HurdleGaussian(0.0), [1]), ("recoded", [0, 4])]
+    parts = [(FullGaussian(), [2, 3]), (HurdleGaussian(0.0), [1]), (Recoded(), [0, 4])]
     fit = Fit(data, Product(parts).bind(data.to_numpy()))
     fit._words = {4: ["ja", "nein"]}
     table = bc.cluster_profiles(fit, np.array([7, 7, 3, 5])[np.arange(n) % 4], num_draws=4)

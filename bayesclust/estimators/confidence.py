@@ -194,7 +194,7 @@ def credible_settings(posterior: Any, X: Any, divergence: Any) -> dict[str, Any]
             "pass its divergence, or the fitted estimator."
         )
     chosen = as_divergence(family if divergence is None else divergence)
-    items = checks.check_items(X, missing=chosen.takes_missing)
+    items = checks.check_items(X)
     if len(items) != n_items:
         raise ValueError(
             f"X has {len(items)} items, but the posterior is about {n_items}: "

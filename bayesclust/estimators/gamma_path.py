@@ -51,11 +51,6 @@ def or_default(limit: MeansClusterer | None, seed: int | Generator | None) -> Me
     return limit
 
 
-def takes_missing(limit: MeansClusterer) -> bool:
-    """Whether the limit's divergence leaves missing cells out."""
-    return as_divergence(limit.divergence).takes_missing
-
-
 def fitted_limit(
     limit: MeansClusterer, X: ArrayLike, constraints: list[Constraints], items: FloatArray
 ) -> MeansClusterer:
@@ -150,7 +145,7 @@ def limit_path(
     base.check_moves(moves)
     given = None if gammas is None else _check_gammas(gammas)
     unfitted = or_default(limit, random_state)
-    items = checks.check_items(X, missing=takes_missing(unfitted))
+    items = checks.check_items(X)
     n_jobs = checks.n_threads(n_jobs, cells=items.size)
     constraints = check_constraints(constraints, len(items), needs="links")
     base.check_draws_fit_in_memory(len(items), num_chains, num_samples)

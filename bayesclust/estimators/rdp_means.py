@@ -101,9 +101,7 @@ class MeansClusterer(ConstrainedClusterer):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         with suppress(TypeError, ValueError):  # what is no divergence is refused by fit
-            divergence = as_divergence(self.divergence)
-            tags.input_tags.positive_only = divergence.counts
-            tags.input_tags.allow_nan = divergence.takes_missing
+            tags.input_tags.positive_only = as_divergence(self.divergence).counts
         return tags
 
 
@@ -232,7 +230,7 @@ class RDPMeans(DPMeans):
     divergence : str, Divergence or Family, default "euclidean"
         D: "euclidean" (squared distance), "standardized", "mahalanobis", "kl" (between rows of
         counts), "poisson", "bernoulli", "categorical", or the limit of a family of
-        `bayesclust.families`. "standardized" and the last three take missing cells.
+        `bayesclust.families`.
     cluster_model : {"single", "mixture"}, default "single"
         Whether a cluster is one centre, or several, each with its items, a component: the limit of
         ``TVClust(cluster_model="mixture")``. J then has `within_penalty` times the number of

@@ -7,9 +7,9 @@ from typing import Any
 from bayesclust.checks import shown
 from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, HyperPrior
 from bayesclust.families.base import get_family as get_family
-from bayesclust.families.columns import TiedColumnsWarning, dequantize
+from bayesclust.families.columns import TiedColumnsWarning
 from bayesclust.families.directional import VonMisesFisher
-from bayesclust.families.discrete import Bernoulli, Categorical, Recoded
+from bayesclust.families.discrete import Bernoulli, Categorical
 from bayesclust.families.divergence import Divergence
 from bayesclust.families.gaussian import FullGaussian
 from bayesclust.families.gaussian_columns import DiagonalGaussian, SphericalGaussian
@@ -29,7 +29,7 @@ FAMILIES |= {
     "categorical": Categorical,
     "von_mises_fisher": VonMisesFisher,
 }
-COMPOSED |= {"hurdle": HurdleGaussian, "recoded": Recoded, "mixed": Mixed}
+COMPOSED |= {"hurdle": HurdleGaussian, "mixed": Mixed}
 
 DIVERGENCES: dict[str, type[Divergence]] = {
     kind.divergence.name: kind.divergence for kind in FAMILIES.values() if kind.divergence
@@ -77,10 +77,8 @@ __all__ = [
     "Multinomial",
     "Poisson",
     "Product",
-    "Recoded",
     "SphericalGaussian",
     "TiedColumnsWarning",
     "TiedGaussian",
     "VonMisesFisher",
-    "dequantize",
 ]

@@ -312,13 +312,11 @@ def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
 class BoundFamily(ABC):
     """A family with its prior, bound to data X (n, d) in the coordinates of samplers.
 
-    The log marginals of all clusters lack `log_constant` to be log p(X | partition) in the user's
-    units. `power` is the weight of an item, `predictive_power` that of one whose predictive is
-    asked for, None for the same. `reader` reads the user's rows in another way than the family's.
+    `power` is the weight of an item, `predictive_power` that of one whose predictive is asked for,
+    None for the same. `reader` reads the user's rows in another way than the family's.
     """
 
     X: FloatArray
-    log_constant: float
     hyper_priors: tuple[HyperPrior, ...]
     power: float = field(default=1.0, kw_only=True)
     predictive_power: float | None = field(default=None, kw_only=True)
@@ -377,7 +375,7 @@ class BoundFamily(ABC):
 
     def log_base(self, rows: FloatArray) -> FloatArray:
         """log h(x) of each row with the change of units, shape (m,)."""
-        return np.full(len(rows), self.log_constant / (self.power * max(len(self.X), 1)))
+        return np.zeros(len(rows))
 
     def embedding(self) -> FloatArray:
         """The items as points with sensible Euclidean distances, for starts and proposals."""
@@ -499,7 +497,7 @@ class BoundFamily(ABC):
                 f"power={power!r} is for families that can be coarsened; got "
                 f"{type(self).__name__.removeprefix('Bound')}: leave power=1."
             )
-        return replace(self, power=power, log_constant=power * self.log_constant)
+        return replace(self, power=power)
 
     def for_prediction(self) -> Self:
         """The same clusters with the predictive density of a whole item, whatever the power."""
@@ -516,10 +514,14 @@ class BoundFamily(ABC):
         """The difference of log p of each row in the user's units and log L."""
         return self.log_base(rows) if self.reader is None else np.zeros(len(rows))
 
+    @cached_property
+    def log_constant(self) -> float:
+        """The difference of log p(X | partition) in the user's units and all log L."""
+        return self.power * float(self.row_constants(self.X).sum())
+
     def with_rows(self, rows: FloatArray) -> Self:
         """The same prior, in the same coordinates, bound to other rows."""
-        constant = self.power * float(self.row_constants(rows).sum())
-        return replace(self, X=rows, log_constant=constant)
+        return replace(self, X=rows)
 
     @property
     def free(self) -> IntArray:

@@ -3,14 +3,6 @@
 A Gaussian cluster of many more items than the base measure is worth (15) that share a value of one
 column wins by that alone. Such columns are found here, and each kind has a family that takes its
 values for what they are.
-
-What a column was recorded in is its *step* h. With u uniform on [-h/2, h/2), x + u has a density,
-its clusters a variance of h^2 / 12 or more (Sheppard), and by Jensen's inequality
-
-    E_u log p(x + u) <= log of the integral of p over [x - h/2, x + h/2), divided by h
-
-(Theis, van den Oord and Bethge 2016, Eq. 3 to 6): what a model gains on x + u, it gains on the
-recorded values too.
 """
 
 from __future__ import annotations
@@ -18,10 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator
 
-from bayesclust.checks import check_items, check_random_state, rows_in_words
-from bayesclust.typing import BoolArray, FloatArray, IntArray, Seed
+from bayesclust.checks import check_items, rows_in_words
+from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +46,7 @@ class Column(NamedTuple):
     """A column as it was found."""
 
     kind: str
-    distinct: int  # values; those that differ by floating-point error alone count once
+    distinct: int  # values
     value: float  # the most frequent one; NaN without any
     share: float  # of the items seen that have it
     atoms: tuple[float, ...]  # values too frequent for a density, the most frequent first
@@ -65,7 +56,7 @@ class Column(NamedTuple):
 
 def describe_column(x: FloatArray) -> Column:
     """The kind of numbers that a column holds, missing cells (NaN) left out."""
-    values, counts = _values(x[~np.isnan(x)])
+    values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
     n, m = int(counts.sum()), len(values)
     if m == 0:
         return Column("constant", 0, np.nan, 0.0, (), FAMILY_OF["constant"], 0)
@@ -77,20 +68,6 @@ def describe_column(x: FloatArray) -> Column:
     harmful = family in ("bernoulli", "hurdle") or (kind == "categorical" and share >= LARGE_SHARE)
     ties = int(tied) if harmful and tied >= ENOUGH_TIES else 0
     return Column(kind, m, float(values[top]), share, atoms, family, ties)
-
-
-def _values(cells: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Different values, those within floating-point error as one, and how often each occurs."""
-    values, counts = np.unique(cells, return_counts=True)
-    if len(values) < 2:
-        return values, counts
-    error = 8 * np.finfo(np.float64).eps * np.abs(values[[0, -1]]).max()
-    first = np.r_[True, np.diff(values) > error]
-    if first.all():
-        return values, counts
-    group = first.cumsum() - 1
-    order = np.lexsort((-counts, group))
-    return values[order[first]], np.bincount(group, weights=counts).astype(np.int64)
 
 
 def _kind(values: FloatArray, counts: IntArray, share: float) -> tuple[str, tuple[float, ...]]:
@@ -213,80 +190,6 @@ def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
         place = pd.Index(found[j]).get_indexer(column.astype(str)).astype(float)
         coded.isetitem(j, np.where(column.isna(), np.nan, place))
     return coded, found
-
-
-def recording_step(values: FloatArray) -> float:
-    """The largest step of which all gaps between ascending values are multiples, or 0."""
-    # small gaps first, so that the step is known well enough for the large ones; five gaps without
-    # a step between them pass with a probability below 1e-3
-    gaps = np.sort(np.diff(values))
-    if len(gaps) == 0:
-        return 0.0
-    for parts in range(1, 6):
-        step, reach, end = float(gaps[0]) / parts, 8.0, 0
-        while end < len(gaps):
-            end = int(np.searchsorted(gaps, reach * step, side="right"))
-            multiples = np.rint(gaps[:end] / step)
-            if end and np.abs(gaps[:end] / step - multiples).max() > 0.05:
-                break
-            step, reach = (float(gaps[:end].sum() / multiples.sum()) if end else step), 8 * reach
-        else:
-            return step
-    return 0.0
-
-
-def dequantize(X: Any, *, seed: Seed = 0) -> FloatArray:
-    """Move every recorded value to some place within the step that it stands for.
-
-    Items that share a value of a column that `bayesclust.describe_columns` finds to be continuous
-    or inflated are spread evenly over its step, in random order; atoms stay. It is for
-    coarse columns, whose step comes near the spread within a cluster.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-        Missing cells (NaN) stay missing.
-    seed : int, Generator or None, default 0
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-        Within half a step of X.
-
-    Raises
-    ------
-    ValueError, TypeError
-        If X is no table of real numbers.
-
-    References
-    ----------
-    Theis, van den Oord, Bethge (2016), A note on the evaluation of generative models, Sec. 3.1.
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> X = np.round(np.random.default_rng(0).normal(size=(200, 1)), 1)
-    >>> Y = bc.families.dequantize(X)
-    >>> len(np.unique(X)), len(np.unique(Y)), bool((np.abs(Y - X) <= 0.05 + 1e-12).all())
-    (39, 200, True)
-    """
-    items, rng = check_items(X, missing=True).copy(), check_random_state(seed)
-    for j, x in enumerate(items.T):
-        column = describe_column(x)
-        step = recording_step(_values(x[~np.isnan(x)])[0])
-        if step > 0 and column.kind in ("continuous", "inflated"):
-            moved = ~np.isnan(x) & ~np.isin(x, column.atoms)
-            items[moved, j] += step * (_places(x[moved], rng) - 0.5)
-    return items
-
-
-def _places(x: FloatArray, rng: Generator) -> FloatArray:
-    """Uniform numbers; of m equal values one lies in each m-th part of the unit interval."""
-    order = np.lexsort((rng.random(len(x)), x))
-    _, group, number = np.unique(x, return_inverse=True, return_counts=True)
-    rank = np.empty(len(x))
-    rank[order] = np.arange(len(x)) - np.repeat(np.cumsum(number) - number, number)
-    return np.asarray((rank + rng.random(len(x))) / number[group])
 
 
 # Cells: which are refused, which are missing, which columns vary, and standard units.

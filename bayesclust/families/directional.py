@@ -232,4 +232,4 @@ class VonMisesFisher(base.Family):
         """Check that every row has a direction."""
         units = unit_rows(check_items(X))
         prior = hyper_prior(self.kappa, HyperPrior("base_kappa", 2.0 * units.shape[1], 1.0))
-        return BoundVonMisesFisher(units, 0.0, (prior,))
+        return BoundVonMisesFisher(units, (prior,))

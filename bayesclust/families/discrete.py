@@ -34,7 +34,7 @@ from bayesclust.checks import check_items
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, hyper_prior
 from bayesclust.families.columns import check_whole, fill_in, refuse_cells, sparse, varying_columns
-from bayesclust.families.divergence import SMOOTHING, Divergence, SmoothedColumns, Unbound
+from bayesclust.families.divergence import SMOOTHING, Divergence, SmoothedColumns
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 STRENGTH_PRIOR = HyperPrior("base_strength", 2.0, 1.0)
@@ -152,7 +152,7 @@ class BoundDirichlet(base.BoundFamily):
     def at_gamma(cls, points: FloatArray, gamma: float, sizes: IntArray) -> BoundDirichlet:
         """Shares (n, F) that count gamma-fold, under uniform priors."""
         fixed = HyperPrior(CONCENTRATION_PRIOR.name, 1.0, 0.0)
-        return BoundDirichlet(points, 0.0, (fixed,), sizes, np.ones(sizes.sum()), power=gamma)
+        return BoundDirichlet(points, (fixed,), sizes, np.ones(sizes.sum()), power=gamma)
 
 
 class CodedState(NamedTuple):
@@ -284,8 +284,9 @@ class BernoulliDivergence(SmoothedColumns):
     def check(self, X: FloatArray) -> None:
         Bernoulli().check(X)
 
-    def phi_of_cells(self, cells: FloatArray) -> FloatArray:
-        return np.asarray(xlogy(cells, cells) + xlogy(1.0 - cells, 1.0 - cells))
+    def phi(self, points: FloatArray) -> FloatArray:
+        others = 1.0 - points
+        return np.asarray((xlogy(points, points) + xlogy(others, others)).sum(axis=-1))
 
     def natural(self, centers: FloatArray) -> FloatArray:
         return np.log(centers) - np.log1p(-centers)
@@ -356,98 +357,87 @@ class Bernoulli(DiscreteFamily):
         mean = (ones + 1) / (seen + 2)
         shares = np.stack([1 - mean, mean], axis=1).ravel()
         prior = hyper_prior(self.strength, STRENGTH_PRIOR)
-        return BoundBernoulli(X, 0.0, (prior,), kept, self, np.full(len(kept), 2), shares)
+        return BoundBernoulli(X, (prior,), kept, self, np.full(len(kept), 2), shares)
 
 
 @dataclass(frozen=True)
-class CategoricalDivergence(Unbound):
-    """D(x, m) = sum_j KL(x_j | m_j) over columns of codes; missing cells are left out."""
+class CategoricalDivergence(Divergence):
+    """D(x, m) = sum_j KL(x_j | m_j) over columns of codes."""
 
     name = "categorical"
-    takes_missing = True
 
     def bind(self, X: Any) -> SizedCategorical:
-        items = check_items(X, missing=True)
+        items = check_items(X)
         Categorical().check(items)
-        sizes = np.where(np.isnan(items), 0.0, items).max(axis=0).astype(np.int64) + 1
-        bound = SizedCategorical(sizes, np.ones(sizes.sum()))
-        return replace(bound, otherwise=bound.distributions(bound.points(items).mean(axis=0)))
+        return SizedCategorical(items.max(axis=0).astype(np.int64) + 1)
 
 
 @dataclass(frozen=True, eq=False)
 class SizedCategorical(Divergence):
-    """`CategoricalDivergence` with its codes; points hold a distribution for each column.
-
-    A missing cell is all zeros: with W the sum of a column's mean U over its codes, centres are
-    U / W, and D is that of the perspective function sum_l U_l log(U_l / W). `otherwise` (F,) are
-    the distributions of all items, for clusters that have no value in a column.
-    """
+    """`CategoricalDivergence` with its numbers of codes; points hold a distribution a column."""
 
     sizes: IntArray
-    otherwise: FloatArray
     name = "categorical"
-    takes_missing = True
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
-        items = check_items(X, least=least, missing=True)
-        check_whole(items, "codes", REMEDY)
-        refuse_unknown(items, self.sizes)
-        blocks = []
-        for column, size in zip(items.T[..., None], self.sizes, strict=True):
-            block = ((column == np.arange(size)) + SMOOTHING) / (1.0 + size * SMOOTHING)
-            blocks.append(np.where(np.isnan(column), 0.0, block))
+        items = codes(check_items(X, least=least), tuple(map(np.arange, self.sizes)))
+        pairs = zip(items.T[..., None], self.sizes, strict=True)
+        blocks = [
+            ((column == np.arange(size)) + SMOOTHING) / (1.0 + size * SMOOTHING)
+            for column, size in pairs
+        ]
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
-
-    def distributions(self, centers: FloatArray) -> FloatArray:
-        """U / W, shape (K, F)."""
-        first = np.cumsum(self.sizes) - self.sizes
-        mass = np.repeat(np.add.reduceat(centers, first, axis=-1), self.sizes, axis=-1)
-        return np.where(mass > 0, centers / np.where(mass > 0, mass, 1.0), self.otherwise)
 
     def shown(self, centers: FloatArray) -> FloatArray:
         """Shares of the codes, column by column."""
         whole = 1.0 + np.repeat(self.sizes, self.sizes) * SMOOTHING
-        return np.clip(self.distributions(centers) * whole - SMOOTHING, 0.0, 1.0)
+        return np.clip(centers * whole - SMOOTHING, 0.0, 1.0)
 
     def n_free(self, points: FloatArray) -> int:
         return max(int((self.sizes - 1).sum()), 1)
 
     def phi(self, points: FloatArray) -> FloatArray:
-        return np.asarray(xlogy(points, self.distributions(points)).sum(axis=-1))
+        return np.asarray(xlogy(points, points).sum(axis=-1))
 
     def natural(self, centers: FloatArray) -> FloatArray:
-        return np.log(self.distributions(centers))
-
-    def offset(self, centers: FloatArray) -> FloatArray:
-        return np.zeros(len(centers))
+        return np.log(centers)
 
     def at_gamma(self, points: FloatArray, gamma: float) -> BoundDirichlet:
         return BoundDirichlet.at_gamma(points, gamma, self.sizes)
 
 
-def refuse_unknown(X: FloatArray, sizes: IntArray, columns: IntArray | None = None) -> None:
-    """Refuse codes that the columns do not have."""
-    unknown = sizes - 1 < X
-    refuse_cells(unknown, "codes beyond those of the first data", "leave these items out", columns)
+Levels = tuple[FloatArray, ...]
+
+
+def codes(X: FloatArray, levels: Levels, columns: IntArray | None = None) -> FloatArray:
+    """The place of each value among its column's levels; NaN stays, others are refused."""
+    pairs = list(zip(levels, X.T, strict=True))
+    unknown = ~np.column_stack([np.isin(x, own) for own, x in pairs]) & ~np.isnan(X)
+    refuse_cells(unknown, "values that the first data have not", "leave these items out", columns)
+    place = np.column_stack([np.searchsorted(own, x) for own, x in pairs])
+    return np.where(np.isnan(X), np.nan, place)
 
 
 @dataclass(frozen=True)
 class BoundCategorical(BoundCoded):
-    """Dirichlet-categorical columns; hyper = (concentration beta of one code,)."""
+    """Dirichlet-categorical columns; hyper = (concentration beta of one code,).
+
+    X holds the codes of the `levels` of each column, which are values of the user's.
+    """
+
+    levels: Levels
 
     @property
     def quantities(self) -> list[base.Quantity]:
-        pairs = zip(self.kept, self.sizes, strict=True)
-        return [(int(j), float(code)) for j, size in pairs for code in range(size)]
+        pairs = zip(self.kept, self.levels, strict=True)
+        return [(int(j), float(value)) for j, own in pairs for value in own]
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        rows = super().transform(X)
-        refuse_unknown(rows, self.sizes, self.kept)
-        return rows
+        return codes(super().transform(X), self.levels, self.kept)
 
     def columns(self, X: FloatArray) -> Any:
         """The columns that vary, whole numbers; missing cells, which are masked, are zero."""
-        return np.nan_to_num(X[:, self.kept]).astype(np.int64)
+        return np.nan_to_num(codes(X[:, self.kept], self.levels)).astype(np.int64)
 
     def embedding(self) -> FloatArray:
         """One column per code, different codes at distance one; missing cells as all shares."""
@@ -500,71 +490,27 @@ class Categorical(DiscreteFamily):
         super().check(X, columns)
         refuse_cells(X >= MOST_CODES, f"codes of {MOST_CODES} or more", REMEDY, columns)
 
+    def levels(self, x: FloatArray) -> FloatArray:
+        """What the codes of a column stand for: themselves."""
+        return np.arange(np.nanmax(x, initial=0.0) + 1.0)
+
     def bind(self, X: FloatArray) -> BoundCategorical:
         """Check that the data are codes below 10000: a ValueError names cells that are not."""
         X, kept = self.varying(X)
-        sizes = np.nan_to_num(X).max(axis=0).astype(np.int64) + 1
+        levels = tuple(map(self.levels, X.T))
+        sizes = np.array([len(own) for own in levels])
         prior = hyper_prior(self.concentration, CONCENTRATION_PRIOR)
-        return BoundCategorical(X, 0.0, (prior,), kept, self, sizes, np.ones(sizes.sum()))
-
-
-Levels = tuple[FloatArray, ...]
-
-
-def codes(X: FloatArray, levels: Levels) -> FloatArray:
-    """The place of each value among its column's levels; NaN stays, others are refused."""
-    pairs = list(zip(levels, X.T, strict=True))
-    unknown = ~np.column_stack([np.isin(x, own) for own, x in pairs]) & ~np.isnan(X)
-    refuse_cells(unknown, "values that the first data have not", "leave these items out")
-    place = np.column_stack([np.searchsorted(own, x) for own, x in pairs])
-    return np.where(np.isnan(X), np.nan, place)
+        return BoundCategorical(
+            codes(X, levels), (prior,), kept, self, sizes, np.ones(sizes.sum()), levels
+        )
 
 
 @dataclass(frozen=True)
-class BoundRecoded(BoundCategorical):
-    """Dirichlet-categorical columns of codes that stand for the values `levels`."""
+class Recoded(Categorical):
+    """`Categorical` on the codes of any values, the few different ones of each column."""
 
-    levels: Levels
+    def check(self, X: FloatArray, columns: IntArray | None = None) -> None:
+        super().check(codes(X, tuple(map(self.levels, X.T))), columns)
 
-    @property
-    def quantities(self) -> list[base.Quantity]:
-        return [(j, float(self.levels[j][int(code or 0)])) for j, code in super().quantities]
-
-    def columns(self, X: FloatArray) -> Any:
-        return super().columns(codes(X, self.levels))
-
-    def transform(self, X: ArrayLike) -> FloatArray:
-        return super().transform(codes(check_items(X, least=1, missing=True), self.levels))
-
-
-@dataclass(frozen=True)
-class Recoded(base.Family):
-    """Columns of few different values without order: `Categorical` on their codes.
-
-    Parameters
-    ----------
-    concentration : float, HyperPrior or "learn", default "learn"
-        As in `Categorical`.
-
-    Examples
-    --------
-    >>> from bayesclust.families import Recoded
-    >>> Recoded().bind(np.array([[0.48, 1], [1.0, 5], [0.48, 3]])).X
-    array([[0., 0.],
-           [1., 2.],
-           [0., 1.]])
-    """
-
-    concentration: Hyper = "learn"
-
-    takes_missing = True
-
-    def bind(self, X: FloatArray) -> BoundRecoded:
-        """Number the values of each column; 10000 different ones are a ValueError."""
-        items = check_items(X, missing=True)
-        # a column without any value has a level that nothing shows
-        values = [np.unique(x[~np.isnan(x)]) for x in items.T]
-        levels = tuple(own if len(own) else np.zeros(1) for own in values)
-        bound = Categorical(self.concentration).bind(codes(items, levels))
-        fields = (bound.kept, bound.family, bound.sizes, bound.shares)
-        return BoundRecoded(bound.X, 0.0, bound.hyper_priors, *fields, levels)
+    def levels(self, x: FloatArray) -> FloatArray:
+        return np.unique(np.nan_to_num(x) if np.isnan(x).all() else x[~np.isnan(x)])

@@ -53,7 +53,7 @@ from bayesclust.checks import check_items
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, hyper_prior
 from bayesclust.families.columns import standard_columns
-from bayesclust.families.divergence import Unbound
+from bayesclust.families.divergence import Divergence
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
@@ -106,8 +106,7 @@ class GaussianFamily(base.Family):
         given = self.scale, self.strength, self.mean_precision
         priors = tuple(map(hyper_prior, given, PRIORS))
         floor = own.floor.mean(keepdims=True) if self.common_unit else own.floor
-        bound = self.bound_type(own.X, 0.0, priors, own.centre, own.unit, own.kept, floor)
-        return bound.with_rows(own.X)
+        return self.bound_type(own.X, priors, own.centre, own.unit, own.kept, floor)
 
 
 # Positive definite matrices by plain loops, which compile in a fraction of the time of LAPACK's
@@ -546,14 +545,13 @@ class Whitened(SquaredEuclidean):
 def units(X: FloatArray, *, common: bool = False) -> tuple[FloatArray, FloatArray]:
     """Centre and standard deviation of every column, 1 if constant; or one unit for all."""
     columns = standard_columns(X, common_unit=common)
-    seen = np.where(np.isnan(X).all(axis=0), 0.0, X)
-    centre, unit = np.nanmean(seen, axis=0), np.ones(X.shape[1])
+    centre, unit = X.mean(axis=0), np.ones(X.shape[1])
     centre[columns.kept], unit[columns.kept] = columns.centre, columns.unit
     return centre, unit
 
 
 @dataclass(frozen=True, eq=False)
-class Mahalanobis(Unbound):
+class Mahalanobis(Divergence):
     """D(x, m) = (x - m)' S^-1 (x - m), the limit of Gaussian clusters of one covariance S / gamma.
 
     S is a (d, d) covariance, such as that pooled within known clusters, or None for that of all the

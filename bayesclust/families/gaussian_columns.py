@@ -35,7 +35,7 @@ from bayesclust.checks import check_items
 from bayesclust.families import base
 from bayesclust.families.base import Terms
 from bayesclust.families.columns import cells_and_seen, sparse
-from bayesclust.families.divergence import ColumnDivergence, Divergence, Unbound
+from bayesclust.families.divergence import Divergence
 from bayesclust.families.gaussian import BoundColumns, GaussianFamily, Whitened, units
 from bayesclust.families.squared_distance import LOG_TWO_PI, SquaredEuclidean
 from bayesclust.typing import FloatArray, IntArray
@@ -277,29 +277,8 @@ class BoundSphericalGaussian(BoundDiagonalGaussian):
     caches = base.BoundFamily.caches
 
 
-@dataclass(frozen=True, eq=False)
-class Squares(ColumnDivergence):
-    """Squared distance in given units as a sum over columns, for data with missing cells."""
-
-    centre: FloatArray
-    unit: FloatArray
-    name = "squares"
-
-    def cells(self, X: FloatArray) -> FloatArray:
-        return (X - self.centre) / self.unit
-
-    def shown(self, centers: FloatArray) -> FloatArray:
-        return self.centre + self.unit * centers
-
-    def phi_of_cells(self, cells: FloatArray) -> FloatArray:
-        return np.square(cells)
-
-    def natural(self, centers: FloatArray) -> FloatArray:
-        return 2.0 * centers
-
-
 @dataclass(frozen=True)
-class Standardized(Unbound):
+class Standardized(Divergence):
     """D(x, m) = sum_j (x_j - m_j)^2 / s_j^2, the limit of Gaussians with independent columns.
 
     s_j is a column's standard deviation or, with `common_unit`, the root mean variance of all.
@@ -307,13 +286,9 @@ class Standardized(Unbound):
 
     common_unit: bool = False
     name = "standardized"
-    takes_missing = True
 
-    def bind(self, X: Any) -> Divergence:
-        items = check_items(X, missing=True)
-        centre, unit = units(items, common=self.common_unit)
-        if np.isnan(items).any():
-            return Squares(centre, unit).bind(items)
+    def bind(self, X: Any) -> Whitened:
+        centre, unit = units(check_items(X), common=self.common_unit)
         return Whitened(centre, np.diag(1.0 / unit), np.diag(unit))
 
 

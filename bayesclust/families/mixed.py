@@ -38,7 +38,7 @@ from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, get_family
 from bayesclust.families.columns import describe_column, refuse_cells
 from bayesclust.families.discrete import Bernoulli, Recoded
-from bayesclust.families.divergence import Divergence, Unbound
+from bayesclust.families.divergence import Divergence
 from bayesclust.families.gaussian import MEAN_PRECISION, STRENGTH, FullGaussian
 from bayesclust.families.gaussian_columns import DiagonalGaussian, SphericalGaussian, Standardized
 from bayesclust.families.gaussian_tied import TiedGaussian
@@ -122,21 +122,18 @@ class BoundProduct(base.BoundFamily):
     def takes_power(self) -> bool:  # type: ignore[override]
         return all(part.takes_power for part in self.parts)
 
-    def _with(self, parts: Iterator[base.BoundFamily], **changes: Any) -> Self:
-        given = tuple(parts)
-        constant = sum(part.log_constant for part in given)
-        return replace(self, parts=given, log_constant=constant, **changes)
-
     def coarsened(self, power: float) -> Self:
         if power == 1 or not self.takes_power:
             return super().coarsened(power)
-        return self._with((part.coarsened(power) for part in self.parts), power=power)
+        return replace(self, parts=tuple(p.coarsened(power) for p in self.parts), power=power)
 
     def for_prediction(self) -> Self:
-        return self._with((part.for_prediction() for part in self.parts), predictive_power=1.0)
+        parts = tuple(part.for_prediction() for part in self.parts)
+        return replace(self, parts=parts, predictive_power=1.0)
 
     def with_rows(self, rows: FloatArray) -> Self:
-        return self._with((part.with_rows(own) for part, own in self._blocks(rows)), X=rows)
+        parts = tuple(part.with_rows(own) for part, own in self._blocks(rows))
+        return replace(self, parts=parts, X=rows)
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -336,10 +333,7 @@ def bind_parts(pairs: Pairs, X: FloatArray) -> BoundProduct:
             taken.append(own)
             priors += [replace(prior, name=name or prior.name) for prior in part.hyper_priors]
     whole = np.concatenate([part.X for part in parts], axis=1)
-    constant = sum(part.log_constant for part in parts)
-    return BoundProduct(
-        whole, constant, unique_names(priors), tuple(parts), tuple(taken), tuple(atoms)
-    )
+    return BoundProduct(whole, unique_names(priors), tuple(parts), tuple(taken), tuple(atoms))
 
 
 def _bind_part(family: base.Family, block: FloatArray, columns: IntArray) -> base.BoundFamily:
@@ -352,19 +346,15 @@ def _bind_part(family: base.Family, block: FloatArray, columns: IntArray) -> bas
 
 
 @dataclass(frozen=True)
-class PartsDivergence(Unbound):
+class PartsDivergence(Divergence):
     """The sum of the divergences of a product's parts, in nats or standard deviations."""
 
     family: Product
     name = "product"
 
-    @property
-    def takes_missing(self) -> bool:  # type: ignore[override]
-        return self.family.takes_missing
-
     def bind(self, X: Any) -> BoundParts:
         """Check that every part can take its columns, and bind it to them."""
-        items = check_items(X, missing=True)
+        items = check_items(X)
         self.family.bind(items)
         pairs = check_parts(self.family.parts)
         given = columns_of(pairs, items.shape[1])
@@ -393,7 +383,7 @@ class BoundParts(Divergence):
         return list(zip(self.parts, np.split(points, self.cuts, axis=-1), strict=True))
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
-        items = check_items(X, least=least, missing=True)
+        items = check_items(X, least=least)
         pairs = zip(self.parts, self.given, strict=True)
         blocks = [part.points(items[:, own], least=least) for part, own in pairs]
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))

@@ -158,4 +158,4 @@ class Multinomial(base.Family):
         X = check_items(X, counts=True)
         prior = hyper_prior(self.concentration, CONCENTRATION_PRIOR)
         d = X.shape[1]
-        return BoundMultinomial(X, 0.0, (prior,), np.full(1, d), np.ones(d)).with_rows(X)
+        return BoundMultinomial(X, (prior,), np.full(1, d), np.ones(d))

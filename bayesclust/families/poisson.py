@@ -114,15 +114,15 @@ class PoissonDivergence(SmoothedColumns):
     def check(self, X: FloatArray) -> None:
         Poisson().check(X)
 
-    def phi_of_cells(self, cells: FloatArray) -> FloatArray:
-        return np.asarray(xlogy(cells, cells) - cells)
+    def phi(self, points: FloatArray) -> FloatArray:
+        return np.asarray((xlogy(points, points) - points).sum(axis=-1))
 
     def natural(self, centers: FloatArray) -> FloatArray:
         return np.log(centers)
 
     def at_gamma(self, points: FloatArray, gamma: float) -> BoundPoisson:
         bound = Poisson(shape=1.0)._on(points, np.arange(points.shape[1]))
-        return replace(bound, power=gamma, log_constant=0.0)
+        return replace(bound, power=gamma)
 
 
 @dataclass(frozen=True)
@@ -197,4 +197,4 @@ class Poisson(DiscreteFamily):
 
     def _on(self, X: FloatArray, kept: IntArray) -> BoundPoisson:
         mean, prior = columns.column_means(X, 1.0), (hyper_prior(self.shape, SHAPE_PRIOR),)
-        return BoundPoisson(X, 0.0, prior, kept, self, np.where(mean > 0, mean, 1.0)).with_rows(X)
+        return BoundPoisson(X, prior, kept, self, np.where(mean > 0, mean, 1.0))

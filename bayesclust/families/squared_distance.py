@@ -69,7 +69,7 @@ class KnownVarianceGaussian(base.BoundFamily):
         """Bind to points, the prior being as wide as they are: their mean, their mean variance."""
         centre = points.mean(axis=0)
         spread = float(np.square(points - centre).mean())
-        bound = cls(points, 0.0, (), gamma, centre, spread if spread > 0 else 1.0)
+        bound = cls(points, (), gamma, centre, spread if spread > 0 else 1.0)
         return replace(bound, X=bound.scaled(points), reader=bound.scaled)
 
     def scaled(self, points: FloatArray) -> FloatArray:

@@ -148,4 +148,4 @@ class Directions(Family):
         prior = (
             PRECISION if self.precision is None else HyperPrior(PRECISION.name, self.precision, 0.0)
         )
-        return BoundDirections(wrapped(check_items(X)), 0.0, (prior,))
+        return BoundDirections(wrapped(check_items(X)), (prior,))

@@ -95,7 +95,7 @@ def test_words_of_a_frame_are_columns(rng):
     est = bc.TVClust(family="mixed", **settings).fit(frame, constraints=links)
     assert bc.metrics.adjusted_rand(est.labels_, y) > 0.9
     parts = [type(part).__name__ for part in est._problem.family.parts]
-    assert parts == ["BoundFullGaussian", "BoundRecoded"]
+    assert parts == ["BoundFullGaussian", "BoundCategorical"]
     np.testing.assert_array_equal(est.predict(frame)[:5], est.labels_[:5])
     some = frame[frame["kind"] == "u"].head(5)  # the codes are those of the fit
     np.testing.assert_array_equal(est.predict(some), est.predict(frame)[some.index])

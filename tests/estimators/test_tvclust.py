@@ -146,7 +146,7 @@ fit('nuts')
 fit(family='gamma')
     ValueError: family='gamma' is not known; choose one of 'gaussian', 'gaussian_tied',
     'gaussian_diagonal', 'gaussian_spherical', 'multinomial', 'bernoulli', 'poisson',
-    'categorical', 'von_mises_fisher', 'hurdle', 'recoded', 'mixed'.
+    'categorical', 'von_mises_fisher', 'hurdle', 'mixed'.
 fit(moves=bc.Moves(restricted_scans=-2))
     ValueError: restricted_scans of Moves must be an integer from 0 to 1000; got -2.
 fit(moves=bc.Moves(fast='no'))

@@ -13,7 +13,7 @@ from scipy.special import gammaln, ive
 
 from bayesclust.families import Bernoulli, Categorical, Family, Multinomial, Poisson
 from bayesclust.families.directional import BoundVonMisesFisher
-from bayesclust.families.discrete import BoundBernoulli, BoundCategorical, BoundRecoded
+from bayesclust.families.discrete import BoundBernoulli, BoundCategorical
 from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.families.gaussian_columns import BoundDiagonalGaussian, BoundSphericalGaussian
 from bayesclust.families.gaussian_tied import BoundTiedGaussian
@@ -230,7 +230,6 @@ REFERENCES: dict[type, Reference] = {
     BoundMultinomial: Reference(draw_multinomial, multinomial),
     BoundBernoulli: Reference(draw_coded, bernoulli),
     BoundCategorical: Reference(draw_coded, categorical),
-    BoundRecoded: Reference(draw_coded, categorical),
     BoundPoisson: Reference(draw_poisson, poisson),
     BoundVonMisesFisher: Reference(draw_directional, directional),
 }

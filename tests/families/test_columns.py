@@ -1,26 +1,11 @@
-"""Kinds and steps of columns that are known, and recorded values moved within their steps."""
+"""Kinds of columns that are known."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import stats
 
 import bayesclust as bc
-from bayesclust.families import dequantize
-from bayesclust.families.columns import describe_column, describe_columns, recording_step
-
-
-@pytest.mark.parametrize(("unit", "shift"), [(1.0, -3.7), (0.01, 0.0), (1 / 3, 1e4), (2.54e5, 1e4)])
-def test_step_is_that_of_recording(rng, unit, shift):
-    x = np.unique((rng.integers(0, 5000, size=200) + shift / unit) * unit)
-    assert recording_step(x) == pytest.approx(unit, rel=1e-4)
-
-
-def test_step_is_found_where_no_gap_shows_it(rng):
-    # gaps of 2 and 3 steps
-    assert recording_step(np.cumsum([0.0, 0.2, 0.3, 0.2, 0.3, 0.3])) == pytest.approx(0.1)
-    single = np.unique(np.float32(rng.integers(0, 3000, size=150) / 100 + 70).astype(np.float64))
-    assert recording_step(single) == pytest.approx(0.01, rel=1e-3)
+from bayesclust.families.columns import describe_column, describe_columns
 
 
 def columns(rng, n=400):
@@ -66,43 +51,8 @@ def test_missing_cells_are_left_out():
     assert describe_column(np.full(3, np.nan)).kind == "constant"
 
 
-def test_values_apart_by_floating_error_are_one():
-    x = np.r_[np.full(20, 0.3), np.full(10, 0.1 + 0.2), np.full(5, 0.9)]
-    assert describe_column(x)[:2] == ("binary", 2)
-
-
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_rounded_measurements_are_fine(name):
     table = describe_columns(bc.datasets.load(name).X)
     assert set(table["kind"]) == {"continuous"}
     assert set(table["finding"]) == {"fine"}
-
-
-def test_values_are_uniform_within_their_steps(rng):
-    X = np.round(rng.normal(size=(3000, 1)) * 3) * 0.2
-    moved = (dequantize(X, seed=1) - X)[:, 0] / 0.2
-    assert stats.kstest(moved, stats.uniform(-0.5, 1).cdf).pvalue > 0.01
-    # nor do they depend on the value
-    ties = [moved[X[:, 0] == value] for value in np.unique(X) if (X[:, 0] == value).sum() >= 100]
-    assert len(ties) > 5
-    np.testing.assert_allclose([own.var() * 12 for own in ties], 1.0, atol=0.03)
-
-
-def test_values_that_are_no_measurements_stay(rng):
-    n = 300
-    table = np.column_stack(
-        [
-            np.round(rng.normal(size=n), 1),
-            np.where(rng.random(n) < 0.4, 0.0, np.round(rng.normal(9, 1, size=n), 1)),
-            rng.poisson(5, size=n),
-            rng.random(n) < 0.5,
-            rng.normal(size=n),
-        ]
-    )
-    table[3] = np.nan
-    moved = dequantize(table)
-    assert np.array_equal(np.isnan(moved), np.isnan(table))
-    changed = (moved != table) & ~np.isnan(table)
-    assert changed.sum(axis=0).tolist() == [n - 1, (table[:, 1] > 0).sum(), 0, 0, 0]
-    np.testing.assert_array_equal(moved, dequantize(table))
-    assert (dequantize(table, seed=1)[:, 0] != moved[:, 0])[np.arange(n) != 3].all()

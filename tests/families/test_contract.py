@@ -285,7 +285,7 @@ class Unfinished(BoundFamily):
 
 
 def test_a_family_without_a_normaliser_says_what_is_missing():
-    family = Unfinished(np.zeros((2, 1)), 0.0, ())
+    family = Unfinished(np.zeros((2, 1)), ())
     missing = r"^Unfinished has no compiled normaliser of Lone: write it below @implements\("
     for use in (lambda: family.new_state(1, np.zeros(0)), lambda: family.log_data([family.X], ())):
         with pytest.raises(TypeError, match=missing):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from bayesclust.families import Bernoulli, Categorical, Multinomial, Poisson, Recoded
+from bayesclust.families import Bernoulli, Categorical, Multinomial, Poisson
+from bayesclust.families.discrete import Recoded
 from tests.exactness.cases import with_holes
 from tests.families.drive import Driver
 from tests.families.reference import DATA
@@ -91,7 +92,7 @@ FURTHER = [
         Categorical,
         [[7, 0, 1], [7, 1, 2]],
         [[7, 0, 1], [7, 1, 3]],
-        "codes beyond .* column 2, row 1",
+        "values that the first .* column 2, row 1",
     ),
     (Bernoulli, [[1, 0], [1, 1]], [[1, 3]], "values other than 0 and 1 in column 1, row 0"),
     (Poisson, [[1, 0], [1, 1]], [[1, -3]], "negative counts in column 1, row 0"),

@@ -24,6 +24,7 @@ from bayesclust.families import (
     SphericalGaussian,
     get_family,
 )
+from bayesclust.families.discrete import Recoded
 from bayesclust.models import log_joint, tvclust, tvclust_marginal
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import with_holes
@@ -100,7 +101,7 @@ CASES = [(1.0, name, get_family(name)) for name in FAMILIES]
 CASES += [(0.3, "gaussian_tied", get_family("gaussian_tied")), (0.3, "mixed with holes", WITH_GAPS)]
 MORE = [
     (1.0, "mixed with holes", WITH_GAPS),
-    (1.0, "hurdle", Product([(HurdleGaussian([[0.0], [2.0, 0.0]]), [0, 1]), ("recoded", 2)])),
+    (1.0, "hurdle", Product([(HurdleGaussian([[0.0], [2.0, 0.0]]), [0, 1]), (Recoded(), 2)])),
 ]
 CASES += [pytest.param(*case, marks=pytest.mark.slow) for case in MORE]
 

@@ -118,7 +118,7 @@ OWN: dict[str, tuple[str, Any]] = {
     "losses.Loss.*.truth": ("integer labels", TRUTH),
     "posterior.CredibleBall.distance.labels": ("integer labels", TRUTH),
     **dict.fromkeys(("*.objective.labels", "*.log_joint.labels"), ("integer labels", TRUTH)),
-    **dict.fromkeys(("*describe_columns.X", "*dequantize.X"), ("items with gaps", X)),
+    "*describe_columns.X": ("items with gaps", X),
     **dict.fromkeys(("diagnose.posterior", "write_report.posterior"), ("tree", world.tree)),
     "constraint_*.posterior": ("answered", world.tree),
     "source_reliability.posterior": ("answered", world.tree),

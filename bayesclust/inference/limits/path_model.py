@@ -194,7 +194,7 @@ def path_divergence(divergence: Divergence) -> Divergence:
         known = ", ".join(DIVERGENCES)
         raise ValueError(
             f"no model at gamma is known for the divergence {type(divergence).__name__}, only for "
-            f"those of whole data by {known}: choose one of these."
+            f"{known}: choose one of these."
         )
     return divergence
 

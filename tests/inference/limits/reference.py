@@ -27,29 +27,24 @@ KINDS = {
     "poisson": "poisson",
     "bernoulli": "bernoulli",
     "categorical": "categorical",
-    "poisson with holes": "poisson",
-    "categorical with holes": "categorical",
     "product": PRODUCT,
 }
 
 
 def some_data(rng: np.random.Generator, name: str, n: int) -> np.ndarray:
-    """Data that a divergence can take, with empty cells where its name says so."""
+    """Data that a divergence can take."""
     if name in ("euclidean", "mahalanobis", "standardized"):
         X = rng.normal(size=(n, 2)) @ np.array([[1.0, 0.8], [0.0, 2.0]])
     elif name == "kl":
         X = rng.poisson(3.0, size=(n, 3)) + np.eye(3)[0]
-    elif name.startswith("poisson"):
+    elif name == "poisson":
         X = rng.poisson(rng.uniform(0.2, 8.0, size=2), size=(n, 2)).astype(float)
     elif name == "bernoulli":
         X = (rng.random((n, 4)) < 0.4).astype(float)
-    elif name.startswith("categorical"):
+    elif name == "categorical":
         X = rng.integers(0, 3, size=(n, 3)).astype(float)
     else:
         X = np.column_stack([rng.normal(size=(n, 2)), rng.integers(0, 2, n), rng.integers(0, 3, n)])
-    if name.endswith("holes"):
-        X[rng.random(X.shape) < 0.3] = np.nan
-        X[0, 0] = np.nan
     return X
 
 
@@ -57,27 +52,12 @@ def kl_terms(x: np.ndarray, m: np.ndarray) -> float:
     return float(sum(a * np.log(a / b) for a, b in zip(x, m, strict=True) if a > 0))
 
 
-def plain_distance(
-    name: str, points: np.ndarray, sizes: np.ndarray | None = None
-) -> Callable[[Any, Any], float]:
+def plain_distance(name: str, sizes: np.ndarray | None = None) -> Callable[[Any, Any], float]:
     """D between rows of points and centres; `sizes` are the numbers of codes of each column."""
-    everything = points.mean(axis=0)
-
-    def holes(x: np.ndarray, m: np.ndarray) -> float:
-        (u, w), (U, W), (all_u, all_w) = (np.split(v, 2) for v in (x, m, everything))
-        total = 0.0
-        for j in np.flatnonzero(w):
-            centre = U[j] / W[j] if W[j] > 0 else all_u[j] / all_w[j]
-            total += u[j] * np.log(u[j] / centre) - u[j] + centre
-        return total
 
     def codes(x: np.ndarray, m: np.ndarray) -> float:
-        total = 0.0
-        for block in np.split(np.arange(len(x)), np.cumsum(sizes)[:-1]):
-            if x[block].sum() > 0:
-                centre = m[block] if m[block].sum() > 0 else everything[block]
-                total += kl_terms(x[block], centre / centre.sum())
-        return total
+        blocks = np.split(np.arange(len(x)), np.cumsum(sizes)[:-1])
+        return sum(kl_terms(x[block], m[block] / m[block].sum()) for block in blocks)
 
     if name in ("euclidean", "mahalanobis", "standardized"):
         return lambda x, m: float(((x - m) ** 2).sum())
@@ -87,11 +67,9 @@ def plain_distance(
         return lambda x, m: float((x * np.log(x / m) - x + m).sum())
     if name == "bernoulli":
         return lambda x, m: float((x * np.log(x / m) + (1 - x) * np.log((1 - x) / (1 - m))).sum())
-    if name == "poisson with holes":
-        return holes
-    if name.startswith("categorical"):
+    if name == "categorical":
         return codes
-    bernoulli = plain_distance("bernoulli", points)
+    bernoulli = plain_distance("bernoulli")
     return lambda x, m: float(
         ((x[:2] - m[:2]) ** 2).sum() + bernoulli(x[2:3], m[2:3]) + kl_terms(x[3:], m[3:])
     )
@@ -144,7 +122,6 @@ def random_case(
     divergence = as_divergence(KINDS[name]).bind(X)
     points, k = divergence.points(X), min(n, 4)
     penalty = float(penalties(points, divergence, k)[rng.integers(k)] * rng.uniform(0.5, 2.0))
-    # few items may be alike but for their holes
     mean = float(divergence.between(points, points.mean(axis=0, keepdims=True)).mean())
     penalty = max(penalty, 0.1 * mean, 1e-3)
     m = int(rng.integers(2 if triplets else 0, n + 3))
@@ -175,7 +152,7 @@ def random_case(
     graph, xi = pose_answers(confidence, views, n)
     share = float(rng.choice(SHARES)) if several else 0.0
     problem = Problem.of(points, divergence, graph, penalty, several, share * penalty)
-    distance = plain_distance(name, points, getattr(divergence, "sizes", None))
+    distance = plain_distance(name, getattr(divergence, "sizes", None))
     return Case(problem, xi, distance, answers, views, confidence)
 
 

@@ -117,7 +117,7 @@ ON = [(False, "merge"), (False, "refine"), *((True, move) for move in MOVES)]
 
 
 @kinds
-@pytest.mark.parametrize("name", ["euclidean", "poisson", "categorical with holes"])
+@pytest.mark.parametrize("name", ["euclidean", "poisson", "categorical"])
 @pytest.mark.parametrize(("several", "move"), ON)
 def test_no_move_raises_the_objective(rng, name, triplets, several, move):
     lowered = 0
