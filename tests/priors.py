@@ -17,7 +17,6 @@ FIXED = {
     "Pitman-Yor without discount": PitmanYor(0.0, 0.7),
     "finite mixtures": MixtureOfFiniteMixtures(),
     "finite mixtures, geometric": MixtureOfFiniteMixtures(0.4, ("geometric", 0.1)),
-    "finite mixtures, two or four": MixtureOfFiniteMixtures(0.4, [0, 0.2, 0, 0.8]),
     "known number": KnownK(3, 0.6),
     "of one's own": UniformNumber(4, 0.5),
 }

@@ -323,7 +323,6 @@ class BoundFamily(ABC):
     reader: Callable[[Any], FloatArray] | None = field(default=None, kw_only=True)
 
     takes_missing: ClassVar[bool] = False  # whether missing cells (NaN) are left out
-    takes_power: ClassVar[bool] = True  # whether it can be coarsened
     State: ClassVar[Any] = Clusters
     Prior: ClassVar[Any] = None
     n_arrays: ClassVar[int] = 2  # in statistics, and in terms
@@ -490,19 +489,12 @@ class BoundFamily(ABC):
 
     def coarsened(self, power: float) -> Self:
         """Every item's likelihood raised to a power in (0, 1] (Miller and Dunson 2019, Sec. 3)."""
-        if power == 1:
-            return self
-        if not self.takes_power or self.reader is not None:
-            raise ValueError(
-                f"power={power!r} is for families that can be coarsened; got "
-                f"{type(self).__name__.removeprefix('Bound')}: leave power=1."
-            )
-        return replace(self, power=power)
+        return self if power == 1 else replace(self, power=power)
 
     def for_prediction(self) -> Self:
         """The same clusters with the predictive density of a whole item, whatever the power."""
-        whole = not self.takes_power or self.reader is not None
-        return self if whole else replace(self, predictive_power=1.0)
+        # at a gamma, items weigh as much as they do in the limit
+        return self if self.reader is not None else replace(self, predictive_power=1.0)
 
     @property
     def powers(self) -> FloatArray:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from abc import ABC
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
@@ -360,31 +360,25 @@ class Bernoulli(DiscreteFamily):
         return BoundBernoulli(X, (prior,), kept, self, np.full(len(kept), 2), shares)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CategoricalDivergence(Divergence):
-    """D(x, m) = sum_j KL(x_j | m_j) over columns of codes."""
+    """D(x, m) = sum_j KL(x_j | m_j); points hold a distribution over codes for each column."""
 
+    sizes: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # once bound
     name = "categorical"
 
-    def bind(self, X: Any) -> SizedCategorical:
+    def bind(self, X: Any) -> Divergence:
         items = check_items(X)
         Categorical().check(items)
-        return SizedCategorical(items.max(axis=0).astype(np.int64) + 1)
-
-
-@dataclass(frozen=True, eq=False)
-class SizedCategorical(Divergence):
-    """`CategoricalDivergence` with its numbers of codes; points hold a distribution a column."""
-
-    sizes: IntArray
-    name = "categorical"
+        return CategoricalDivergence(items.max(axis=0).astype(np.int64) + 1)
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
+        if len(self.sizes) == 0:
+            return super().points(X)
         items = codes(check_items(X, least=least), tuple(map(np.arange, self.sizes)))
-        pairs = zip(items.T[..., None], self.sizes, strict=True)
         blocks = [
             ((column == np.arange(size)) + SMOOTHING) / (1.0 + size * SMOOTHING)
-            for column, size in pairs
+            for column, size in zip(items.T[..., None], self.sizes, strict=True)
         ]
         return np.ascontiguousarray(np.concatenate(blocks, axis=1))
 

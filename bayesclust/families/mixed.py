@@ -118,13 +118,7 @@ class BoundProduct(base.BoundFamily):
 
     takes_missing = True
 
-    @property
-    def takes_power(self) -> bool:  # type: ignore[override]
-        return all(part.takes_power for part in self.parts)
-
     def coarsened(self, power: float) -> Self:
-        if power == 1 or not self.takes_power:
-            return super().coarsened(power)
         return replace(self, parts=tuple(p.coarsened(power) for p in self.parts), power=power)
 
     def for_prediction(self) -> Self:

@@ -62,8 +62,6 @@ class KnownVarianceGaussian(base.BoundFamily):
     centre: FloatArray
     variance: float  # rho^2
 
-    takes_power = False
-
     @classmethod
     def at(cls, points: FloatArray, gamma: float) -> KnownVarianceGaussian:
         """Bind to points, the prior being as wide as they are: their mean, their mean variance."""
@@ -117,9 +115,6 @@ class SquaredEuclidean(Divergence):
 
     def natural(self, centers: FloatArray) -> FloatArray:
         return centers
-
-    def offset(self, centers: FloatArray) -> FloatArray:
-        return np.zeros(len(centers))
 
     def between(self, points: FloatArray, centers: FloatArray) -> FloatArray:
         columns = [np.square(points - center).sum(axis=1) for center in centers]

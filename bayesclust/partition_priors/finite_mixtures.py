@@ -88,16 +88,15 @@ class MixtureOfFiniteMixtures(_Finite):
     ----------
     gamma : float or (shape, rate), default 1.0
         Parameter of the weights' Dirichlet distribution, or its Gamma prior.
-    n_components : ("poisson", mean), ("geometric", p) or sequence of float
-        Distribution of the number of components t: t - 1 is Poisson, by default of mean 1; t is
-        geometric on 1, 2, ...; or probabilities of these.
+    n_components : ("poisson", mean) or ("geometric", p), default ("poisson", 1.0)
+        Distribution of the number of components t: t - 1 is Poisson, or t geometric on 1, 2, ....
 
     Examples
     --------
     >>> from bayesclust.partition_priors import MixtureOfFiniteMixtures
-    >>> prior = MixtureOfFiniteMixtures(n_components=[0.0, 1.0])  # two components for sure
+    >>> prior = MixtureOfFiniteMixtures(n_components=("geometric", 0.5))
     >>> round(float(np.exp(prior.log_prob(np.array([2]), prior.initial()))), 6)
-    0.666667
+    0.772589
     """
 
     gamma: Any = 1.0
@@ -106,37 +105,21 @@ class MixtureOfFiniteMixtures(_Finite):
     def __post_init__(self) -> None:
         super().__post_init__()
         given = tuple(self.n_components) if np.iterable(self.n_components) else ()
-        object.__setattr__(self, "n_components", given)
-        if len(given) == 2 and isinstance(given[0], str):
-            check_choice(given[0], "n_components", ("poisson", "geometric"))
-            Parameter.parse(given[1], "n_components", unit=given[0] == "geometric")
-            return
-        numbers = all(isinstance(one, int | float) for one in given)
-        shares = np.array(given if numbers else (), dtype=np.float64)
-        if not (0 < shares.sum() < np.inf and (shares >= 0).all()):
+        if len(given) != 2:
             raise ValueError(
                 f"n_components={shown(self.n_components)} is no distribution: pass ('poisson', "
-                "mean), ('geometric', p) or the probabilities of 1, 2, ... components."
+                "mean) or ('geometric', p)."
             )
-
-    @property
-    def most_clusters(self) -> int | None:  # type: ignore[override]
-        """The largest possible number of clusters."""
-        if isinstance(self.n_components[0], str):
-            return None
-        return int(np.flatnonzero(self.n_components)[-1]) + 1
+        check_choice(given[0], "n_components", ("poisson", "geometric"))
+        Parameter.parse(given[1], "n_components", unit=given[0] == "geometric")
+        object.__setattr__(self, "n_components", given)
 
     def log_pmf(self, t: Any) -> Any:
         """log p(t), t = 1, 2, ...."""
-        kind = self.n_components[0]
+        kind, value = self.n_components
         if kind == "poisson":
-            return (t - 1) * np.log(self.n_components[1]) - self.n_components[1] - gammaln(t)
-        if kind == "geometric":
-            return np.log(self.n_components[1]) + (t - 1) * np.log1p(-self.n_components[1])
-        shares = np.array(self.n_components, dtype=np.float64)
-        known = np.where(t <= len(shares), shares[np.minimum(t, len(shares)) - 1], 0.0)
-        with np.errstate(divide="ignore"):
-            return np.log(known / shares.sum())
+            return (t - 1) * np.log(value) - value - gammaln(t)
+        return np.log(value) + (t - 1) * np.log1p(-value)
 
     def log_v(self, n: Any, number: Any, values: Values) -> Any:
         n, number = np.broadcast_arrays(n, number)
