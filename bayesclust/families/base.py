@@ -302,9 +302,7 @@ def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
     if value == "learn":
         return default
     if isinstance(value, str) or not 0 < float(value) < np.inf:
-        raise ValueError(
-            f"{short}={value!r} is neither 'learn' nor a positive number; give {kinds}."
-        )
+        raise ValueError(f"{short}={value!r} is none of these: give {kinds}.")
     return HyperPrior(default.name, float(value), 0.0)
 
 
@@ -574,11 +572,6 @@ def hard_statistics(family: BoundFamily, z: IntArray, number: int) -> Terms:
         own = tuple(row[items] for row in rows)
         parts.append(family.statistics(np, own, np.ones((len(items), 1))))
     return family.weighted(tuple(map(np.concatenate, zip(*parts, strict=True))))
-
-
-def tables(slots: int, d: int, *names: str) -> dict[str, FloatArray]:
-    """Fields of a state with one number for each slot and column."""
-    return {name: np.zeros((slots, d)) for name in names}
 
 
 def gammas(

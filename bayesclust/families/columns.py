@@ -245,18 +245,13 @@ def sparse(flags: BoolArray) -> dict[str, IntArray]:
     return {"start": start.astype(np.int64), "column": column.astype(np.int64)}
 
 
-class StandardColumns(NamedTuple):
-    """Informative columns, centred and divided by their standard deviation."""
+def standard_columns(
+    X: FloatArray, *, common_unit: bool = False
+) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray]:
+    """Columns that vary in units of their cells' standard deviations, or of the root mean variance.
 
-    X: FloatArray
-    centre: FloatArray
-    unit: FloatArray
-    floor: FloatArray  # variance of rounding
-    kept: IntArray
-
-
-def standard_columns(X: FloatArray, *, common_unit: bool = False) -> StandardColumns:
-    """Standardise by the cells seen, or divide all by the root mean variance; one column stays."""
+    (X, centre, unit, which columns, variance of rounding); one column stays.
+    """
     # a column without any value is constant
     cells = np.where(np.isnan(X).all(axis=0), 0.0, X)
     largest = np.nanmax(np.abs(cells), axis=0)
@@ -278,4 +273,4 @@ def standard_columns(X: FloatArray, *, common_unit: bool = False) -> StandardCol
     # the resolution of a column: the median distance of neighbouring values, 0 if it is constant
     gaps = [np.diff(np.unique(x[~np.isnan(x)])) for x in Z.T]
     floor = np.array([np.median(own) if len(own) else 0.0 for own in gaps]) ** 2 / 12
-    return StandardColumns(Z, centre * scale, spread * scale, floor, kept)
+    return Z, centre * scale, spread * scale, kept, floor

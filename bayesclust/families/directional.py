@@ -179,8 +179,7 @@ class BoundVonMisesFisher(base.BoundFamily):
 
 @cache
 def _distribution() -> Any:
-    jnp, _, dist = numpyro_modules()
-    import jax
+    _, _, dist = numpyro_modules()
 
     class VonMisesFisher(dist.Distribution):  # type: ignore[misc,name-defined]
         pytree_data_fields = ("mean_direction", "kappa", "log_norm")
@@ -192,18 +191,6 @@ def _distribution() -> Any:
 
         def log_prob(self, value: Any) -> Any:
             return self.kappa * (self.mean_direction * value).sum(axis=-1) - self.log_norm
-
-        def sample(self, key: Any, sample_shape: tuple[int, ...] = ()) -> Any:
-            mean = jnp.broadcast_to(self.mean_direction, self.shape(sample_shape))
-
-            def draw(seed: Any, mean: Any, kappa: Any) -> Any:
-                rng = np.random.default_rng(np.asarray(seed))
-                whole = np.broadcast_to(np.asarray(kappa, float), mean.shape[:-1])
-                return draw_directions(np.asarray(mean, float), whole, rng).astype(mean.dtype)
-
-            shape: Any = jax.ShapeDtypeStruct(mean.shape, mean.dtype)  # type: ignore[no-untyped-call]
-            seed = jax.random.bits(key, (4,))
-            return jax.pure_callback(draw, shape, seed, mean, self.kappa, vmap_method="sequential")
 
     return VonMisesFisher
 

@@ -26,13 +26,11 @@ the quadratic form is larger by d / kappa_n, and
 
     E log |Sigma^-1| = sum_j psi((nu_n - j) / 2) + d log 2 - log |Psi_n|,    j = 0, ..., d - 1.
 
-All Gaussian families have three hyper-parameters, in units of each column's standard deviation:
-``base_scale`` (psi), the expected within-cluster variance as a share of the column's;
-``base_strength`` (nu0 - d - 1), how many observations that is worth; and ``base_mean_precision``
-(kappa0), the precision of a cluster's mean relative to that of an item. The scale is learned.
-Where items share a value, a learned strength runs to its least value; a learned kappa0 grows to
-admit clusters of a few outliers. Against spikes, too, the expected variance has a floor, r^2 / 12
-for a column recorded to a resolution r, and the priors of what is learned are cut off below.
+All Gaussian families have the three hyper-parameters of `FullGaussian`, in units of each column's
+standard deviation. Where items share a value, a learned strength runs to its least value; a learned
+kappa0 grows to admit clusters of a few outliers. Against spikes, too, the expected variance has a
+floor, r^2 / 12 for a column recorded to a resolution r, and the priors of what is learned are cut
+off below.
 """
 
 from __future__ import annotations
@@ -64,8 +62,6 @@ PRIORS = (
 )
 STRENGTH = 15.0
 MEAN_PRECISION = 0.05
-NARROW, FEW = 8, 500
-"""Columns, and numbers in all, up to which sums of products beat a matrix product (measured)."""
 LEAST_VARIANCE = 1e-10
 """Share of the largest variance below which a direction is rounding."""
 
@@ -102,11 +98,11 @@ class GaussianFamily(base.Family):
 
     def bind(self, X: FloatArray) -> BoundColumns:
         """Standardise the columns and fill in the prior."""
-        own = standard_columns(X, common_unit=self.common_unit)
+        X, *coordinates, floor = standard_columns(X, common_unit=self.common_unit)
         given = self.scale, self.strength, self.mean_precision
         priors = tuple(map(hyper_prior, given, PRIORS))
-        floor = own.floor.mean(keepdims=True) if self.common_unit else own.floor
-        return self.bound_type(own.X, priors, own.centre, own.unit, own.kept, floor)
+        floor = floor.mean(keepdims=True) if self.common_unit else floor
+        return self.bound_type(X, priors, *coordinates, floor)
 
 
 # Positive definite matrices by plain loops, which compile in a fraction of the time of LAPACK's
@@ -316,20 +312,10 @@ def by_rank(state: FullState, k: int, items: IntArray) -> float:
     return float(log_level(state, state.count[k] + m, state.logdet[k] + factorise(forms)))
 
 
-@device(fastmath=FAST)
-def _write_outer(X: FloatArray, items: IntArray, outer: FloatArray) -> None:
-    rows = np.zeros((len(items), X.shape[1]))
-    for i in range(len(items)):
-        for a in range(X.shape[1]):
-            rows[i, a] = X[items[i], a]
-    np.dot(rows.T, rows, outer)
-
-
 @base.implements(base.set_items, FullState)
 def _set_items(state, items, k):  # type: ignore[no-untyped-def]
     X, total, outer = state.X, state.total[k], state.outer[k]
     d = X.shape[1]
-    few = d <= NARROW or d * len(items) < FEW
     state.count[k] = len(items)
     for a in range(d):
         total[a] = 0.0
@@ -339,11 +325,8 @@ def _set_items(state, items, k):  # type: ignore[no-untyped-def]
         for a in range(d):
             x = X[i, a]
             total[a] += x
-            if few:
-                for b in range(d):
-                    outer[a, b] += x * X[i, b]
-    if not few:
-        _write_outer(X, items, outer)
+            for b in range(d):
+                outer[a, b] += x * X[i, b]
 
 
 @base.implements(base.derive, FullState)
@@ -544,9 +527,9 @@ class Whitened(SquaredEuclidean):
 
 def units(X: FloatArray, *, common: bool = False) -> tuple[FloatArray, FloatArray]:
     """Centre and standard deviation of every column, 1 if constant; or one unit for all."""
-    columns = standard_columns(X, common_unit=common)
+    _, own_centre, own_unit, kept, _ = standard_columns(X, common_unit=common)
     centre, unit = X.mean(axis=0), np.ones(X.shape[1])
-    centre[columns.kept], unit[columns.kept] = columns.centre, columns.unit
+    centre[kept], unit[kept] = own_centre, own_unit
     return centre, unit
 
 

@@ -263,8 +263,9 @@ class BoundDiagonalGaussian(BoundColumns):
         return np.nan_to_num(self.X)
 
     def caches(self, slots: int) -> Mapping[str, Any]:
-        table = base.tables(slots, self.X.shape[1], "mean", "width", "height", "exponent")
-        return {"X": self.X} | sparse(~np.isnan(self.X)) | table
+        shape, names = (slots, self.X.shape[1]), ("mean", "width", "height", "exponent")
+        tables = {name: np.zeros(shape) for name in names}
+        return {"X": self.X} | sparse(~np.isnan(self.X)) | tables
 
 
 @dataclass(frozen=True)
@@ -326,16 +327,13 @@ class SphericalGaussian(GaussianFamily):
     """Gaussian clusters with one variance for all columns.
 
     The unit of a column matters, unlike elsewhere: give columns those in which clusters are round.
+    Constant columns are left out.
 
     Parameters
     ----------
     scale, strength, mean_precision : float, HyperPrior or "learn", default "learn", 15 and 0.05
         As in `FullGaussian`, the scale being a share of the columns' mean variance, and the
         strength 2 a0 - 2.
-
-    Notes
-    -----
-    Columns are centred and divided by one unit. Constant columns are left out.
 
     Examples
     --------

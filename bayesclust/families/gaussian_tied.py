@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln, multigammaln
+from scipy.special import gammaln
 
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.families import base
@@ -79,12 +79,11 @@ class BoundTiedGaussian(BoundFullGaussian):
 
     def log_shared_prior(self, hyper: FloatArray) -> float:
         """Log density of the inverse of W, a Wishart matrix."""
+        from scipy.stats import wishart
+
         _, nu0, psi0 = self.parameters(hyper)
-        covariance, d = self.covariance(hyper), len(psi0)
-        value = 0.5 * nu0 * (np.linalg.slogdet(psi0)[1] - d * math.log(2))
-        value -= multigammaln(nu0 / 2, d)
-        value -= 0.5 * (nu0 - d - 1) * np.linalg.slogdet(covariance)[1]
-        return float(value - 0.5 * np.trace(np.linalg.solve(covariance, psi0)))
+        inverse = np.linalg.inv(self.covariance(hyper))
+        return float(wishart.logpdf(inverse, nu0, np.linalg.inv(psi0)))
 
     def shared_sites(self, hyper: list[Any]) -> list[Any]:
         """Site "within_covariance", W in our coordinates, behind the others."""

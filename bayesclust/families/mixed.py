@@ -339,44 +339,38 @@ def _bind_part(family: base.Family, block: FloatArray, columns: IntArray) -> bas
         return family.bind(np.ascontiguousarray(block))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PartsDivergence(Divergence):
     """The sum of the divergences of a product's parts, in nats or standard deviations."""
 
     family: Product
+    parts: tuple[Divergence, ...] = ()  # once bound
+    given: tuple[IntArray, ...] = ()  # the columns of each
+    cuts: tuple[int, ...] = ()  # where all points but the first's begin
     name = "product"
 
-    def bind(self, X: Any) -> BoundParts:
+    def bind(self, X: Any) -> PartsDivergence:
         """Check that every part can take its columns, and bind it to them."""
         items = check_items(X)
         self.family.bind(items)
         pairs = check_parts(self.family.parts)
         given = columns_of(pairs, items.shape[1])
-        blocks = [items[:, own] for own in given]
-        limits = []
-        for family, _ in pairs:
+        parts = []
+        for (family, _), own in zip(pairs, given, strict=True):
             # alone, spherical clusters have the unit of the data; beside others they need their own
             spherical = isinstance(family, SphericalGaussian)
-            limits.append(Standardized(common_unit=True) if spherical else family.limit())
-        parts = [limit.bind(block) for limit, block in zip(limits, blocks, strict=True)]
-        points = [part.points(block) for part, block in zip(parts, blocks, strict=True)]
-        cuts = tuple(np.cumsum([own.shape[1] for own in points])[:-1].tolist())
-        return BoundParts(tuple(parts), given, cuts)
-
-
-@dataclass(frozen=True, eq=False)
-class BoundParts(Divergence):
-    """Divergences side by side, with their columns, and where all points but the first's begin."""
-
-    parts: tuple[Divergence, ...]
-    given: tuple[IntArray, ...]
-    cuts: tuple[int, ...]
-    name = "product"
+            limit = Standardized(common_unit=True) if spherical else family.limit()
+            parts.append(limit.bind(items[:, own]))
+        wide = [part.points(items[:, own]).shape[1] for part, own in zip(parts, given, strict=True)]
+        cuts = tuple(np.cumsum(wide)[:-1].tolist())
+        return replace(self, parts=tuple(parts), given=given, cuts=cuts)
 
     def _pairs(self, points: FloatArray) -> list[tuple[Divergence, FloatArray]]:
         return list(zip(self.parts, np.split(points, self.cuts, axis=-1), strict=True))
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
+        if not self.parts:
+            return super().points(X)
         items = check_items(X, least=least)
         pairs = zip(self.parts, self.given, strict=True)
         blocks = [part.points(items[:, own], least=least) for part, own in pairs]

@@ -126,12 +126,9 @@ class BoundMultinomial(BoundDirichlet):
         """Square roots of the shares: Euclidean distance is then Hellinger's."""
         return np.sqrt(self.X / self.X.sum(axis=1, keepdims=True))
 
-    def new_state(self, capacity: int, hyper: FloatArray) -> MultinomialState:
-        state: MultinomialState = super().new_state(capacity, hyper)
-        return state._replace(total=np.zeros((capacity + 1, self.X.shape[1] + 1)))
-
     def caches(self, slots: int) -> Mapping[str, Any]:
-        return {"X": self.X, "size": self.X.sum(axis=1)} | sparse(self.X > 0)
+        total = np.zeros((slots, self.X.shape[1] + 1))
+        return {"X": self.X, "size": self.X.sum(axis=1), "total": total} | sparse(self.X > 0)
 
 
 @dataclass(frozen=True)

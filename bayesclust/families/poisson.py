@@ -167,8 +167,8 @@ class BoundPoisson(BoundDiscrete):
     def caches(self, slots: int) -> Mapping[str, Any]:
         X = np.where(np.isnan(self.X), -1.0, self.powers[1] * self.X)
         large = (X.max(axis=0) > SMALL) | (np.floor(X) != X).any(axis=0)
-        own = {"X": X, "large": large, "zeros": np.zeros(slots)} | columns.sparse(X != 0)
-        return own | base.tables(slots, X.shape[1], "slope", "zero", "log_gamma")
+        tables = {name: np.zeros((slots, X.shape[1])) for name in ("slope", "zero", "log_gamma")}
+        return tables | {"X": X, "large": large, "zeros": np.zeros(slots)} | columns.sparse(X != 0)
 
 
 @dataclass(frozen=True)
