@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from bayesclust.checks import shown
@@ -46,7 +47,7 @@ def as_divergence(divergence: Any) -> Divergence:
         return divergence
     if isinstance(divergence, Family):
         return divergence.limit()
-    known: dict[str, Any] = {
+    known: dict[str, Callable[[], Divergence]] = {
         **DIVERGENCES,
         **{name: kind().limit for name, kind in FAMILIES.items() if kind.divergence},
     }
@@ -56,8 +57,7 @@ def as_divergence(divergence: Any) -> Divergence:
         raise error(
             f"divergence must be one of {names}, a family or a Divergence; got {shown(divergence)}."
         )
-    limit: Divergence = known[divergence]()
-    return limit
+    return known[divergence]()
 
 
 __all__ = [

@@ -302,7 +302,7 @@ def hyper_prior(value: object, default: HyperPrior) -> HyperPrior:
     if value == "learn":
         return default
     if isinstance(value, str) or not 0 < float(value) < np.inf:
-        raise ValueError(f"{short}={value!r} is none of these: give {kinds}.")
+        raise ValueError(f"{short}={value!r} is none of these; give {kinds}.")
     return HyperPrior(default.name, float(value), 0.0)
 
 
@@ -400,12 +400,9 @@ class BoundFamily(ABC):
     def _compiled_prior(self, hyper: FloatArray) -> Any:
         """The prior, refused where no log L is compiled for its type."""
         prior = self.prior(hyper)
-        name = type(prior).__name__
         if type(prior) not in log_normaliser.versions:  # type: ignore[attr-defined]
-            raise TypeError(
-                f"{type(self).__name__} has no compiled normaliser of {name}: "
-                f"write it below @implements(log_normaliser, {name})."
-            )
+            name = type(prior).__name__
+            raise TypeError(f"{name} has no normaliser: write @implements(log_normaliser, {name}).")
         return prior
 
     # What all clusters share beside the hyper-parameters, as `TiedGaussian`'s covariance.

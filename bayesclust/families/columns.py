@@ -33,7 +33,6 @@ LARGE_SHARE = 0.3
 ENOUGH_TIES = 15  # what the base measure of the Gaussian families is worth
 MOST_ATOMS = 5
 
-
 Words = dict[int, list[str]]
 """The words of columns, by their positions."""
 
@@ -131,10 +130,6 @@ def describe_columns(X: Any) -> pd.DataFrame:
     ------
     TypeError, ValueError
         If X is no table of real numbers and words.
-
-    See Also
-    --------
-    bayesclust.families.Mixed : the families of the columns put together.
 
     Examples
     --------

@@ -254,9 +254,6 @@ class BoundCoded(BoundDirichlet, BoundDiscrete):
         np.put_along_axis(table, code, 1.0, axis=1)
         return (np.ascontiguousarray(table[:, :F]),)
 
-    def log_base(self, rows: FloatArray) -> FloatArray:
-        return np.zeros(len(rows))
-
     def caches(self, slots: int) -> Mapping[str, Any]:
         code, first = self.numbered(self.X), self.first
         d, F = len(self.sizes), int(first[-1])

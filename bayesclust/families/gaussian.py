@@ -98,11 +98,11 @@ class GaussianFamily(base.Family):
 
     def bind(self, X: FloatArray) -> BoundColumns:
         """Standardise the columns and fill in the prior."""
-        X, *coordinates, floor = standard_columns(X, common_unit=self.common_unit)
+        X, centre, unit, kept, floor = standard_columns(X, common_unit=self.common_unit)
         given = self.scale, self.strength, self.mean_precision
         priors = tuple(map(hyper_prior, given, PRIORS))
         floor = floor.mean(keepdims=True) if self.common_unit else floor
-        return self.bound_type(X, priors, *coordinates, floor)
+        return self.bound_type(X, priors, centre, unit, kept, floor)
 
 
 # Positive definite matrices by plain loops, which compile in a fraction of the time of LAPACK's

@@ -322,21 +322,17 @@ def bind_parts(pairs: Pairs, X: FloatArray) -> BoundProduct:
             indicators = np.concatenate([np.arange(first[j], first[j + 1]) for j in columns])
             factors = list(family.factors(wide, columns, indicators))
         for factor, own, name in factors:
-            part = _bind_part(factor, wide[:, own], own)
+            block = np.ascontiguousarray(wide[:, own])
+            if not factor.takes_missing:
+                remedy = f"{type(factor).__name__} takes none: give these columns another family or"
+                refuse_cells(np.isnan(block), "missing values", f"{remedy} fill in values", own)
+            with column_context(own):
+                part = factor.bind(block)
             parts.append(part)
             taken.append(own)
             priors += [replace(prior, name=name or prior.name) for prior in part.hyper_priors]
     whole = np.concatenate([part.X for part in parts], axis=1)
     return BoundProduct(whole, unique_names(priors), tuple(parts), tuple(taken), tuple(atoms))
-
-
-def _bind_part(family: base.Family, block: FloatArray, columns: IntArray) -> base.BoundFamily:
-    if not family.takes_missing:
-        which = f"{type(family).__name__} takes none"
-        remedy = f"{which}: give these columns another family or fill in values"
-        refuse_cells(np.isnan(block), "missing values", remedy, columns)
-    with column_context(columns):
-        return family.bind(np.ascontiguousarray(block))
 
 
 @dataclass(frozen=True, eq=False)

@@ -274,11 +274,9 @@ def _number_table(
 ) -> FloatArray:
     """log V(n, K + 1) / V(n, K) for K = 0..most, -inf where either is impossible."""
     log_v: FloatArray = prior.log_v(n, np.arange(most + 2), dict(values)) + np.zeros(most + 2)
-    possible = np.isfinite(log_v)
-    log_v[~possible] = 0.0
-    log_ratio = np.diff(log_v)
-    log_ratio[~(possible[1:] & possible[:-1])] = -np.inf
-    return log_ratio
+    with np.errstate(invalid="ignore"):
+        log_ratio = np.diff(log_v)
+    return np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
 
 
 def _reach(one: Parameter) -> tuple[float, float]:
@@ -294,13 +292,9 @@ def _slice(log_density: Any, t: float, rng: Generator, width: float = 1.0) -> fl
     level = log_density(t) - rng.standard_exponential()
     low = t - width * rng.random()
     high = low + width
-    for _ in range(60):
-        if log_density(low) <= level:
-            break
+    while low > t - 60 * width and log_density(low) > level:
         low -= width
-    for _ in range(60):
-        if log_density(high) <= level:
-            break
+    while high < t + 60 * width and log_density(high) > level:
         high += width
     while True:
         new = low + (high - low) * rng.random()
