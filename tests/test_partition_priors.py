@@ -176,7 +176,7 @@ class Renamed(UniformNumber):
 
 @pytest.mark.parametrize("name", ["z", "n_clusters", "p", "base_scale"])
 def test_a_parameter_named_as_another_variable_is_refused(name):
-    with pytest.raises(ValueError, match=f"a Renamed with a parameter '{name}', a name that"):
+    with pytest.raises(ValueError, match=rf"parameters \['{name}'\], names that the posterior"):
         replace(problem("gaussian", n=6, seed=1), partition_prior=Renamed(4, name=name))
 
 
