@@ -128,7 +128,7 @@ def cluster_profiles(
     columns["difference"] = _differences(mean, variance, size)
     order = sorted(range(len(quantities)), key=lambda at: quantities[at][0])
     names = _names(estimator, [quantities[at] for at in order])
-    index = pd.MultiIndex.from_product([clusters, names], names=["cluster", "feature"])
+    index = pd.MultiIndex.from_product([clusters.tolist(), names], names=["cluster", "feature"])
     table = pd.DataFrame({key: own[:, order].ravel() for key, own in columns.items()}, index=index)
     table.attrs["prob"] = prob
     return table

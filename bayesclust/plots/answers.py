@@ -81,7 +81,10 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     wrong = None
     if flipped is not None:
         hint = "pass one truth value for each answer"
-        wrong = check_array(flipped, "flipped", value.shape, "bi", hint).astype(np.bool_)
+        given = check_array(flipped, "flipped", value.shape, "", hint)
+        if not np.isin(given, (0, 1)).all():
+            raise ValueError(f"flipped holds other than truth values: {hint}.")
+        wrong = given.astype(np.bool_)
     rows = _rows(posterior, table)
     ax = style.axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
     ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)

@@ -68,8 +68,8 @@ def limit_path(
     """
     from matplotlib.ticker import MaxNLocator
 
-    if "vi_within" not in getattr(path, "data_vars", ()):
-        raise TypeError(f"path must come from bayesclust.limit_path; got {kind_of(path)}.")
+    if "vi_within" not in getattr(path, "data_vars", ()) or not path.sizes["gamma"]:
+        raise TypeError(f"path must have gammas of bayesclust.limit_path; got {kind_of(path)}.")
     gamma = path["gamma"].to_numpy()
     panels = panels_or_new(axes, 6, "the panels of a path", 2, (9.5, 8.6), sharex=True)
     for ax, (name, title, unit) in zip(panels, PANELS, strict=False):

@@ -189,7 +189,7 @@ def _partitions(estimates: ArrayLike, draws: ArrayLike) -> tuple[Labels, Labels]
     partitions = as_partitions(draws)
     if candidates.shape[1] != partitions.shape[1]:
         raise ValueError(
-            f"the estimate is of {candidates.shape[1]} items and the truth of "
+            f"the estimate is of {candidates.shape[1]} items and the draws of the truth of "
             f"{partitions.shape[1]}: pass partitions of the same items."
         )
     return candidates, partitions

@@ -132,7 +132,10 @@ def to_datatree(
     constraints = each_is(constraints, (Constraints, StoredConstraints), "constraints")
     for view in constraints:
         if view.n_items != z.shape[2]:
-            raise ValueError(f"{view.name!r} are on {view.n_items} items, but z has {z.shape[2]}.")
+            raise ValueError(
+                f"the constraints {view.name!r} are on {view.n_items} items, but z has "
+                f"{z.shape[2]}."
+            )
     answers = to_dataset(constraints)
     if answers.data_vars:
         groups["constant_data"] = answers

@@ -26,7 +26,7 @@ plots.ranks(posterior, "speed")
     ValueError: names must be some of n_clusters, entropy, largest_cluster, rand_to_reference,
     log_joint, concentration, p[0], p[1], q[0], q[1], noise[0], base_scale; got 'speed'.
 plots.limit_path({})
-    TypeError: path must come from bayesclust.limit_path; got a dict.
+    TypeError: path must have gammas of bayesclust.limit_path; got a dict.
 plots.partitions([[0, 1]])
     ValueError: this posterior has no data to place its items in the plane: pass X.
 plots.partitions(posterior, axes=[None])

@@ -36,8 +36,8 @@ with_names(to_datatree(Z), items=list("abad"))
 with_names(drawn, sources={"links": ["ann"]})
     ValueError: there are 1 names for 2 links_sources: pass one for each.
 expected_losses(VI(), [[0, 0, 1]], [[0, 1]])
-    ValueError: the estimate is of 3 items and the truth of 2: pass partitions of the same
-    items.
+    ValueError: the estimate is of 3 items and the draws of the truth of 2: pass partitions of
+    the same items.
 bc.credible_ball(z, loss=bc.losses.VI(a=0.5))
     ValueError: a credible ball needs a distance between partitions, and VI(a=0.5) is none: take
     VI() or another loss with a=1.
