@@ -206,7 +206,7 @@ ONLY = {
     "models.dcrc_log_joint": ("W", "z", "X"),
     "models.WeightPrior": ("precision",),
     "models.dcrc": ("X", "n_clusters", "constraints"),
-    "limit_path": ("X", "gammas", "limit", "sampler", "level", "num_samples", "n_jobs"),
+    "limit_path": ("X", "gammas", "limit", "sampler", "num_samples", "n_jobs"),
 }
 """Entries of which some arguments are in the table, the others being parts of one."""
 SLOW = ["DCRC.fit", "TVClust.fit", "[A-Z]*Means", "DCRC", "TVClust", "MinimalModification"]
