@@ -121,7 +121,7 @@ METHODS = {
     ),
     "dcrc-rbf": _variant("DCRC, RBF kernel", kernel="rbf"),
     "dcrc-hard": _variant("hard answers", noise=0.0),
-    "dcrc-hard-literal": _variant("hard answers, Eq. 14 literally", noise=0.0, hard="literal"),
+    "dcrc-hard-literal": _variant("hard answers, Eq. 14 literally", noise="literal"),
     "dcrc-even": _variant("balance enforced", balance=True),
     "dcrc-no-balance": _variant("balance not enforced", balance=False),
     "dcrc-none": _variant("DCRC-NoConst", NOTHING, balance=True),
@@ -130,7 +130,6 @@ METHODS = {
     "dcrc-learn": _variant("DCRC, error rate learned", noise="learn"),
     "dcrc-confusion": _variant("DCRC, confusion learned", noise="confusion"),
     "dcrc-gibbs": _variant("DCRC, labels drawn", **_chains),
-    "dcrc-full": _variant("DCRC, weights drawn too", **_chains, weights="sample"),
 }
 FIGURE_4 = ("kmeans", "dcrc", "dcrc-yn", "itml", "mmc", "lsml", "sssvad", "sparse-lp")
 FIGURE_6 = ("dcrc", "dcrc-hard", "dcrc-hard-literal")

@@ -12,7 +12,6 @@ from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-import xarray as xr
 from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,7 +23,7 @@ from bayesclust.inference.dcrc.features import check_kernel, fit_features
 from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
-from bayesclust.models.dcrc import WeightPrior
+from bayesclust.models.dcrc import unnamed
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.tree import constraints_if_any, with_names
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
@@ -33,23 +32,10 @@ CV = "cv"
 LEARN = "learn"
 LITERAL = "literal"
 GIBBS = "gibbs"
-MODE = "mode"
-SAMPLE = "sample"
 PENALTY = 2.0**-6
 """Where `penalty` is None and there are no constraints; else it is `em.PRECISION` / 2M."""
 CELLS = 4e6
 FEWEST_STARTS, MOST_STARTS = 6, 24
-PRECISION_PRIOR = (2.0, 0.5)
-"""Shape and rate of the Gamma prior of the weights' precision where `penalty` is None.
-
-Mean F on iris, ionosphere and balance at 0.05, 0.15 and 0.3 n triplets: weights at their mode .797,
-drawn under a precision of 4 .787, under a learned one .831.
-"""
-BIAS_SCALE = 10.0
-"""Standard deviation of the biases where weights are drawn; the paper leaves them free, which is no
-proper prior."""
-MOST_CLASSIFIERS = 200
-"""Draws of the weights over which predictions are averaged."""
 MEAN_FIELD_DRAWS = (4, 250)
 
 
@@ -76,12 +62,12 @@ class DCRC(base.ConstrainedClusterer):
         True, then draws clusters to their sizes among the items that answers name: better where
         clusters are uneven and answers many.
     inference : {"variational_em", "gibbs"}, default "variational_em"
-        "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise.
-    kernel : {"rbf", "polynomial", "precomputed"}, transformer or None, default None
+        "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise, given
+        the weights. With `bayesclust.models.dcrc` NumPyro draws these too.
+    kernel : {"rbf", "polynomial"}, transformer or None, default None
         None: boundaries are linear in the standardised columns. "rbf" and "polynomial" (of degree
-        3): in features of that kernel, beyond 2000 items by Nystroem's approximation.
-        "precomputed": X is the matrix k(x_i, x_j), and rows of new items hold theirs with all
-        training items. Or a transformer.
+        3): in features of that kernel, beyond 500 items by Nystroem's approximation. Or a
+        transformer.
     tau : float or "cv", default 1.0
         Weight of the entropies in Eq. 9. "cv" chooses from 0.5, 1, 1.5; with ``penalty="cv"`` it
         searches the paper's grid.
@@ -97,10 +83,6 @@ class DCRC(base.ConstrainedClusterer):
         Most EM iterations.
     tol : float, default 1e-4
         Nats per answer by which an iteration must raise the bound to be followed by another.
-    weights : {"mode", "sample"}, default "mode"
-        Only "gibbs": whether W is held at the mode that EM found, or drawn too
-        (`bayesclust.models.dcrc`), with ``penalty=None`` under a precision that is learned, which
-        pays where answers are many.
     num_chains, num_warmup, num_samples : int, default 4, 500, 1000
         Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
     progress : bool, default True
@@ -135,8 +117,7 @@ class DCRC(base.ConstrainedClusterer):
         EM iterations of the best start under the final noise model, and whether they sufficed.
     n_features_in_ : int
     posterior_ : xarray.DataTree
-        Draws in ArviZ's groups; for "variational_em" independent draws from the mean field. Drawn
-        weights are in the group `classifier`: W (chain, draw, cluster, coefficient), biases last.
+        Draws in ArviZ's groups; for "variational_em" independent draws from the mean field.
 
     Warns
     -----
@@ -176,7 +157,6 @@ class DCRC(base.ConstrainedClusterer):
     n_init: int | None = None
     max_iter: int = 100
     tol: float = 1e-4
-    weights: str = "mode"
     num_chains: int = 4
     num_warmup: int = 500
     num_samples: int = 1000
@@ -196,7 +176,7 @@ class DCRC(base.ConstrainedClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (n, d), or (n, n) for a precomputed kernel
+        X : array-like of shape (n, d)
         y : ignored
         constraints : Constraints, list of Constraints or None, default None
             Answers about triplets and pairs. Without any, clusters are those that a linear
@@ -234,17 +214,15 @@ class DCRC(base.ConstrainedClusterer):
         self.converged_ = fit.converged
         self.n_iter_ = len(fit.path) // 2
         if schedule is None:
-            self._keep_mean_field(fit, items, constraints, int(rng.integers(2**63)))
+            self._name_clusters(fit.q, fit)
+            counted = zip(constraints, fit.counts, strict=True)
+            self.confusion_ = {one.name: one.noise.predictive(counts) for one, counts in counted}
+            # draws are made when first asked for
+            self._given = (constraints, fit.counts, items, params, int(rng.integers(2**63)))
+            self._tree = None
         else:
             base.check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
-            prior = None
-            if self.weights == SAMPLE:  # the density that EM has climbed, with biases that have one
-                m = max(sum(map(len, constraints)), 1)
-                sizes = None if fit.proportions is None else tuple(fit.proportions.tolist())
-                precision = PRECISION_PRIOR if self.penalty is None else 2 * m * chosen.penalty
-                tau = m * chosen.tau
-                prior = WeightPrior(precision, BIAS_SCALE, tau, tau * chosen.balance, sizes)
-            problem = gibbs.DCRCProblem(points, tuple(constraints), fit.W, prior)
+            problem = gibbs.DCRCProblem(points, tuple(constraints), fit.W)
             draws = run_chains(
                 [partial(gibbs.DCRCChain, problem, own) for own in rng.spawn(self.num_chains)],
                 schedule,
@@ -253,11 +231,17 @@ class DCRC(base.ConstrainedClusterer):
                 checkpoint=store,
                 spread=True,
             )
-            self._keep_draws(draws, problem, fit, items, rng)
+            self._tree = base.draws_tree(draws, constraints, items, params, names=self._names)
+            proba = gibbs.class_shares(draws.posterior["z"], number)
+            free = unnamed(constraints, len(items))
+            proba[free] = np.exp(log_classes(fit.W, points[free]))
+            self._name_clusters(proba, fit)
+            posterior = self._tree["posterior"].to_dataset()
+            self.confusion_ = {
+                view.name: confusions(view, posterior).mean(axis=(0, 1))
+                for view in constraints_if_any(self._tree)
+            }
             base.warn_of_draws(self._tree)
-        W = self._classifiers.mean(axis=0)
-        self.coef_: FloatArray = W[:, :-1]
-        self.intercept_: FloatArray = W[:, -1]
         self.fit_seconds_ = perf_counter() - clock
         if self._tree is not None:
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
@@ -279,28 +263,25 @@ class DCRC(base.ConstrainedClusterer):
 
         Parameters
         ----------
-        X : array-like of shape (m, d), or (m, n) for a precomputed kernel
+        X : array-like of shape (m, d)
 
         Returns
         -------
         ndarray of shape (m, n_clusters)
-            Clusters as in `proba_`. Averaged over the draws of W where there are several.
+            Clusters as in `proba_`.
         """
         check_is_fitted(self)
         items = checks.check_items(X, least=1)
         base.describe_columns_of_new(self, X)
-        points = self._features(items)
-        total = np.zeros((len(items), self._classifiers.shape[1]))
-        for W in self._classifiers:
-            total += np.exp(log_classes(W, points))
-        return total / len(self._classifiers)
+        W = np.column_stack([self.coef_, self.intercept_])
+        return np.exp(log_classes(W, self._features(items)))
 
     def predict(self, X: ArrayLike) -> IntArray:
         """Return the most probable cluster of each item; constraints are not used.
 
         Parameters
         ----------
-        X : array-like of shape (m, d), or (m, n) for a precomputed kernel
+        X : array-like of shape (m, d)
 
         Returns
         -------
@@ -311,7 +292,6 @@ class DCRC(base.ConstrainedClusterer):
     def _check_settings(self, checkpoint: Any) -> Schedule | None:
         """Refuse settings that do not exist or do not go together; None if nothing is sampled."""
         checks.check_choice(self.inference, "inference", ("variational_em", GIBBS))
-        checks.check_choice(self.weights, "weights", (MODE, SAMPLE))
         check_kernel(self.kernel)
         with_noise([], self.noise)
         candidates(self.get_params(deep=False), 1, 1)
@@ -322,11 +302,6 @@ class DCRC(base.ConstrainedClusterer):
                 raise ValueError(
                     "checkpoint keeps the draws of chains, and "
                     f"inference={self.inference!r} has none: leave it out."
-                )
-            if self.weights == SAMPLE:
-                raise ValueError(
-                    'weights="sample" needs chains, but inference is not "gibbs": '
-                    'set inference="gibbs".'
                 )
             return None
         if self.noise == LITERAL or self.noise == 0:
@@ -339,72 +314,16 @@ class DCRC(base.ConstrainedClusterer):
                 f'temperature={self.temperature!r} is of the mean field, and inference="gibbs" '
                 "draws from the posterior itself: leave temperature=1.0."
             )
-        if self.weights == SAMPLE and self.penalty == 0:
-            raise ValueError(
-                'penalty=0 leaves the weights without a prior: with weights="sample" give a '
-                "positive one."
-            )
         return schedule
 
-    def _keep_mean_field(
-        self, fit: em.EMFit, items: FloatArray, constraints: Sequence[Constraints], seed: int
-    ) -> None:
-        """Set what follows from the mean field; draws are made when first asked for."""
-        self.labels_, order = base.by_mode(fit.q)
-        self.n_clusters_ = int(self.labels_.max()) + 1
-        self.proba_: FloatArray = fit.q[:, order]
-        self._classifiers = fit.W[None, order]  # (draws, K, d + 1), the biases last
-        self.proportions_ = None if fit.proportions is None else fit.proportions[order]
-        counted = zip(constraints, fit.counts, strict=True)
-        self.confusion_ = {view.name: view.noise.predictive(counts) for view, counts in counted}
-        self._given = (constraints, fit.counts, items, self.get_params(deep=False), seed)
-        self._tree = None
-
-    def _keep_draws(
-        self,
-        draws: Draws,
-        problem: gibbs.DCRCProblem,
-        fit: em.EMFit,
-        items: FloatArray,
-        rng: Generator,
-    ) -> None:
-        """Set what follows from the draws of chains."""
-        number = len(fit.W)
-        z = draws.posterior["z"].reshape(-1, len(items))
-        if problem.prior is None:
-            matched = np.tile(np.arange(number), (len(z), 1))
-        else:
-            matched = gibbs.match_classes(z, fit.q.argmax(axis=1), number)
-        proba = gibbs.class_shares(z, matched)
-        if problem.prior is None:
-            chain = gibbs.DCRCChain(problem, rng)
-            proba[chain.free] = np.exp(chain.log_p[chain.free])
+    def _name_clusters(self, proba: FloatArray, fit: em.EMFit) -> None:
+        """Set labels and classifier, clusters in the order of their labels."""
         self.labels_, order = base.by_mode(proba)
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self.proba_ = proba[:, order]
+        self.proba_: FloatArray = proba[:, order]
+        self.coef_: FloatArray = fit.W[order, :-1]
+        self.intercept_: FloatArray = fit.W[order, -1]
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
-        W = draws.posterior.pop("W", None)
-        settings = self.get_params(deep=False)
-        self._tree = base.draws_tree(draws, problem.constraints, items, settings, names=self._names)
-        if W is None:
-            self._classifiers = fit.W[None, order]
-        else:
-            rows = np.argsort(matched, axis=1)[:, order]
-            W = np.take_along_axis(W.reshape(len(z), *fit.W.shape), rows[:, :, None], axis=1)
-            self._classifiers = W[:: -(-len(W) // MOST_CLASSIFIERS)]
-            names = ("chain", "draw", "cluster", "coefficient")
-            drawn_W = W.reshape(*draws.posterior["z"].shape[:2], *W.shape[1:])
-            self._tree["classifier"] = xr.DataTree(xr.Dataset({"W": (names, drawn_W)}))
-        posterior = self._tree["posterior"].to_dataset()
-        self.confusion_ = {
-            view.name: confusions(view, posterior).mean(axis=(0, 1))
-            for view in constraints_if_any(self._tree)
-        }
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, str) and self.kernel == "precomputed"
-        return tags
 
 
 # --- settings

@@ -23,6 +23,7 @@ from bayesclust.families.columns import Words, read_words
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
+from bayesclust.inference.dcrc.gibbs import class_shares
 from bayesclust.inference.limits.tuning import enough
 from bayesclust.inference.prediction import Prediction, with_shared
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
@@ -253,7 +254,7 @@ class TVClust(base.ConstrainedClusterer):
                 chains, schedule = base.search(chains, schedule, run=not begun, **how)
             draws = run_chains(chains, schedule, checkpoint=store, spread=True, **how)
             if isinstance(problem, ClassifierProblem):
-                self._class_shares = problem.class_shares(draws.posterior["z"])
+                self._class_shares = class_shares(draws.posterior["z"], len(problem.W))
         kind = "mean field" if self._is_variational else None
         self.posterior_ = base.draws_tree(
             draws, problem.constraints, items, settings, kind, self._names

@@ -1,15 +1,17 @@
-"""DCRC's Gibbs sampler: exact posteriors, Geweke's joint test, and planted faults."""
+"""DCRC's posterior: labels given the weights, both by NumPyro, Geweke's test, planted faults."""
 
+import jax
 import numpy as np
 import pytest
+from numpyro.infer import MCMC, NUTS, Gibbs
 from scipy import stats
-from scipy.special import logsumexp
+from scipy.special import softmax
 
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
 from bayesclust.inference.dcrc import gibbs
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
-from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler
-from bayesclust.models.dcrc import WeightPrior
+from bayesclust.inference.numpyro_kernel import PartitionGibbs
+from bayesclust.models.dcrc import dcrc
 from tests.exactness import exact
 from tests.exactness.cases import all_views, known_views, links, triplets
 from tests.exactness.dcrc import (
@@ -31,22 +33,18 @@ from tests.exactness.generative import (
 )
 
 N, K = 6, 3
-PRIOR = WeightPrior(precision=0.7, bias_scale=1.5, separation=2.0, balance=3.0)
-LEARNED = WeightPrior(precision=(2.0, 1.5), bias_scale=1.5, separation=2.0, balance=3.0)
-UNEVEN = WeightPrior(
-    precision=0.7, bias_scale=1.5, separation=1.0, balance=2.0, proportions=(0.6, 0.4)
-)
+ENTROPIES = {"separation": 1.0, "balance": 2.0}
 
 
-def case(views=all_views, seed=1, prior=None, K=K, d=2):
+def case(views=all_views, seed=1, K=K, d=2):
     """A problem with answers of every kind about all items but the last."""
     rng = np.random.default_rng(seed)
     answered = tuple(on_more_items(view, N) for view in views(N - 1, rng))
-    return DCRCProblem(rng.normal(size=(N, d)), answered, rng.normal(size=(K, d + 1)), prior)
+    return DCRCProblem(rng.normal(size=(N, d)), answered, rng.normal(size=(K, d + 1)))
 
 
 def compared(problem, number, seed, chain_type=DCRCChain):
-    z, _ = labels_drawn(chain_type(problem, np.random.default_rng(seed)), number)
+    z = labels_drawn(chain_type(problem, np.random.default_rng(seed)), number)
     states, values = posterior_at(problem)
     return exact.compare(with_anchors(z, K), with_anchors(states, K), values)
 
@@ -87,65 +85,55 @@ def test_faulty_labels_are_noticed(fault):
     assert not compared(case(weak_views), 1500, 2, fault).agrees
 
 
-def grid(prior, nodes=51, reach=6.0):
+def grid(precision, bias_scale, nodes=51, reach=6.0):
     """A weight and a bias of two classes, on a grid of their differences, and log masses."""
     bias = np.linspace(-reach, reach, nodes)
-    if isinstance(prior.precision, tuple):
-        shape, rate = prior.precision  # a normal of Gamma precision is a t; slices of equal mass
+    if isinstance(precision, tuple):
+        shape, rate = precision  # a normal of Gamma precision is a t; slices of equal mass
         slope = stats.t.ppf((np.arange(151) + 0.5) / 151, 2 * shape) * np.sqrt(2 * rate / shape)
         mass = np.zeros(151)
     else:
-        slope, mass = bias * np.sqrt(2 / prior.precision), -0.5 * bias**2
-    differences = np.meshgrid(slope, bias * np.sqrt(2) * prior.bias_scale, indexing="ij")
+        slope, mass = bias * np.sqrt(2 / precision), -0.5 * bias**2
+    differences = np.meshgrid(slope, bias * np.sqrt(2) * bias_scale, indexing="ij")
     half = np.stack(differences, axis=-1).reshape(-1, 2) / 2
     return np.stack([half, -half], axis=1), np.add.outer(mass, -0.5 * bias**2).ravel()
 
 
-def compared_partitions(problem, weights, log_mass, number, seed):
+@pytest.mark.parametrize("precision", [0.7, (2.0, 1.5)], ids=["known", "learned precision"])
+def test_weights_drawn_too_by_numpyro(precision):
     """Partitions, and the length of the difference of two classes, against sums over weights."""
-    z, W = labels_drawn(DCRCChain(problem, np.random.default_rng(seed)), number, warmup=300)
-    partitions, values, by_weight = posterior_of_partitions(problem, weights, log_mass)
-    result = exact.compare(z, partitions, values)
-    mass = np.exp(by_weight - logsumexp(by_weight))
-    # squares of a t, as the slope is under a learned precision, are too wild to average
-    for column in (0, 1) if problem.prior.precision == UNEVEN.precision else (1,):
-        expected = mass @ (weights[:, 0, column] - weights[:, 1, column]) ** 2
-        found = (W[:, 0, column] - W[:, 1, column]) ** 2
-        assert abs(found.mean() - expected) < LIMIT * standard_error(found), column
-    return result
-
-
-@pytest.mark.parametrize("prior", [UNEVEN, LEARNED], ids=["uneven", "learned precision"])
-def test_weights_drawn_too(prior):
-    problem = case(seed=3, prior=prior, K=2, d=1)
-    result = compared_partitions(problem, *grid(prior), 3000, 4)
+    problem, prior = case(seed=3, K=2, d=1), {"precision": precision, "bias_scale": 1.5}
+    blocks = [(PartitionGibbs(dcrc, problem.constraints), ["z"]), (NUTS(dcrc), None)]
+    mcmc = MCMC(Gibbs(blocks), num_warmup=300, num_samples=4000, progress_bar=False)
+    mcmc.run(jax.random.key(0), problem.points, 2, problem.constraints, **prior, **ENTROPIES)
+    draws = {name: np.asarray(values) for name, values in mcmc.get_samples().items()}
+    weights, log_mass = grid(**prior)
+    partitions, values, by_weight = posterior_of_partitions(problem, weights, log_mass, **ENTROPIES)
+    result = exact.compare(draws["z"], partitions, values)
     assert result.agrees, result
     assert result.number > 2
+    # squares of a t, as the slope is under a learned precision, are too wild to average
+    for column in (1,) if isinstance(precision, tuple) else (0, 1):
+        expected = softmax(by_weight) @ (weights[:, 0, column] - weights[:, 1, column]) ** 2
+        found = (draws["W"][:, 0, column] - draws["W"][:, 1, column]) ** 2
+        assert abs(found.mean() - expected) < LIMIT * standard_error(found), column
+    # the test can tell
+    without = posterior_of_partitions(problem, weights, log_mass, separation=0.0, balance=0.0)[:2]
+    assert not exact.compare(draws["z"], *without).agrees
 
 
-@pytest.mark.slow
-def test_forgotten_entropies_are_noticed():
-    problem = case(seed=3, prior=PRIOR, K=2, d=1)
-    forgetful = case(seed=3, prior=WeightPrior(PRIOR.precision, PRIOR.bias_scale), K=2, d=1)
-    z, _ = labels_drawn(DCRCChain(forgetful, np.random.default_rng(4)), 3000)
-    assert not exact.compare(z, *posterior_of_partitions(problem, *grid(PRIOR))[:2]).agrees
-
-
-def template(confusion=False, prior=None):
+def template(confusion=False):
     rng = np.random.default_rng(11)
     confused = ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]])
     noise = confused if confusion else UniformNoise(eps=(2.0, 3.0))
     views = (links(6, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))), triplets(6, rng, noise))
     points, views = rng.normal(size=(7, 1)), tuple(on_more_items(view, 7) for view in views)
-    return DCRCProblem(points, views, rng.normal(size=(K, 2)), prior)
+    return DCRCProblem(points, views, rng.normal(size=(K, 2)))
 
 
-def functionals(z, W, precision, noise, views):
-    values = {"log precision": np.log(precision), "precision |W|": precision * np.abs(W[0, 0])}
-    values |= {f"together {j}": z[0] == z[j] for j in (1, 6)}
+def functionals(z, noise, views):
+    values = {f"together {j}": z[0] == z[j] for j in (1, 6)}
     values |= {f"class 0 has {i}": z[i] == 0 for i in (0, 6)}
-    values |= {f"|W|{place}": np.abs(W[place]) for place in np.ndindex(W.shape)}
-    values |= {"W W": W[0, 0] * W[1, 0], "W b": W[0, 0] * W[0, 1], "b b": W[0, 1] * W[1, 1]}
     for view, parameters in zip(views, noise, strict=True):
         right = (view.answers == view.truths(z)).mean()
         values[f"{view.name} right"] = right
@@ -154,7 +142,6 @@ def functionals(z, W, precision, noise, views):
         values |= {f"{name} right": array.flat[0] * right for name, array in parameters.items()}
         for code in range(view.n_answers):
             values[f"{view.name} {code}"] = (view.answers == code).mean()
-        values |= {f"{view.name} steep": right * np.abs(W[0, 0] - W[1, 0])}
     return values
 
 
@@ -162,16 +149,13 @@ def z_scores(problem, number, seed, chain_type=DCRCChain):
     """Geweke's test: everything from the prior, against sweeps, each with new answers after it."""
     first, second = np.random.default_rng(seed).spawn(2)
     worlds = (World(problem, first) for _ in range(number))
-    expected = [functionals(w.z, w.W, w.precision, w.noise, w.problem.constraints) for w in worlds]
+    expected = [functionals(w.z, w.noise, w.problem.constraints) for w in worlds]
     chain, found = World(problem, second).chain(chain_type, second), []
-    if chain.sampler is not None:
-        chain.sampler.mean_log_step = np.log(0.8)
     for _ in range(number):
         chain.sweep()
         z = chain.draw()[0]["z"]
         put_answers(chain, answers_given(chain.problem.constraints, z, chain.noise, second))
-        views = chain.problem.constraints
-        found.append(functionals(z, chain.W, chain.precision, chain.noise, views))
+        found.append(functionals(z, chain.noise, chain.problem.constraints))
     return compare_means(expected, found)
 
 
@@ -180,15 +164,10 @@ def test_joint_distribution(confusion):
     assert_agree(z_scores(template(confusion), 1500, seed=1))
 
 
-def test_joint_distribution_with_weights():
-    assert_agree(z_scores(template(prior=LEARNED), 1500, seed=3))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("confusion", [False, True], ids=["eps", "confusion"])
-@pytest.mark.parametrize("prior", [None, PRIOR, LEARNED], ids=["held", "drawn", "learned"])
-def test_joint_distribution_at_length(confusion, prior):
-    assert_agree(z_scores(template(confusion, prior), 5000, seed=5))
+def test_joint_distribution_at_length(confusion):
+    assert_agree(z_scores(template(confusion), 5000, seed=5))
 
 
 class SwappedRows(ConfusionNoise):
@@ -211,33 +190,4 @@ def test_faulty_noise_is_noticed(confusion):
     pairs, view = problem.constraints
     wrong = SwappedRows(prior=view.noise.prior) if confusion else TooHopeful(view.noise.eps)
     faulty = DCRCProblem(problem.points, (pairs, view.with_noise(wrong)), problem.W)
-    assert_noticed(z_scores(faulty, 1500, 2))
-
-
-def test_trajectories_accepted_by_position_alone_are_noticed(monkeypatch):
-    monkeypatch.setattr(WeightSampler, "_kinetic", lambda self, momentum: 0.0)
-    assert_noticed(z_scores(template(prior=PRIOR), 1500, 2))
-
-
-def test_free_biases_are_noticed(monkeypatch):
-    right = WeightObjective.value_and_gradient
-
-    def without_prior_of_biases(self, W, q):
-        value, slope = right(self, W, q)
-        slope[:, -1] += 1.5 * self.bias_ridge * W[:, -1]
-        return value + 0.75 * self.bias_ridge * float((W[:, -1] ** 2).sum()), slope
-
-    monkeypatch.setattr(WeightObjective, "value_and_gradient", without_prior_of_biases)
-    assert_noticed(z_scores(template(prior=PRIOR), 1500, 2))
-
-
-class WithoutItsPrior(WeightPrior):
-    """Forgets the prior of the precision once there are weights."""
-
-    def draw_precision(self, W, rng):
-        return float(rng.gamma(W[:, :-1].size / 2) / ((W[:, :-1] ** 2).sum() / 2))
-
-
-def test_precision_without_its_prior_is_noticed():
-    faulty = template(prior=WithoutItsPrior((2.0, 1.5), 1.5, 2.0, 3.0))
     assert_noticed(z_scores(faulty, 1500, 2))

@@ -134,9 +134,6 @@ OWN: dict[str, tuple[str, Any]] = {
     "posterior.to_datatree.z": ("draws array", np.tile(TRUTH, (2, 3, 1))),
     "posterior.to_datatree.X": ("points", X),
     "models.*.constraints": ("optional constraints", SEVERAL),
-    "models.dcrc_log_joint.X": ("new items", X),
-    "models.dcrc_log_joint.z": ("class labels", TRUTH % 2),
-    "models.WeightPrior.precision": ("amount", (1.0, 1.0)),
     "datasets.load.name": ("choice", "iris"),
     "datasets.make_shape.kind": ("choice", "moons"),
     "datasets.make_shape.noise": ("[0, inf)", 0.05),
@@ -203,8 +200,6 @@ ONLY = {
     "posterior.to_datatree": ("z", "X", "constraints"),
     "models.log_joint": ("z", "components"),
     "ConfusionNoise": ("prior",),
-    "models.dcrc_log_joint": ("W", "z", "X"),
-    "models.WeightPrior": ("precision",),
     "models.dcrc": ("X", "n_clusters", "constraints"),
     "limit_path": ("X", "gammas", "limit", "sampler", "num_samples", "n_jobs"),
 }

@@ -17,7 +17,7 @@ from numpy.random import Generator
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.dcrc.em import PRECISION, EMSettings, fit_em
 from bayesclust.inference.dcrc.features import FeatureMap, fit_features
-from bayesclust.inference.dcrc.gibbs import DCRCProblem, class_shares
+from bayesclust.inference.dcrc.gibbs import DCRCProblem
 from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.typing import FloatArray, IntArray
 
@@ -34,11 +34,6 @@ class ClassifierProblem(DCRCProblem):
     def n_items(self) -> int:
         """Number of items."""
         return len(self.points)
-
-    def class_shares(self, z: IntArray) -> FloatArray:
-        """Share of the draws (..., n) in which each item is of each class, (K, n)."""
-        draws, classes = z.reshape(-1, self.n_items), np.arange(len(self.W))
-        return class_shares(draws, np.tile(classes, (len(draws), 1))).T
 
 
 def classifier_problem(
@@ -63,7 +58,7 @@ class ClassifierPrediction:
     """What a classifier, and the classes of the items it was fitted to, predict of new items."""
 
     problem: ClassifierProblem
-    shares: FloatArray  # (K, n) share of the draws in which each item is of each class
+    shares: FloatArray  # (n, K) share of the draws in which each item is of each class
 
     def classes(self, X: FloatArray) -> FloatArray:
         """Probability of each class of new items (m, d): (m, K)."""
@@ -72,7 +67,7 @@ class ClassifierPrediction:
 
     def memberships(self, X: FloatArray, labels: IntArray) -> FloatArray:
         """Probability of each cluster of `labels`; a class stands for those of its items."""
-        own = self.shares @ np.eye(int(labels.max()) + 1)[labels]
+        own = self.shares.T @ np.eye(int(labels.max()) + 1)[labels]
         value = self.classes(X) @ (own / np.maximum(own.sum(axis=1, keepdims=True), TINY)) + TINY
         return value / value.sum(axis=1, keepdims=True)
 
@@ -82,7 +77,7 @@ class ClassifierPrediction:
 
     def similarity(self, X: FloatArray) -> FloatArray:
         """Probability that each new item is of the class of each item of the data: (m, n)."""
-        return self.classes(X) @ self.shares
+        return self.classes(X) @ self.shares.T
 
     def log_density(self, X: FloatArray) -> FloatArray:
         """Refused: a classifier has no density of items."""

@@ -1,8 +1,7 @@
-"""DCRC's posterior by Gibbs sampling: labels of the named items, noise and, if asked, the weights.
+"""DCRC's posterior by Gibbs sampling, p(z, noise | constraints, X, W), with the weights W held.
 
 A sweep draws the labels of the items that constraints name, one by one and then in the groups that
-links hold together, the weights W given these, unless W is held, the precision of their prior and
-the noise. Labels of other items are summed out of the draw of W, and drawn when the state is read.
+links hold together, and the noise. Labels of other items are drawn when the state is read.
 
 For item i, with log P(y_i = k | x_i; W) given (Pei et al., Eq. 6) and the constraints under Table I
 or any other noise:
@@ -11,19 +10,15 @@ or any other noise:
 
 A block c of `link_blocks` goes to class k with log w_k = sum_{i in c} log P(y_i = k | x_i; W) + the
 constraints that did not drop out, with c in k.
-
-With W held the target is p(z, noise | constraints, X, W). With W drawn it is the density of
-`bayesclust.models.dcrc_log_joint` under a `WeightPrior` that is proper.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy.optimize import linear_sum_assignment
 
 from bayesclust._numba import kernel
 from bayesclust.constraints.base import Constraints
@@ -37,13 +32,11 @@ from bayesclust.constraints.factor_graph import (
 )
 from bayesclust.constraints.stored import noise_names
 from bayesclust.inference.assignment import check_labels, draw_index
-from bayesclust.inference.dcrc.em import named_first
-from bayesclust.inference.dcrc.weights import WeightObjective, WeightSampler, log_classes
+from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.inference.moves.link_blocks import draw_blocks
-from bayesclust.models.dcrc import WeightPrior, dcrc_log_joint, unnamed
+from bayesclust.models.dcrc import unnamed
+from bayesclust.models.joint import log_constraints
 from bayesclust.typing import FloatArray, IntArray
-
-MATCHING_ROUNDS = 20
 
 
 @dataclass(frozen=True)
@@ -53,7 +46,6 @@ class DCRCProblem:
     points: FloatArray  # (n, d)
     constraints: tuple[Constraints, ...]
     W: FloatArray  # (K, d + 1)
-    prior: WeightPrior | None = None
 
 
 class DCRCChain:
@@ -67,42 +59,23 @@ class DCRCChain:
         self.noise = [view.noise.initial(view.n_sources) for view in problem.constraints]
         self.sites = compile_sites(problem.constraints, len(problem.points))
         self.table = stack_tables(problem.constraints, self.noise)
-        self.sampler: WeightSampler | None = None
-        self.precision = np.nan
-        self.learns_precision = False
-        if (prior := problem.prior) is not None:
-            self.precision = prior.prior_precision.initial
-            self.learns_precision = prior.prior_precision.fixed is None
-            features = named_first(problem.points, self.named)[0]
-            weights = self.precision / 2, prior.separation, prior.balance
-            sizes = None if prior.proportions is None else np.array(prior.proportions)
-            bias_ridge = prior.bias_scale**-2 / 2
-            self.sampler = WeightSampler(
-                WeightObjective(features, len(self.named), *weights, sizes, bias_ridge)
-            )
-        self._use_weights(problem.W)
+        self.log_p: FloatArray = np.ascontiguousarray(log_classes(problem.W, problem.points))
         # starts are dispersed: answers have no part in them
         self.z = _draw_each(self.log_p, rng)
         self.moved = 0
-        self.blocks_moved = self.accepted = np.nan
+        self.blocks_moved = np.nan
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
-        """One sweep over everything unknown.
+        """One sweep over everything unknown; nothing adapts.
 
-        `adapt` tunes the draw of the weights; `freeze_noise` holds the noise at its prior mean: at
-        first, labels contradict many answers, which would be taken for noise.
+        `freeze_noise` holds the noise at its prior mean: at first, labels contradict many answers,
+        which would be taken for noise.
         """
         order = self.rng.permutation(self.named)
         answers = self.sites, self.table
         self.moved = scan_classes(self.z, self.log_p, *answers, order, self.rng)
         moved, number = move_class_blocks(self.z, self.log_p, *answers, self.rng)
         self.blocks_moved = moved / number if number else np.nan
-        if self.sampler is not None:
-            labels = np.eye(len(self.W))[self.z[self.named]]
-            W, self.accepted = self.sampler.draw(self.W, labels, self.rng, adapt=adapt)
-            self._use_weights(W)
-            if self.learns_precision and self.problem.prior is not None:
-                self._penalise(self.problem.prior.draw_precision(self.W, self.rng))
         if not freeze_noise:
             constraints = self.problem.constraints
             rows = zip(constraints, self.noise, strict=True)
@@ -120,54 +93,27 @@ class DCRCChain:
             "moved": self.moved / max(len(self.named), 1),
             "blocks_moved": self.blocks_moved,
         }
-        if self.sampler is not None:
-            variables["W"] = self.W.copy()
-            if self.learns_precision:
-                variables["precision"] = self.precision
-            statistics["accept_rate"] = self.accepted
         return variables, statistics
 
     def log_joint(self) -> float:
-        """log p(z, answers, noise | X, W), where W is drawn with its unnormalised prior."""
-        problem = self.problem
-        if problem.prior is not None:
-            data = problem.points, problem.constraints, self.noise
-            return dcrc_log_joint(self.W, self.z, *data, problem.prior, self.precision)
+        """log p(z, answers, noise | X, W)."""
         value = float(self.log_p[np.arange(len(self.z)), self.z].sum())
-        for view, noise in zip(problem.constraints, self.noise, strict=True):
-            value += view.log_prob(self.z, noise) + view.noise.log_prior(noise)
-        return value
+        return value + log_constraints(self.z, self.problem.constraints, self.noise)
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that `restore` needs."""
         return {
             "z": self.z,
-            "W": self.W,
             "noise": self.noise,
-            "precision": self.precision,
-            "sampler": None if self.sampler is None else self.sampler.snapshot(),
             "generator": self.rng.bit_generator.state,
         }
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of a chain of the same problem, bit for bit."""
-        self.z = check_labels(snapshot["z"], self.z.shape, len(self.W))
+        self.z = check_labels(snapshot["z"], self.z.shape, self.log_p.shape[1])
         self.noise = snapshot["noise"]
-        if self.sampler is not None:
-            self.sampler.restore(snapshot["sampler"])
-            self._penalise(snapshot["precision"])
         self.rng.bit_generator.state = snapshot["generator"]
         self.table = stack_tables(self.problem.constraints, self.noise)
-        self._use_weights(snapshot["W"])
-
-    def _use_weights(self, W: FloatArray) -> None:
-        self.W = W
-        self.log_p: FloatArray = np.ascontiguousarray(log_classes(W, self.problem.points))
-
-    def _penalise(self, precision: float) -> None:
-        assert self.sampler is not None
-        self.precision = precision
-        self.sampler.objective = replace(self.sampler.objective, ridge=precision / 2)
 
 
 def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
@@ -177,32 +123,10 @@ def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
     return np.asarray(below.sum(axis=1), dtype=np.int64)
 
 
-# --- draws whose classes are known up to their order alone
-
-
-def match_classes(z: IntArray, reference: IntArray, number: int) -> IntArray:
-    """Number the classes of every draw alike: those of a reference with which most labels agree.
-
-    The reference becomes every item's commonest class, until it stays.
-    """
-    for _ in range(MATCHING_ROUNDS):
-        codes = z.astype(np.int64) * number + reference
-        cells = [-np.bincount(row, minlength=number**2).reshape(number, number) for row in codes]
-        matched = np.array([linear_sum_assignment(cell)[1] for cell in cells])
-        before = reference
-        reference = class_shares(z, matched).argmax(axis=1)
-        if (reference == before).all():
-            break
-    return matched
-
-
-def class_shares(z: IntArray, matched: IntArray) -> FloatArray:
-    """Share of the draws in which each item is in each class, shape (n, K)."""
-    shares = np.zeros((z.shape[1], matched.shape[1]))
-    items = np.arange(z.shape[1])
-    for labels, names in zip(z, matched, strict=True):
-        shares[items, names[labels]] += 1
-    return shares / len(z)
+def class_shares(z: IntArray, number: int) -> FloatArray:
+    """Share of the draws (..., n) in which each item is in each class, (n, number)."""
+    draws = z.reshape(-1, z.shape[-1])
+    return np.stack([(draws == k).mean(axis=0) for k in range(number)], axis=1)
 
 
 # --- compiled scans
