@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from numbers import Real
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -16,7 +15,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesclust.checks import check_choice, n_threads, some_of
+from bayesclust.checks import check_choice, n_threads, number_between, some_of
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.base import AUTO, COLLAPSED, MIXTURE, SINGLE, chain_starts, warn
@@ -171,9 +170,8 @@ def principal_components(items: FloatArray, number: int, scaled: bool) -> tuple[
 def check_cluster_model(model: object, power: object, sampler: object) -> None:
     """Refuse unknown cluster models, those that the sampler lacks, and powers outside (0, 1]."""
     check_choice(model, "cluster_model", (SINGLE, MIXTURE, AUTO))
-    number = isinstance(power, Real) and not isinstance(power, bool)
-    if power is not None and not (number and 0 < float(power) <= 1):  # type: ignore[arg-type]
-        raise ValueError(f"power={power!r} is not a number in (0, 1]: give one, or None.")
+    if power is not None:
+        number_between(power, "power", "(0, 1]")
     if model == MIXTURE and sampler != COLLAPSED:
         raise ValueError(
             f"cluster_model={model!r} needs sampler='collapsed'; got sampler={sampler!r}: "

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -54,14 +55,11 @@ class Scope(NamedTuple):
         `mine` (trials, n) says which labels of the mixture are those of the first labelling.
         """
         inside = mine[:, self.items]
-        off_first = inside.all(axis=2) & ~_close(mixed, first)
-        off_second = (~inside).all(axis=2) & ~_close(mixed, second)
+        tolerance = float(np.sqrt(np.finfo(mixed.dtype).eps))
+        close = partial(np.isclose, mixed, rtol=tolerance, atol=tolerance, equal_nan=True)
+        off_first = inside.all(axis=2) & ~close(first)
+        off_second = (~inside).all(axis=2) & ~close(second)
         return not bool((off_first | off_second).any())
-
-
-def _close(a: Any, b: Any) -> BoolArray:
-    tolerance = float(np.sqrt(np.finfo(np.asarray(a).dtype).eps))
-    return np.asarray(np.isclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True))
 
 
 class PartitionGibbsState(NamedTuple):
@@ -76,13 +74,11 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     """Redraws the labels of a NumPyro model given everything else, beside NUTS.
 
     Items that share no answer are independent given everything else, so that all items of one
-    colour of the constraint graph are drawn at once. For their own sites the model is run once with
-    all labels equal to k, for each component k. It may be anything with one Categorical site of
-    labels: clusterwise regression, any mixture, label probabilities that depend on covariates.
-
-    The sites of one item belong into the plate of the items, answers into the model by
-    `constraint_sites`. With stick-breaking weights, as in `bayesclust.models.tvclust`, this is the
-    blocked Gibbs sampler of Ishwaran and James (2001) for a truncated Dirichlet process.
+    colour of the constraint graph are drawn at once. The model may be anything with one Categorical
+    site of labels: clusterwise regression, any mixture, label probabilities that depend on
+    covariates. The sites of one item belong into the plate of the items, answers into the model by
+    `constraint_sites`. With the sticks of `bayesclust.models.tvclust` this is the blocked Gibbs
+    sampler of Ishwaran and James (2001) for a truncated Dirichlet process.
 
     Parameters
     ----------
@@ -94,9 +90,6 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         Name of the site of the labels.
     plate : str, default "item"
         Name of the plate of the items.
-    batch_size : int, optional
-        Components whose densities are computed at once, by default all, in the memory of K
-        evaluations of the model; with many items 1 is as fast on a CPU.
 
     Raises
     ------
@@ -153,7 +146,6 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         *,
         site: str = "z",
         plate: str = "item",
-        batch_size: int | None = None,
     ) -> None:
         given = [constraints] if isinstance(constraints, Constraints) else constraints
         n_items = getattr(given[0], "n_items", 0) if given else 0
@@ -163,7 +155,6 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         self._plate = plate
         self._constraints = answered
         self._colors = greedy_coloring(answered, n_items) if answered else np.zeros(0, np.int64)
-        self._batch_size = batch_size
 
     @property
     def model(self) -> Any:
@@ -186,7 +177,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         drawn = trace[self._site]["value"]
         z = jnp.asarray((init_params or {}).get(self._site, drawn)).astype(drawn.dtype)
         self._check_labels(z, trace)
-        return PartitionGibbsState({self._site: z}, _share(z != z), rng_key)
+        return PartitionGibbsState({self._site: z}, jnp.mean(z != z, dtype=float), rng_key)
 
     def sample(
         self, state: PartitionGibbsState, model_args: Arguments, model_kwargs: Keywords
@@ -197,7 +188,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         trace = self._trace(key, model_args, model_kwargs)
         support = self._support(trace).astype(before.dtype)
         z = self._sweep(key, before, support, model_args, model_kwargs)
-        return PartitionGibbsState({self._site: z}, _share(z != before), rng_key)
+        return PartitionGibbsState({self._site: z}, jnp.mean(z != before, dtype=float), rng_key)
 
     def _sweep(
         self,
@@ -208,9 +199,9 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         kwargs: Keywords,
     ) -> jax.Array:
         """Draw by the Gumbel-max trick, with one table of Gumbel variables for all colours."""
-        by_item = self._by_component(
-            lambda k: self._logits(jnp.full_like(z, k), args, kwargs, of_items=True), support
-        )
+        by_item = jax.vmap(
+            lambda k: self._logits(jnp.full_like(z, k), args, kwargs, of_items=True)
+        )(support)
         noise = jax.random.gumbel(key, by_item.shape, by_item.dtype)
         if not self._constraints:
             return _draw(by_item, noise, support, z)
@@ -218,21 +209,12 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
 
         def redraw(z: jax.Array, color: jax.Array) -> tuple[jax.Array, None]:
             mine = colors == color
-            answers = self._by_component(
-                lambda k: self._logits(jnp.where(mine, k, z), args, kwargs, of_items=False), support
-            )
+            answers = jax.vmap(
+                lambda k: self._logits(jnp.where(mine, k, z), args, kwargs, of_items=False)
+            )(support)
             return jnp.where(mine, _draw(by_item + answers, noise, support, z), z), None
 
         return jax.lax.scan(redraw, z, jnp.arange(self._colors.max() + 1))[0]
-
-    def _by_component(
-        self, logits: Callable[[jax.Array], jax.Array], support: jax.Array
-    ) -> jax.Array:
-        """Apply a function of a component to all of them: (K, n)."""
-        if self._batch_size is None:
-            return jax.vmap(logits)(support)
-        values: jax.Array = jax.lax.map(logits, support, batch_size=self._batch_size)
-        return values
 
     def _logits(
         self, z: jax.Array, args: Arguments, kwargs: Keywords, *, of_items: bool
@@ -384,10 +366,6 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
                     "constraints that the model has, or redraw the labels by "
                     "numpyro.infer.DiscreteGibbs."
                 )
-
-
-def _share(flags: jax.Array) -> jax.Array:
-    return jnp.mean(flags, dtype=float)
 
 
 def _draw(logits: jax.Array, noise: jax.Array, support: jax.Array, z: jax.Array) -> jax.Array:

@@ -226,7 +226,7 @@ def test_a_classifier_parts_one_cloud(rng):
     ("settings", "sentence"),
     [
         ({"cluster_model": "mixture", "sampler": "gibbs"}, "sampler='collapsed'"),
-        ({"power": 0.0}, r"power=0.0 is not a number in \(0, 1\]"),
+        ({"power": 0.0}, r"power must lie in \(0, 1\]; got 0.0"),
         ({"cluster_model": "mixture", "partition_prior": "gamma"}, "partition_prior"),
     ],
 )

@@ -123,22 +123,6 @@ def test_labels_given_the_rest_are_exact(name):
     assert p_value(draws, *exact(name, (LINKS,))) < 1e-9
 
 
-def test_components_in_batches_give_the_same_draws():
-    model, _ = known("tvclust")
-    found = []
-    for batch_size in (None, 2):
-        kernel = PartitionGibbs(model, [LINKS, TRIPLETS], batch_size=batch_size)
-        state, sweep = (
-            kernel.init(jax.random.key(3), 0, None, (), {}),
-            jax.jit(lambda now, k=kernel: k.sample(now, (), {})),
-        )
-        for _ in range(5):
-            state = sweep(state)
-            found.append(np.asarray(state.z["z"]))
-    np.testing.assert_array_equal(found[:5], found[5:])
-    assert len(np.unique(found, axis=0)) > 1
-
-
 def pair():
     """Two items in two equal components and an answer: together with probability 0.8."""
     with numpyro.plate("item", 2):

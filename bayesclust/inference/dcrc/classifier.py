@@ -28,7 +28,7 @@ TINY = 1e-300
 class ClassifierProblem(DCRCProblem):
     """A DCRC problem on the items of TVClust, its features remembered for new items."""
 
-    features: FeatureMap | None = None
+    features: FeatureMap
 
     @property
     def n_items(self) -> int:
@@ -50,7 +50,7 @@ def classifier_problem(
     settings = EMSettings() if search is None else search
     settings = replace(settings, penalty=PRECISION / (2 * max(answers, 1)))
     fit = fit_em(points, constraints, n_clusters, settings, rng)
-    return ClassifierProblem(points, tuple(constraints), fit.W, features=features)
+    return ClassifierProblem(points, tuple(constraints), fit.W, features)
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,6 @@ class ClassifierPrediction:
 
     def classes(self, X: FloatArray) -> FloatArray:
         """Probability of each class of new items (m, d): (m, K)."""
-        assert self.problem.features is not None
         return np.exp(log_classes(self.problem.W, self.problem.features(X)))
 
     def memberships(self, X: FloatArray, labels: IntArray) -> FloatArray:
