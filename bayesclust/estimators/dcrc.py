@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass, replace
@@ -25,8 +26,8 @@ from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import unnamed
 from bayesclust.posterior.credibility import confusions
-from bayesclust.posterior.tree import constraints_if_any, with_names
-from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray
+from bayesclust.posterior.tree import constraints_if_any
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 CV = "cv"
 LEARN = "learn"
@@ -252,9 +253,15 @@ class DCRC(base.ConstrainedClusterer):
         """Draws of the chains, or from the mean field, an `xarray.DataTree`."""
         check_is_fitted(self)
         if self._tree is None:
-            items, features = self._names
-            drawn = draw_mean_field(self.proba_, *self._given)
-            self._tree = with_names(drawn, items=items, features=features)
+            constraints, counts, items, params, seed = self._given
+            rng = np.random.default_rng(seed)
+            labels = draw_labels(self.proba_, math.prod(MEAN_FIELD_DRAWS), rng)
+            variables = {"z": labels.reshape(*MEAN_FIELD_DRAWS, -1)}
+            variables |= draw_noise(constraints, counts, MEAN_FIELD_DRAWS, rng)
+            draws = Draws(variables, {}, False)
+            self._tree = base.draws_tree(
+                draws, constraints, items, params, "mean field", self._names
+            )
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
         return self._tree
 
@@ -382,23 +389,3 @@ def _grid(value: Any, name: str, grid: tuple[float, ...], default: float) -> tup
         checks.check_choice(value, name, (CV,))
         return (default, *(other for other in grid if other != default))
     return (checks.number_between(value, name, "[0, inf)"),)
-
-
-# --- draws
-
-
-def draw_mean_field(
-    proba: FloatArray,
-    constraints: Sequence[Constraints],
-    counts: Sequence[Counts],
-    items: FloatArray,
-    settings: dict[str, Any],
-    seed: int,
-) -> Any:
-    """Independent draws of labels, from proba (n, K), and of noise, from expected counts."""
-    rng = np.random.default_rng(seed)
-    shape = MEAN_FIELD_DRAWS
-    labels = draw_labels(proba, shape[0] * shape[1], rng)
-    variables: dict[str, Any] = {"z": labels.reshape(*shape, -1)}
-    variables |= draw_noise(constraints, counts, shape, rng)
-    return base.draws_tree(Draws(variables, {}, False), constraints, items, settings, "mean field")

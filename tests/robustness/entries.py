@@ -49,7 +49,6 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("methods", methods=lambda: {"sampler": world.tree(), "truth": TRUTH}),
     **sort("differences", gammas=[0.1, 10.0]),
     **sort("table", matrix=lambda: bc.agreement({"a": TRUTH, "b": TRUTH[::-1]})),
-    **sort("weights", W=[[0.1, 0.2, 0.0], [0.0, 0.1, 0.3]]),
     **sort("constraints", constraints=SEVERAL),
     **sort("tuples", pairs=LINKS.items, triplets=TRIPLETS.items, must_link=LINKS.items[:2]),
     **sort("tuples", cannot_link=LINKS.items[2:4]),
@@ -76,7 +75,6 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("natural", new_clusters=0),
     **sort("cluster numbers", K=[2, 3]),
     **sort("(0, 1)", level=0.9, prob=0.9),
-    **sort("(1, inf)", base=2.0),
     **sort("(0, inf)", strength=0.5, a=1.0, alpha=1.0, temperature=2.0),
     **sort("[0, inf)", tau=1.0, min_gain=0.0, prior_items=1.0, separation=4.0),
     **sort("optional (0, inf)", penalty=200.0, within_penalty=None, xi0=None, gamma=None),
@@ -182,14 +180,14 @@ WITHOUT_DATA = {
 """Public names that are not in the table, and why."""
 UNCHECKED = {
     **dict.fromkeys(("progress", "title"), "switches and words"),
-    **dict.fromkeys(("xi", "init", "cost", "weights", "tol", "balance"), "of several kinds"),
+    **dict.fromkeys(("xi", "init", "cost", "tol", "balance"), "of several kinds"),
     **dict.fromkeys(("per_cluster", "closure", "standardize"), "switches"),
     **dict.fromkeys(("kernel", "prior", "observe"), "of several kinds"),
     **dict.fromkeys(("dnk", "what", "partitions", "named"), "of several kinds"),
     "DCRC.noise": "of several kinds",
     "checkpoint": "of methods",
     **dict.fromkeys(("log_fixed", "n_components", "among"), "of priors over partitions"),
-    **dict.fromkeys(("bias_scale", "proportions", "hyper", "beta", "within"), "of samplers"),
+    **dict.fromkeys(("hyper", "beta", "within"), "of samplers"),
     **dict.fromkeys(("sample_stats", "dims", "attrs"), "mappings of checked arrays"),
 }
 """Parameters that take several kinds of things and have tests of their own."""

@@ -21,7 +21,7 @@ from numpy.random import Generator
 from scipy.special import gamma
 
 from bayesclust._jax import in_x64
-from bayesclust.constraints.base import N_PATTERNS
+from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.families.base import Terms
 from bayesclust.inference.assignment import check_labels
 from bayesclust.inference.blocked.layout import (
@@ -241,11 +241,18 @@ class BlockedChains:
         """One sweep over everything unknown, in all chains; see `Unknowns.update`."""
         drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
         slots = self._slots(max(len(weight) for weight, *_ in drawn))
-        weight, log_weight, terms = jax.tree.map(
-            lambda *parts: _padded(parts, slots), *[one[:3] for one in drawn]
-        )
+
+        def padded(*parts: NDArray[Any]) -> NDArray[Any]:
+            """Arrays (K_c, ...) in one of (chains, slots, ...), with zeros behind."""
+            whole = np.zeros((len(parts), slots, *parts[0].shape[1:]))
+            for row, part in zip(whole, parts, strict=True):
+                row[: len(part)] = part
+            return whole
+
+        weight, log_weight, terms = jax.tree.map(padded, *[one[:3] for one in drawn])
         level = np.array([one[3] for one in drawn])
-        table = self._tables()
+        views = self.constraints
+        table = np.stack([stack_tables(views, chain.noise) for chain in self.unknowns])
         gains = table[..., :1] - table, table - table[..., -1:]
         given = Given(self._keys(), weight, log_weight, level, terms, *gains)
         for chain in self.unknowns:
@@ -338,18 +345,6 @@ class BlockedChains:
             statistics = tuple(part[c] for part in totals.statistics)
             chain.see(statistics, totals.least[c], [part[c] for part in counts])
 
-    def _tables(self) -> FloatArray:
-        """log p(answer | pattern) of every chain, (chains, codes, patterns)."""
-        tables = [np.zeros((self.number_of_chains, 1, N_PATTERNS))] * (not self.constraints)
-        for v, view in enumerate(self.constraints):
-            noise = {
-                name: np.stack([chain.noise[v][name] for chain in self.unknowns])
-                for name in view.noise.parameters
-            }
-            table = view.noise.log_table(noise)
-            tables.append(np.pad(table, ((0, 0), (0, 0), (0, N_PATTERNS - table.shape[-1]))))
-        return np.concatenate(tables, axis=1)
-
     def _slots(self, number: int) -> int:
         """Slots for so many clusters; spare ones are kept, since another number compiles again."""
         needed = -(-number // self.slot_multiple) * self.slot_multiple
@@ -359,11 +354,3 @@ class BlockedChains:
 
     def _keys(self) -> NDArray[np.uint32]:
         return np.stack([chain.key for chain in self.unknowns])
-
-
-def _padded(parts: Sequence[NDArray[Any]], slots: int) -> NDArray[Any]:
-    """Arrays (K_c, ...) in one of (chains, slots, ...), with zeros behind."""
-    whole = np.zeros((len(parts), slots, *parts[0].shape[1:]))
-    for row, part in zip(whole, parts, strict=True):
-        row[: len(part)] = part
-    return whole
