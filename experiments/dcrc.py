@@ -32,6 +32,7 @@ RIGHT, BOUNDARY, PEOPLE, PEOPLE_PAIRS, NONE = "right", "boundary", "people", "pe
 ALL, YES_NO, PAIRS, NOTHING = "all", "yes and no", "pairs", "nothing"
 FRACTIONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 FOLDS, FEWEST_ANSWERS, STARTS, ROUGH_STARTS = 5, 10, 50, 3
+TAUS, PENALTIES = (0.5, 1.0, 1.5), tuple(2.0**power for power in (-10, -8, -6, -4, -2))
 RUNTIME = ("birdsong", 1500)
 
 # what the paper prints
@@ -74,17 +75,15 @@ class Method(frame.Method):
 
 
 def _method(
-    title: str,
-    fit: Callable[..., Any],
-    uses: str = ALL,
-    name: str = "",
-    values: tuple[float, ...] = (),
+    title: str, fit: Callable[..., Any], uses: str = ALL, **values: tuple[float, ...]
 ) -> Method:
-    grid = tuple({name: value} for value in values) or ({},)
-    chosen = (
-        f"; {name} of {', '.join(f'{v:g}' for v in values)} by answers held out" if name else ""
+    """A method that chooses from all combinations of these values."""
+    grid = tuple(dict(zip(values, row, strict=True)) for row in product(*values.values()))
+    about = f"told k, uses {uses}" + "".join(
+        f"; {name} of {', '.join(f'{value:g}' for value in own)} by answers held out"
+        for name, own in values.items()
     )
-    return Method(title, fit, f"told k, uses {uses}{chosen}", uses != NOTHING, uses=uses, grid=grid)
+    return Method(title, fit, about, uses != NOTHING, uses=uses, grid=grid)
 
 
 def _dcrc(X: FloatArray, constraints: Any, n_clusters: int, seed: int, **settings: Any) -> bc.DCRC:
@@ -111,13 +110,16 @@ METHODS = {
     "kmeans": _method("k-means", _starts(k_means), NOTHING),
     "dcrc": _variant("DCRC"),
     "dcrc-yn": _variant("DCRC-YN", YES_NO),
-    "itml": _method("ITML", _starts(itml), PAIRS, "slack", (0.1, 1.0, 10.0)),
+    "itml": _method("ITML", _starts(itml), PAIRS, slack=(0.1, 1.0, 10.0)),
     "mmc": _method("Xing", _starts(mmc), PAIRS),
-    "lsml": _method("LSML", _starts(lsml), YES_NO, "weight", (1.0, 30.0, 1000.0)),
-    "sssvad": _method("SSSVaD", sssvad, YES_NO, "weight", (1.0, 10.0, 100.0)),
-    "sparse-lp": _method("sparseLP", _starts(sparse_lp), YES_NO, "penalty", (0.1, 1.0, 10.0)),
-    "dcrc-paper": _variant(
-        "DCRC, the paper's search", n_init=1, balance=True, tau="cv", penalty="cv"
+    "lsml": _method("LSML", _starts(lsml), YES_NO, weight=(1.0, 30.0, 1000.0)),
+    "sssvad": _method("SSSVaD", sssvad, YES_NO, weight=(1.0, 10.0, 100.0)),
+    "sparse-lp": _method("sparseLP", _starts(sparse_lp), YES_NO, penalty=(0.1, 1.0, 10.0)),
+    "dcrc-paper": _method(
+        "DCRC, the paper's search",
+        partial(_dcrc, n_init=1, balance=True),
+        tau=TAUS,
+        penalty=PENALTIES,
     ),
     "dcrc-rbf": _variant("DCRC, RBF kernel", kernel="rbf"),
     "dcrc-hard": _variant("hard answers", noise=0.0),

@@ -27,7 +27,7 @@ from bayesclust.families.mixed import BoundProduct, Mixed
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import classifier_problem
-from bayesclust.inference.dcrc.em import HELD_OUT_STARTS, ROUGH_TOLERANCE, EMSettings
+from bayesclust.inference.dcrc.em import EMSettings
 from bayesclust.inference.limits.tuning import CLASSES, leave_out, until_no_better
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
@@ -53,7 +53,7 @@ ROUNDS, MOST_LEFT, HOPELESS = (Schedule(75, 75), Schedule(100, 100)), 3, 3.0
 LONGER, MOST_LONGER = Schedule(300, 100), 2
 """Rounds more of those left while none of them predicts better than the shares of the answers."""
 PILOT_CHAINS = 2
-ROUGH = EMSettings(starts=HELD_OUT_STARTS, kept=1, tolerance=ROUGH_TOLERANCE)
+ROUGH = EMSettings(starts=4, kept=1, tolerance=1e-3)
 SHOWN = 3
 
 

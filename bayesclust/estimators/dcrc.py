@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from itertools import product
 from numbers import Real
 from time import perf_counter
 from typing import Any, Self
@@ -29,7 +28,6 @@ from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.tree import constraints_if_any
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
-CV = "cv"
 LEARN = "learn"
 LITERAL = "literal"
 GIBBS = "gibbs"
@@ -69,12 +67,11 @@ class DCRC(base.ConstrainedClusterer):
         None: boundaries are linear in the standardised columns. "rbf" and "polynomial" (of degree
         3): in features of that kernel, beyond 500 items by Nystroem's approximation. Or a
         transformer.
-    tau : float or "cv", default 1.0
-        Weight of the entropies in Eq. 9. "cv" chooses from 0.5, 1, 1.5; with ``penalty="cv"`` it
-        searches the paper's grid.
-    penalty : float, "cv" or None, default None
+    tau : float, default 1.0
+        Weight of the entropies in Eq. 9.
+    penalty : float or None, default None
         lambda: as a prior of the weights, precision 2 M lambda for M answers. None keeps the
-        precision at 4 (lambda at 2^-6 without answers). "cv" chooses from 2^-10 to 2^-2.
+        precision at 4 (lambda at 2^-6 without answers).
     temperature : float, default 1.0
         Of the labels' distributions; 0 is the deterministic limit.
     n_init : int or None, default None
@@ -110,7 +107,7 @@ class DCRC(base.ConstrainedClusterer):
     confusion_ : dict
         By name of the constraints, the posterior mean of p(answer | truth), shape (sources,
         answers, answers), rows the truth; `bayesclust.source_reliability` has intervals.
-    tau_, penalty_, balance_ : float, float, bool
+    penalty_ : float
         As used.
     proportions_ : ndarray of shape (n_clusters,), or None
         Sizes that the clusters were drawn to, where they were learned.
@@ -152,8 +149,8 @@ class DCRC(base.ConstrainedClusterer):
     inference: str = "variational_em"
     kernel: Any = None
     _: KW_ONLY
-    tau: float | str = 1.0
-    penalty: float | str | None = None
+    tau: float = 1.0
+    penalty: float | None = None
     temperature: float = 1.0
     n_init: int | None = None
     max_iter: int = 100
@@ -203,13 +200,10 @@ class DCRC(base.ConstrainedClusterer):
 
         self._features = fit_features(items, self.kernel, rng)
         points = self._features(items)
-        tried = candidates(params, sum(map(len, constraints)), points.size * number)
-        chosen = em.choose(points, constraints, number, tried, rng)
-        fit = em.fit_em(points, constraints, number, chosen, rng)
+        search = em_settings(params, sum(map(len, constraints)), points.size * number)
+        fit = em.fit_em(points, constraints, number, search, rng)
         base.warn_unless(fit.converged, "the bound still rises", self.max_iter, "iterations")
-        self.tau_ = chosen.tau
-        self.penalty_ = chosen.penalty
-        self.balance_ = chosen.balance
+        self.penalty_ = search.penalty
         self.bound_ = float(fit.path[-1])
         self.objective_path_ = fit.path
         self.converged_ = fit.converged
@@ -301,7 +295,7 @@ class DCRC(base.ConstrainedClusterer):
         checks.check_choice(self.inference, "inference", ("variational_em", GIBBS))
         check_kernel(self.kernel)
         with_noise([], self.noise)
-        candidates(self.get_params(deep=False), 1, 1)
+        em_settings(self.get_params(deep=False), 1, 1)
         checks.check_int(self.num_chains, "num_chains")
         schedule = base.check_schedule(self.num_warmup, self.num_samples)
         if self.inference != GIBBS:
@@ -355,13 +349,11 @@ def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constrain
     return [one.with_noise(one.known_noise(eps)) for one in constraints]
 
 
-def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[em.EMSettings]:
-    """The settings to choose among by constraints held out; the first where these are too few."""
-    default = em.PRECISION / (2 * n_answers) if n_answers else PENALTY
-    taus = _grid(params["tau"], "tau", em.TAUS, 1.0)
-    penalties: tuple[float, ...] = (default,)
-    if params["penalty"] is not None:
-        penalties = _grid(params["penalty"], "penalty", em.PENALTIES, default)
+def em_settings(params: dict[str, Any], n_answers: int, n_cells: int) -> em.EMSettings:
+    """The settings of the search, checked."""
+    penalty = params["penalty"]
+    if penalty is None:
+        penalty = em.PRECISION / (2 * n_answers) if n_answers else PENALTY
     starts = params["n_init"]
     if starts is None:
         starts = int(np.clip(CELLS / max(n_cells, 1), FEWEST_STARTS, MOST_STARTS))
@@ -370,7 +362,9 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[em.
         checks.check_choice(balance, "balance", (LEARN,))
     elif not isinstance(balance, (bool, np.bool_)):
         raise TypeError(f'balance must be True, False or "learn"; got {balance!r}.')
-    common = em.EMSettings(
+    return em.EMSettings(
+        tau=checks.number_between(params["tau"], "tau", "[0, inf)"),
+        penalty=checks.number_between(penalty, "penalty", "[0, inf)"),
         balance=bool(balance),
         proportions=isinstance(balance, str),
         temperature=checks.number_between(params["temperature"], "temperature", "[0, inf)"),
@@ -381,11 +375,3 @@ def candidates(params: dict[str, Any], n_answers: int, n_cells: int) -> list[em.
         tolerance=checks.check_positive(params["tol"], "tol"),
         n_jobs=min(checks.n_threads(params["n_jobs"]), MOST_STARTS),
     )
-    return [replace(common, tau=tau, penalty=penalty) for tau, penalty in product(taus, penalties)]
-
-
-def _grid(value: Any, name: str, grid: tuple[float, ...], default: float) -> tuple[float, ...]:
-    if isinstance(value, str):
-        checks.check_choice(value, name, (CV,))
-        return (default, *(other for other in grid if other != default))
-    return (checks.number_between(value, name, "[0, inf)"),)

@@ -149,14 +149,6 @@ def test_constant_columns_become_zero(rng):
     np.testing.assert_allclose(fit_features(X, None, rng)(X).std(axis=0), [1.0, 0.0], atol=1e-12)
 
 
-def test_settings_are_chosen_by_answers(data, triplets):
-    est = bc.DCRC(3, balance=False, tau="cv", n_init=1, random_state=0, max_iter=300).fit(
-        data.X, constraints=triplets
-    )
-    assert est.tau_ in (0.5, 1.0, 1.5)
-    assert est.balance_ is False
-
-
 def test_sizes_of_clusters_are_learned_from_named_items():
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.15).astype(int)

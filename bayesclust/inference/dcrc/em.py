@@ -33,8 +33,8 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import stack_padded
 from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.dcrc.weights import WeightObjective
-from bayesclust.inference.limits.tuning import FOLDS, enough, leave_out, rows_of
-from bayesclust.inference.variational.answers import SoftAnswers, pattern_probabilities
+from bayesclust.inference.limits.tuning import rows_of
+from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.mean_field import softmax
 from bayesclust.models.dcrc import unnamed
 from bayesclust.typing import Counts, FloatArray, IntArray
@@ -61,11 +61,6 @@ KMEANS_RUNS = 3
 LOGISTIC_STEPS = 12
 PRECISION = 4.0
 """Of the Gaussian prior of the weights, whatever the number of answers, where none is asked for."""
-TAUS = (0.5, 1.0, 1.5)
-PENALTIES = tuple(2.0**power for power in (-10, -8, -6, -4, -2))
-"""The paper's grid (section V-B)."""
-HELD_OUT_STARTS = 4
-ROUGH_TOLERANCE = 1e-3
 IMPOSSIBLE = float(np.log(np.finfo(np.float64).tiny))
 """Log probability of an answer that cannot be: finite, so that it can be told which labels break
 more answers."""
@@ -354,38 +349,3 @@ def start_weights(
     W = np.zeros((number, features.shape[1]))
     every = np.eye(number)
     return [logistic.climb(W, every[labels], LOGISTIC_STEPS)[0] for labels in partitions]
-
-
-# --- settings chosen by constraints held out
-
-
-def log_predictive(one: Constraints, q: FloatArray, confusion: FloatArray) -> float:
-    """The sum of log p(answer) over the answers, given p(answer | truth) of each source."""
-    given = confusion[one.source, :, one.answers][:, one.truth]  # (m, patterns)
-    total = (given * pattern_probabilities(one, q).T).sum(axis=1)
-    return float(np.log(np.maximum(total, np.finfo(np.float64).tiny)).sum())
-
-
-def choose(
-    points: FloatArray,
-    constraints: Sequence[Constraints],
-    n_clusters: int,
-    tried: Sequence[EMSettings],
-    rng: Generator,
-) -> EMSettings:
-    """The settings under which answers held out in five parts are predicted best."""
-    if len(tried) == 1 or not enough(constraints):
-        return tried[0]
-    parts = [rng.permutation(len(view)) % FOLDS for view in constraints]
-    seed = int(rng.integers(2**63))
-    scores = np.zeros(len(tried))
-    for fold in range(FOLDS):
-        kept, held = leave_out(constraints, [part == fold for part in parts])
-        for number, settings in enumerate(tried):
-            starts = min(HELD_OUT_STARTS, settings.starts)
-            rough = replace(settings, starts=starts, kept=1, tolerance=ROUGH_TOLERANCE)
-            rng = np.random.default_rng([seed, fold])
-            fit = fit_em(points, kept, n_clusters, rough, rng)
-            for view, counts in zip(held, fit.counts, strict=True):
-                scores[number] += log_predictive(view, fit.q, view.noise.predictive(counts))
-    return tried[int(np.argmax(scores))]

@@ -1,14 +1,13 @@
-"""The search, and the choice of settings by answers held out."""
+"""The search."""
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 
 import bayesclust as bc
 from bayesclust.inference.dcrc import em as search
-from bayesclust.inference.dcrc.em import EMSettings, fit_em, log_predictive
+from bayesclust.inference.dcrc.em import EMSettings, fit_em
 
 SETTINGS = EMSettings(penalty=0.02, starts=4)
 
@@ -82,24 +81,3 @@ def test_without_answers_clusters_are_separated(problem):
     fit = fit_em(X, [], 3, SETTINGS, np.random.default_rng(0))
     assert bc.metrics.adjusted_rand(fit.q.argmax(axis=1), y) > 0.8
     assert fit.counts == []
-
-
-def test_log_predictive_is_the_sum_over_labels(rng):
-    q = rng.dirichlet(np.ones(3), size=4)
-    triplets = bc.RelativeConstraints(
-        [(0, 1, 2), (3, 2, 0)], ["yes", "dnk"], n_items=4, source=[1, 0]
-    )
-    links = bc.PairwiseConstraints([(0, 3), (1, 2)], [True, False], n_items=4)
-    for view in (triplets, links):
-        A = view.n_answers
-        confusion = rng.dirichlet(np.ones(A), size=(view.n_sources, A))
-        expected = 0.0
-        for t in range(len(view)):
-            probability = 0.0
-            for z in product(range(3), repeat=4):
-                truth = view.truths(np.array(z))[t]
-                probability += (
-                    q[np.arange(4), z].prod() * confusion[view.source[t], truth, view.answers[t]]
-                )
-            expected += np.log(probability)
-        assert log_predictive(view, q, confusion) == pytest.approx(expected)
