@@ -32,7 +32,6 @@ RIGHT, BOUNDARY, PEOPLE, PEOPLE_PAIRS, NONE = "right", "boundary", "people", "pe
 ALL, YES_NO, PAIRS, NOTHING = "all", "yes and no", "pairs", "nothing"
 FRACTIONS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3)
 FOLDS, FEWEST_ANSWERS, STARTS, ROUGH_STARTS = 5, 10, 50, 3
-TAUS, PENALTIES = (0.5, 1.0, 1.5), tuple(2.0**power for power in (-10, -8, -6, -4, -2))
 RUNTIME = ("birdsong", 1500)
 
 # what the paper prints
@@ -118,8 +117,8 @@ METHODS = {
     "dcrc-paper": _method(
         "DCRC, the paper's search",
         partial(_dcrc, n_init=1, balance=True),
-        tau=TAUS,
-        penalty=PENALTIES,
+        tau=(0.5, 1.0, 1.5),
+        penalty=tuple(2.0**power for power in (-10, -8, -6, -4, -2)),
     ),
     "dcrc-rbf": _variant("DCRC, RBF kernel", kernel="rbf"),
     "dcrc-hard": _variant("hard answers", noise=0.0),
