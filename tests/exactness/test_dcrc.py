@@ -33,7 +33,7 @@ from tests.exactness.generative import (
 )
 
 N, K = 6, 3
-ENTROPIES = {"separation": 1.0, "balance": 2.0}
+ENTROPIES = {"separation": 2.0, "balance": 5.0}
 
 
 def case(views=all_views, seed=1, K=K, d=2):
