@@ -17,9 +17,11 @@ import hashlib, os, signal, sys, time
 from tools import kernel_cache
 kernel_cache.use()
 import numpy as np
+from tqdm import tqdm
 import bayesclust as bc
 from bayesclust.inference import checkpoint
 
+tqdm.monitor_interval = 0  # no thread beside the one that forks
 checkpoint.SECONDS, checkpoint.SHARE = 0.02, np.inf  # save often
 y = np.repeat([0, 1], 12)
 X = np.random.default_rng(0).normal(size=(24, 2)) + 3.0 * y[:, None]
@@ -66,7 +68,7 @@ class Fits:
         compiled = {"JAX_COMPILATION_CACHE_DIR": f"{os.environ['NUMBA_CACHE_DIR']}/jax"}
         own = {"env": {**os.environ, "PYTHONPATH": str(ROOT), **compiled}, "text": True}
         own |= {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen([sys.executable, "-c", FITS, kind], **own)
+        self.process = subprocess.Popen([sys.executable, "-W", "ignore", "-c", FITS, kind], **own)
 
     def fit(self, path="none", kill_after=0.0):
         """What a fit says of its draws, nothing if it was killed, and its seconds."""
