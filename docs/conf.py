@@ -26,6 +26,7 @@ version = release = bayesclust.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "matplotlib.sphinxext.plot_directive",
     "numpydoc",
     "myst_nb",
     "docstrings",
@@ -65,6 +66,9 @@ nb_execution_timeout = 1800  # seconds for a cell, compiling included
 nb_execution_excludepatterns = ["howto/*"]
 nb_merge_streams = True
 nb_output_stderr = "remove-warn"
+
+plot_formats = [("png", 110)]
+plot_html_show_formats = plot_html_show_source_link = False
 
 html_theme = "furo"
 html_title = "bayesclust"

@@ -108,6 +108,10 @@ def test_a_page_is_written_for_every_public_name(monkeypatch):
 
 
 CLAIMS = {
+    "reading_the_output": lambda names: (
+        names["verdict"].ok and names["links"].flipped[names["least"].index].all()
+    ),
+    "choosing_priors": lambda names: names["clusters"]["probability"].idxmax() >= 2,
     "several_annotators": lambda names: names["est"].n_clusters_ == 2,
     "large_data": lambda names: (
         names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1

@@ -1,7 +1,9 @@
 """Everything shown is run: the Python blocks of the Markdown files in order."""
 
 import re
+from contextlib import redirect_stdout
 from functools import cache
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,9 @@ def names_after(markdown):
     """Run the blocks of a Markdown file in order, and return the names they leave behind."""
     namespace = {"__name__": "__main__"}
     for block in blocks_of((ROOT / markdown).read_text(encoding="utf-8")):
-        exec(compile(block, markdown, "exec"), namespace)
+        with redirect_stdout(StringIO()) as printed:
+            exec(compile(block, markdown, "exec"), namespace)
+        namespace.setdefault("printed", printed.getvalue())
     return namespace
 
 
@@ -40,5 +44,19 @@ def test_the_example_of_the_readme_finds_what_it_promises():
     assert sum(bool(line.strip()) for line in example.splitlines()) <= 20
     names = names_after("README.md")
     assert names["bc"].metrics.pairwise_f(names["est"].labels_, names["iris"].y) > 0.95
-    table = names["bc"].constraint_credibility(names["est"].posterior_)
+    table = names["table"]
     assert names["links"].flipped[table["credibility"].nsmallest(10).index].sum() >= 9
+
+
+def test_the_readme_shows_what_its_example_prints():
+    shown = re.search(r"^```text\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)[
+        1
+    ]
+    printed = names_after("README.md")["printed"]
+    starts = (
+        "3 clusters; pairwise F ",
+        "Trust this run: R-hat up to 1.0",
+        "     i    j answer  cred",
+    )
+    assert [start for start in starts if start not in shown or start not in printed] == []
+    assert len(printed.splitlines()) == 6
