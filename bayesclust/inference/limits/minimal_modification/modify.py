@@ -65,7 +65,7 @@ def find_anchors(X: FloatArray, labels: IntArray, share: float) -> tuple[IntArra
     items, owners = [], []
     for cluster in np.unique(labels).tolist():
         members = np.flatnonzero(labels == cluster)
-        parts = _cut(X[members], count_of(len(members), share), linkage="single")
+        parts = _single(X[members], count_of(len(members), share))
         found = members[_nearest_means(X[members], parts)]
         items.append(found)
         owners.append(np.full(len(found), cluster, dtype=np.int64))
@@ -78,6 +78,14 @@ def _cut(points: Any, number: int, **how: Any) -> IntArray:
         return np.arange(len(points)) % number
     cut = AgglomerativeClustering(n_clusters=number, **how).fit(points)
     return np.asarray(cut.labels_, dtype=np.int64)
+
+
+def _single(points: FloatArray, number: int) -> IntArray:
+    if number == 1 or len(points) > DENSE:
+        return _cut(points, number, linkage="single")
+    # a product of matrices gives all distances sooner; linkage depends on their order alone
+    distance = euclidean_distances(points, squared=True)
+    return _cut(distance, number, linkage="single", metric="precomputed")
 
 
 def _nearest_means(points: FloatArray, parts: IntArray) -> IntArray:
