@@ -1,8 +1,8 @@
 """Active learning: which query to ask next, and the session that asks it."""
 
 from bayesclust.active.neighbourhoods import NPU
-from bayesclust.active.posterior_queries import PosteriorQueries
-from bayesclust.active.protocol import Query, QueryState, RandomQueries
+from bayesclust.active.posterior_queries import PosteriorQueries, suggest_queries
+from bayesclust.active.protocol import Query, QueryState, QueryStrategy, RandomQueries
 from bayesclust.active.session import QUERY_STRATEGIES, InteractiveSession
 
 __all__ = [
@@ -12,5 +12,7 @@ __all__ = [
     "PosteriorQueries",
     "Query",
     "QueryState",
+    "QueryStrategy",
     "RandomQueries",
+    "suggest_queries",
 ]

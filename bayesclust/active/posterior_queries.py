@@ -21,6 +21,7 @@ from bayesclust.active.protocol import (
     QueryState,
     RandomQueries,
     check_queries,
+    ordered,
 )
 from bayesclust.constraints.base import equality_patterns
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
@@ -33,9 +34,10 @@ from bayesclust.inference.particles import (
     systematic,
 )
 from bayesclust.posterior import tree
+from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.losses import Loss
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.typing import FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,19 +201,10 @@ class PosteriorQueries:
         Its columns are kind, items i, j and for triplets k, gain by itself, and the probability of
         each answer.
         """
-        import pandas as pd
-
         known = None if queries is None else check_queries(queries, len(state.X), [self.kind])
         self.update(state, rng)
         items = self._candidates(state, rng) if known is None else self._items(known)
-        measure, answers = self._judged(items, state)
-        asked = ASKED[self.kind]
-        table = pd.DataFrame(items, columns=list(asked.members))
-        table.insert(0, "kind", self.kind)
-        table["gain"] = expected_gain.expected_gains(measure, self.weights, answers)
-        words = dict.fromkeys((*asked.vocabulary, DONT_KNOW))
-        mean = dict(zip(words, self.weights @ answers.transpose(2, 1, 0), strict=True))
-        table = table.assign(**{word: mean[word] for word in VOCABULARY[self.kind]})
+        table = _table(self.kind, items, self.weights, *self._judged(items, state))
         return table.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
 
     def _candidates(self, state: QueryState, rng: Generator) -> IntArray:
@@ -235,11 +228,94 @@ class PosteriorQueries:
             given = self.noise is not None and self.noise.kind == asked.kind
             own = [asked([], [], len(state.X), noise=self.noise if given else None)]
         table = own[0].noise.predictive(own[0].counts(draws))[:, 0]
-        if self.kind == PAIR:  # "don't know" is as likely whatever the truth is
-            skipped = SKIPPED + sum(query.kind == PAIR for query in state.skipped)
-            share = skipped / (skipped + ANSWERED + sum(map(len, own)))
-            last = np.full((*table.shape[:-1], 1), share)
-            table = np.concatenate([(1 - share) * table, last], axis=-1)
-        truths = asked.truth[equality_patterns(draws[:, items])]
-        answers = table[np.arange(len(draws))[:, None], truths]
-        return expected_gain.uncertainty(self.target, draws), np.swapaxes(answers, 0, 1)
+        skipped = sum(query.kind == self.kind for query in state.skipped)
+        answers = _answers(self.kind, items, draws, table, skipped, sum(map(len, own)))
+        return expected_gain.uncertainty(self.target, draws), answers
+
+
+def _answers(
+    kind: str, items: IntArray, draws: tree.Labels, table: FloatArray, skipped: int, answered: int
+) -> FloatArray:
+    """p(answer | draw) of queries, (C, S, A), given p(answer | truth) in each draw."""
+    if kind == PAIR:  # "don't know" is as likely whatever the truth is
+        share = (SKIPPED + skipped) / (SKIPPED + skipped + ANSWERED + answered)
+        last = np.full((*table.shape[:-1], 1), share)
+        table = np.concatenate([(1 - share) * table, last], axis=-1)
+    truths = ASKED[kind].truth[equality_patterns(draws[:, items])]
+    return np.swapaxes(table[np.arange(len(draws))[:, None], truths], 0, 1)
+
+
+def _table(
+    kind: str, items: IntArray, weights: FloatArray, measure: Uncertainty, answers: FloatArray
+) -> pd.DataFrame:
+    """Queries with the gain of each by itself, and the probability of its answers."""
+    import pandas as pd
+
+    asked = ASKED[kind]
+    table = pd.DataFrame(items, columns=list(asked.members))
+    table.insert(0, "kind", kind)
+    table["gain"] = expected_gain.expected_gains(measure, weights, answers)
+    words = dict.fromkeys((*asked.vocabulary, DONT_KNOW))
+    mean = dict(zip(words, weights @ answers.transpose(2, 1, 0), strict=True))
+    return table.assign(**{word: mean[word] for word in VOCABULARY[kind]})
+
+
+def suggest_queries(
+    posterior: Any,
+    kind: str = PAIR,
+    size: int = 10,
+    *,
+    target: str | Loss = "vi",
+    num_draws: int = 200,
+    seed: Seed = 0,
+) -> pd.DataFrame:
+    """Return the queries whose answers would tell a sampled posterior most.
+
+    Parameters
+    ----------
+    posterior : DataTree, fitted estimator or (draws, n) array of int
+        Posterior draws. The noise is that of the first source, or the default of the kind.
+    kind : {"pair", "triplet"}, default "pair"
+    size : int, default 10
+        How many to ask together, at most.
+    target : "partition" or loss, default "vi"
+        What one wants to know, as for `PosteriorQueries`.
+    num_draws : int, default 200
+        Draws that are used: time grows with their square.
+    seed : int, Generator or None, default 0
+
+    Returns
+    -------
+    DataFrame
+        One row a query: kind, the items i, j and for triplets k, gain (of its answer by itself),
+        the probability of each answer, and adds (to the rows above).
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 1, 2]]
+    >>> bc.active.suggest_queries(draws, size=2)[["i", "j", "gain", "adds"]].round(3)
+       i  j   gain   adds
+    0  1  2  0.106  0.106
+    1  1  3  0.106  0.074
+    """
+    check.check_choice(kind, "kind", ASKED)
+    check.check_int(size, "size")
+    z = tree.stacked_partitions(posterior)
+    rng = check.check_random_state(seed)
+    rows = tree.evenly_spread(check.check_int(num_draws, "num_draws"), len(z))
+    draws, weights = z[rows], np.full(len(rows), 1 / len(rows))
+    measure = expected_gain.uncertainty(target, draws)
+    stored = [one for one in tree.constraints_if_any(posterior) if one.kind == ASKED[kind].kind]
+    noise = ASKED[kind].default_noise()
+    table = np.repeat(noise.confusion(noise.initial(1)), len(rows), axis=0)
+    kept: Any = tree.group(posterior, "posterior") if stored else {}
+    if stored and all(name in kept for name in stored[0].parameters.values()):
+        by_chain = confusions(stored[0], kept)[:, :, 0]
+        table = by_chain.reshape(-1, *by_chain.shape[2:])[rows]
+    asked = {ordered(kind, row) for own in stored for row in own.items.tolist()}
+    items = expected_gain.propose(kind, draws, weights, asked, CANDIDATES, rng)
+    answers = _answers(kind, items, draws, table, 0, sum(map(len, stored)))
+    chosen, adds = expected_gain.choose_jointly(measure, weights, answers, size, rng)
+    found = _table(kind, items[chosen], weights, measure, answers[chosen])
+    return found.assign(adds=adds)

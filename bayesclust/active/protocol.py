@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from math import comb
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -73,8 +73,12 @@ class QueryState(NamedTuple):
         return {ordered(kind, row) for row in rows}
 
 
-QueryStrategy = Callable[[QueryState, int, Generator], Sequence[Query]]
-"""Returns at most so many different queries not asked before; none if none is left."""
+class QueryStrategy(Protocol):
+    """A callable that chooses the next queries."""
+
+    def __call__(self, state: QueryState, size: int, rng: Generator) -> Sequence[Query]:
+        """Return at most `size` different queries not asked before; none if none is left."""
+        ...
 
 
 def ordered(kind: str, items: Sequence[int]) -> tuple[int, ...]:

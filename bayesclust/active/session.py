@@ -254,6 +254,17 @@ class InteractiveSession:
             table["quality"] = [adjusted_rand(now, self.y) for now in labels]
         return pd.DataFrame(table)
 
+    def area_under_budget_curve(self, score: str = "quality") -> float:
+        """Return the mean of "quality" or "similarity" over answers used, linear between steps."""
+        table = self.history
+        if check.check_choice(score, "score", ("quality", "similarity")) not in table:
+            raise ValueError("the quality is not known: pass the true classes y to the session.")
+        answers = table["answers"].to_numpy(float)
+        values = table[score].to_numpy(float)
+        if not answers[-1]:
+            return float(values[-1])
+        return float(np.trapezoid(values, answers) / answers[-1])
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the session to an archive (.npz), without the data and a strategy of no name."""
         named = isinstance(self.query_strategy, str)

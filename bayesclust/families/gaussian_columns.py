@@ -57,11 +57,11 @@ class ColumnsPrior(NamedTuple):
 class ColumnsState(NamedTuple):
     """Clusters with independent columns; C slots and the prior slot, d columns."""
 
-    items: FloatArray  # (n, 2 d or 3 d)
+    items: FloatArray  # (n, d + G or 3 d), of G variances, 1 or d
     powers: FloatArray
     prior: ColumnsPrior
     count: IntArray  # type: ignore[assignment]
-    total: FloatArray  # (C + 1, 2 d or 3 d) s, q, and n where cells are missing
+    total: FloatArray  # (C + 1, d + G or 3 d) s, q, and n where cells are missing
     X: FloatArray  # (n, d), centred at m0
     start: IntArray  # (n + 1,) where an item's columns with a value begin
     column: IntArray
@@ -144,16 +144,29 @@ def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
 
 
 @device(no_refcount=True, fastmath=FAST)
-def _log_height(kappa: float, shape: float, weight: float) -> float:
-    """log predictive of a column at the mean, but for the rate."""
-    value = math.lgamma(shape + 0.5 * weight) - math.lgamma(shape) - 0.5 * weight * LOG_TWO_PI
-    return value + 0.5 * math.log(kappa / (kappa + weight))
+def _log_height(kappa: float, shape: float, weight: float, columns: int) -> float:
+    """log predictive at the mean of the columns of one variance, but for the rate."""
+    half = 0.5 * weight * columns
+    value = math.lgamma(shape + half) - math.lgamma(shape) - half * LOG_TWO_PI
+    return value + 0.5 * columns * math.log(kappa / (kappa + weight))
 
 
 @base.implements(base.derive, ColumnsState)
 def _derive(state, k):  # type: ignore[no-untyped-def]
     d, weight, prior = state.X.shape[1], state.powers[1], state.prior
     n = state.powers[0] * state.count[k]
+    if state.total.shape[1] == d + 1:  # one variance for all columns
+        kappa, shape = prior.kappa[0] + n, prior.shape[0] + 0.5 * n * d
+        squares = 0.0
+        for j in range(d):
+            state.mean[k, j] = state.total[k, j] / kappa
+            squares += state.total[k, j] * state.mean[k, j]
+        rate = prior.rate[0] + 0.5 * max(state.total[k, d] - squares, 0.0)
+        height = _log_height(kappa, shape, weight, d)
+        state.width[k, 0] = 2.0 * (kappa + weight) / (weight * kappa) * rate
+        state.height[k, 0] = height - 0.5 * weight * d * math.log(rate)
+        state.exponent[k, 0] = shape + 0.5 * weight * d
+        return
     if state.total.shape[1] == 2 * d:
         kappa, shape = prior.kappa[0] + n, prior.shape[0] + 0.5 * n
         share, spread = 1.0 / kappa, 2.0 * (kappa + weight) / (weight * kappa)
@@ -164,7 +177,7 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
             state.width[k, j] = spread * (prior.rate[j] + 0.5 * scatter)
         # the sum of log rates, from that of the widths
         log_rates = sum_of_logs(state.width, k) - d * math.log(spread)
-        state.height[k, 0] = d * _log_height(kappa, shape, weight) - 0.5 * weight * log_rates
+        state.height[k, 0] = d * _log_height(kappa, shape, weight, 1) - 0.5 * weight * log_rates
         state.exponent[k, 0] = shape + 0.5 * weight
         return
     for j in range(d):
@@ -174,13 +187,20 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
         rate = prior.rate[j] + 0.5 * scatter
         state.mean[k, j] = total / kappa
         state.width[k, j] = 2.0 * (kappa + weight) / (weight * kappa) * rate
-        state.height[k, j] = _log_height(kappa, shape, weight) - 0.5 * weight * math.log(rate)
+        state.height[k, j] = _log_height(kappa, shape, weight, 1) - 0.5 * weight * math.log(rate)
         state.exponent[k, j] = shape + 0.5 * weight
 
 
 @base.implements(base.log_predictive, ColumnsState)
 def _log_predictive(state, i, k):  # type: ignore[no-untyped-def]
-    if state.total.shape[1] == 2 * state.X.shape[1]:
+    d = state.X.shape[1]
+    if state.total.shape[1] == d + 1:
+        squares = 0.0
+        for j in range(d):
+            difference = state.X[i, j] - state.mean[k, j]
+            squares += difference * difference
+        return state.height[k, 0] - state.exponent[k, 0] * math.log1p(squares / state.width[k, 0])
+    if state.total.shape[1] == 2 * d:
         tails = sum_of_tails(state.X, i, state.mean, state.width, k)
         return state.height[k, 0] - state.exponent[k, 0] * tails
     value = 0.0
@@ -274,8 +294,6 @@ class BoundSphericalGaussian(BoundDiagonalGaussian):
 
     takes_missing = False
     one_variance = True
-    State = base.Clusters
-    caches = base.BoundFamily.caches
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ What a posterior lacks (constraints, noise, data, chains) and other bad input is
 sentence, by a ValueError or a TypeError.
 """
 
-from bayesclust.plots.answers import constraint_graph, credibility, reliability
+from bayesclust.plots.answers import constraint_graph, credibility, credibility_ranking, reliability
 from bayesclust.plots.chains import ranks, traces
 from bayesclust.plots.limit_path import limit_path
 from bayesclust.plots.partitions import n_clusters, partitions
@@ -15,6 +15,7 @@ __all__ = [
     "agreement",
     "constraint_graph",
     "credibility",
+    "credibility_ranking",
     "limit_path",
     "n_clusters",
     "partitions",

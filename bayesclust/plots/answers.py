@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_array, counted, number_between
+from bayesclust.checks import check_array, check_int, counted, number_between
 from bayesclust.plots import _style as style
 from bayesclust.plots._plane import plane
 from bayesclust.posterior import credibility as tables
@@ -74,9 +74,7 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['"same"', '"different"']
     """
-    table = tables.constraint_credibility(posterior)
-    if table.empty:
-        raise ValueError("the constraints of the posterior hold no answers to show.")
+    table = _answered(posterior)
     value = table["credibility"].to_numpy()
     wrong = None
     if flipped is not None:
@@ -87,20 +85,33 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
         wrong = given.astype(np.bool_)
     rows = _rows(posterior, table)
     ax = style.axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
-    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
     ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
     size = float(np.clip(4000 / max(map(len, rows.values())), 6, 18))
     for y, own in enumerate(rows.values()):
         _draw_row(ax, y, value[own], None if wrong is None else wrong[own], size)
-    ax.set(ylim=(len(rows) - 0.45, -0.55), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
-    ax.set_yticks(range(len(rows)), list(rows))
-    ax.tick_params(left=False)
-    ax.set_xlabel(f"{RIGHT} (shaded: probably wrong)")
+    _probability_axis(ax, list(rows))
     style.bare(ax, "top", "right", "left")
     ax.set_title(_counts(value), loc="left", pad=6 if wrong is None else 22)
     if wrong is not None:
         style.legend_above(ax, 2, ax.collections[:2])
     return ax
+
+
+def _answered(posterior: Any) -> pd.DataFrame:
+    """The credibility of all answers, at least one."""
+    table = tables.constraint_credibility(posterior)
+    if table.empty:
+        raise ValueError("the constraints of the posterior hold no answers to show.")
+    return table
+
+
+def _probability_axis(ax: Axes, names: Sequence[str]) -> None:
+    """Rows by name from top to bottom over probabilities, with the lower half shaded."""
+    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
+    ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
+    ax.set_yticks(range(len(names)), names)
+    ax.tick_params(left=False)
+    ax.set_xlabel(f"{RIGHT} (shaded: probably wrong)")
 
 
 def _counts(value: FloatArray) -> str:
@@ -144,6 +155,67 @@ def _draw_row(
         found = int((wrong & (credibility < 0.5)).sum())
         note += f",\n{found:,} of the {int(wrong.sum()):,} wrong"
     style.note_right(ax, y, note)
+
+
+def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None = None) -> Axes:
+    """List the answers by the posterior probability that they are right, the least credible first.
+
+    Whiskers are two Monte Carlo standard errors; where the noise was kept, a hollow diamond is the
+    leave-one-out credibility.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints.
+    max_listed : int, default 40
+        How many answers are listed, at most.
+    ax : matplotlib.axes.Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        With a row for each answer, named by its items and, of several, its source.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
+    >>> draws = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
+    >>> ax = bc.plots.credibility_ranking(to_datatree({"z": draws}, constraints=[links]))
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['0, 2: "different"', '0, 1: "same"']
+    """
+    table = _answered(posterior)
+    rows = table.nsmallest(check_int(max_listed, "max_listed"), "credibility")
+    ax = style.axes_or_new(ax, 7.6, 1.5 + 0.2 * len(rows))
+    y = np.arange(len(rows))
+    dots: dict[str, Any] = {"markersize": 5, "label": "given all answers", "clip_on": False}
+    dots |= {"xerr": 2 * rows["mcse"].to_numpy(), "elinewidth": 1.1}
+    ax.errorbar(rows["credibility"].to_numpy(), y, fmt="o", color=style.BLUE, **dots)
+    if "credibility_loo" in rows:
+        hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": style.GREY}
+        hollow |= {"markersize": 4.5, "zorder": 1.9, "clip_on": False}
+        ax.plot(rows["credibility_loo"], y, "D", label="leave-one-out", **hollow)
+    named = tables.answers_in_words(posterior, rows)
+    several = named["view"].map(table.groupby("view")["source"].nunique()) > 1
+    names = [
+        f'{", ".join(style.shortened(items, 14))}: "{answer}"' + (f" ({source})" if many else "")
+        for items, answer, source, many in zip(
+            named["items"], named["answer"], named["source"], several, strict=True
+        )
+    ]
+    _probability_axis(ax, names)
+    ax.tick_params("y", labelsize="small")
+    ax.grid(axis="y", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    style.bare(ax, "top", "right", "left")
+    style.legend_above(ax, 3)
+    text = _counts(table["credibility"].to_numpy())
+    shown = f"The {len(rows):,} least credible of " if len(rows) < len(table) else ""
+    ax.set_title(shown + text, loc="left", pad=24)
+    return ax
 
 
 def constraint_graph(

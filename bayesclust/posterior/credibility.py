@@ -20,6 +20,7 @@ from bayesclust.posterior.tree import (
     chain_partitions,
     group,
     item_names,
+    process_draws,
     source_names,
     stored_constraints,
     tree_of,
@@ -56,7 +57,10 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
           likely (the answer of highest posterior probability);
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
-          constraints) and elpd_loo (its log probability given all the rest, in nats).
+          constraints) and elpd_loo (its log probability given all the rest, in nats);
+        - under a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor:
+          posterior odds that it is right (half a draw added on both sides) over the prior odds of
+          any items (TVClust Eq. 2).
 
     Warns
     -----
@@ -83,7 +87,8 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     """
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
-    tables = [_table(view, z, draws) for view in stored_constraints(posterior)]
+    process = process_draws(posterior)
+    tables = [_table(view, z, draws, process) for view in stored_constraints(posterior)]
     table = pd.concat(tables, ignore_index=True)
     if "k" in table:  # where pairs come first, concatenation puts it last
         table.insert(3, "k", table.pop("k"))
@@ -98,7 +103,12 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     return table
 
 
-def _table(view: StoredConstraints, z: Labels, draws: xr.Dataset) -> pd.DataFrame:
+def _table(
+    view: StoredConstraints,
+    z: Labels,
+    draws: xr.Dataset,
+    process: tuple[FloatArray, FloatArray] | None,
+) -> pd.DataFrame:
     kept = all(name in draws for name in view.parameters.values())
     tally = _tally(view, z, confusions(view, draws) if kept else None)
     words = np.array(view.vocabulary)
@@ -114,7 +124,22 @@ def _table(view: StoredConstraints, z: Labels, draws: xr.Dataset) -> pd.DataFram
     if kept:
         frame["credibility_loo"] = tally.right
         frame["elpd_loo"] = np.log(np.maximum(tally.predicted[given], TINY))
+    if process is not None:
+        prior = _prior_shares(view, *process)[view.answers]
+        number = z[..., 0].size
+        right = frame["credibility"] * number
+        frame["bayes_factor"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
     return frame
+
+
+def _prior_shares(view: StoredConstraints, s: FloatArray, t: FloatArray) -> FloatArray:
+    """Prior probability (answers,) of each true answer, by the urn of Pitman and Yor (1997)."""
+    patterns = np.stack([1 - s, t + s]) / (1 + t)
+    if view.items.shape[1] == 3:
+        two = (1 - s) * (t + s)
+        patterns = np.stack([(1 - s) * (2 - s), two, two, two, (t + s) * (t + 2 * s)])
+        patterns /= (1 + t) * (2 + t)
+    return np.bincount(view.truth, patterns.mean(axis=1), view.n_answers)
 
 
 class _Tally(NamedTuple):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare, entropy
 
+import bayesclust as bc
 from bayesclust import information, losses
 from bayesclust.active.expected_gain import (
     atoms,
@@ -14,6 +15,7 @@ from bayesclust.active.expected_gain import (
     propose,
     uncertainty,
 )
+from bayesclust.posterior.tree import to_datatree
 
 S, N, C, A = 7, 6, 5, 3
 
@@ -141,3 +143,39 @@ def test_pairs_come_by_how_much_the_draws_disagree(rng):
     seen, share = np.array(list(counts.values())), pi * (1 - pi)
     assert (seen[share == 0] == 0).all()
     assert chisquare(seen[share > 0], share[share > 0] / share.sum() * seen.sum()).pvalue > 1e-3
+
+
+# --- suggestions of a sampled posterior
+
+Z = np.array([[0, 0, 1, 1, 2], [0, 0, 1, 1, 1], [0, 0, 0, 0, 1], [0, 1, 1, 1, 1]])
+
+
+def tree(p, q):
+    links = bc.PairwiseConstraints([(0, 1), (2, 4)], [True, False], n_items=5)
+    noise = {"p": np.reshape(p, (1, 4, 1)), "q": np.reshape(q, (1, 4, 1))}
+    return to_datatree(
+        {"z": Z[None], **noise}, constraints=[links], dims=dict.fromkeys(noise, ("links_source",))
+    )
+
+
+def test_the_noise_of_each_draw_is_heeded():
+    p, q = np.array([0.9, 0.8, 0.7, 0.6]), np.array([0.6, 0.7, 0.8, 0.9])
+    table = bc.active.suggest_queries(tree(p, q), size=20, target="partition")
+    same = Z[:, table["i"]] == Z[:, table["j"]]
+    says_same = np.where(same, p[:, None], 1 - q[:, None])
+    share = 1 / 12  # none skipped, two answered
+    answers = np.stack(
+        [(1 - share) * says_same.T, (1 - share) * (1 - says_same.T), np.full(same.T.shape, share)],
+        axis=2,
+    )
+    wanted = expected_gains(uncertainty("partition", Z), np.full(4, 0.25), answers)
+    assert table["gain"].to_numpy() == pytest.approx(wanted)
+    assert table["same"].to_numpy() == pytest.approx(answers[:, :, 0].mean(axis=1))
+
+
+def test_new_queries_are_suggested_the_best_first():
+    table = bc.active.suggest_queries(tree([0.9] * 4, [0.9] * 4), size=20, target="partition")
+    assert not {(0, 1), (2, 4)} & set(map(tuple, table[["i", "j"]].to_numpy().tolist()))
+    assert table["gain"][0] == table["gain"].max() == pytest.approx(table["adds"][0])
+    # information of answers that are independent given the draw
+    assert (table["adds"] <= table["gain"] + 1e-12).all()

@@ -44,6 +44,10 @@ def test_steps_are_modifications_of_modifications(blobs):
     assert session.history[columns].to_numpy() == pytest.approx(np.array(expected))
     assert session.labels.tolist() == labels.tolist()
     assert session.history.moved.sum() > 0
+    budget, quality = np.array(expected)[:, 0], np.array(expected)[:, 5]
+    by_hand = sum((quality[t] + quality[t + 1]) / 2 * 5 for t in range(4)) / budget[-1]
+    assert session.area_under_budget_curve() == pytest.approx(by_hand)
+    assert session.area_under_budget_curve("similarity") < 1
 
 
 def shown(session):

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
 
@@ -155,3 +156,25 @@ def test_any_number_of_sources_fits(sources, rng):
     assert overflow(ax.figure) <= 0
     assert len(ax.lines[0].get_xdata()) == sources
     assert len(ax.texts) == (sources if sources <= 40 else 0)
+
+
+def test_the_list_names_the_least_credible_in_order(posterior):
+    names = [f"item-{i}" for i in range(18)]
+    named = with_names(posterior, items=names, sources={"links": ["ann", "bob"]})
+    ax = bc.plots.credibility_ranking(named, max_listed=30)
+    table = bc.constraint_credibility(posterior)
+    rows = table.sort_values("credibility", kind="stable").head(30)
+    expected = []
+    for row in rows.to_dict("records"):
+        members = ", ".join(names[row[which]] for which in "ijk" if not pd.isna(row[which]))
+        by = f" ({('ann', 'bob')[row['source']]})" if row["view"] == "links" else ""
+        expected.append(f'{members}: "{row["answer"]}"{by}')
+    assert row_names(ax) == expected
+    dots, hollow = ax.containers[0][0], ax.lines[-1]
+    np.testing.assert_array_equal(dots.get_xdata(), rows["credibility"])
+    np.testing.assert_array_equal(hollow.get_xdata(), rows["credibility_loo"])
+    whiskers = ax.collections[0].get_segments()
+    np.testing.assert_allclose([s[1, 0] - s[0, 0] for s in whiskers], 2 * 2 * rows["mcse"])
+    doubted = table["credibility"] < 0.5
+    text = f"The 30 least credible of 110 answers, {doubted.sum()} probably wrong"
+    assert ax.get_title(loc="left") == text

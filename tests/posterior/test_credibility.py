@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.partition_priors import PitmanYor
 from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.tree import to_datatree
 from tests.exactness.exact import partitions
@@ -236,3 +237,48 @@ def test_low_credibilities_come_with_a_caution_unless_the_draws_are_trusted():
     tree.attrs["diagnosis"] = "No."
     with warnings.catch_warnings(action="error", category=DiagnosisWarning):
         bc.constraint_credibility(tree)
+
+
+@pytest.mark.parametrize(
+    ("prior", "discount"),
+    [
+        (None, 0.0),
+        ("DirichletProcess(concentration=(1.0, 1.0), log_fixed=None)", 0.0),
+        ("PitmanYor(discount=0.3, concentration=(1.0, 1.0))", 0.3),
+        ("Nested(among=PitmanYor(discount=(1.0, 3.0), concentration=1.0), within=None)", 0.6),
+    ],
+)
+def test_bayes_factors_are_over_the_prior_of_the_fit(asked, prior, discount):
+    """By the probabilities that the prior gives to partitions of two and three items."""
+    z = np.zeros((1, 4, 15), int)
+    z[0, 0, :] = np.arange(15)  # all together in three draws of four, all apart in one
+    alpha = np.array([[0.5, 1.0, 2.0, 4.0]])
+    draws = {"z": z, "concentration": alpha}
+    if discount:
+        draws["discount"] = np.full((1, 4), discount)
+    settings = {"settings": {"partition_prior": prior}}
+    table = bc.constraint_credibility(to_datatree(draws, constraints=asked, attrs=settings))
+
+    def share(*sizes):
+        process = PitmanYor(discount, 1.0)
+        values = [{"discount": discount, "concentration": t} for t in alpha.ravel()]
+        return np.mean([np.exp(process.log_prob(np.array(sizes), value)) for value in values])
+
+    together = share(2)
+    yes = share(2, 1)  # j joins i and k opens a cluster
+    prior = {"same": together, "different": 1 - together, "yes": yes, "no": yes, "dnk": 1 - 2 * yes}
+    right = {"same": 3, "different": 1, "yes": 0, "no": 0, "dnk": 4}
+    for row in table.itertuples():
+        p, times = prior[row.answer], right[row.answer]
+        expected = (times + 0.5) / (4.5 - times) / (p / (1 - p))
+        assert row.bayes_factor == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("prior", ["KnownK(gamma=1.0, n_clusters=3)", "finite_mixtures", "Own(2)"])
+def test_other_priors_give_no_bayes_factor(asked, prior):
+    tree = to_datatree(
+        {"z": np.zeros((1, 4, 15), int), "concentration": np.ones((1, 4))},
+        constraints=asked,
+        attrs={"settings": {"partition_prior": prior}},
+    )
+    assert "bayes_factor" not in bc.constraint_credibility(tree)

@@ -125,6 +125,7 @@ OWN: dict[str, tuple[str, Any]] = {
     **dict.fromkeys(("plots.ranks.posterior", "plots.traces.posterior"), ("tree", world.tree)),
     "plots.*.X": ("optional points", X),
     "plots.similarity.order": ("choice", "clusters"),
+    "plots.credibility_ranking.max_listed": ("count", 3),
     "plots.profiles.max_listed": ("count", 3),
     "TVClust.num_samples": ("optional count", 6),
     "write_report.path": ("path", "report.html"),
@@ -372,6 +373,9 @@ OF_OBJECTS = {
     "InteractiveSession.ask": lambda size: world.session().ask(size),
     "InteractiveSession.answer": answer_query,
     "InteractiveSession.add": lambda constraints: world.session().add(constraints),
+    "InteractiveSession.area_under_budget_curve": (
+        lambda score: world.scored().area_under_budget_curve(score)
+    ),
     "InteractiveSession.save": to_file(lambda path: world.session().save(path), "s.npz"),
     "InteractiveSession.load": lambda path, X, query_strategy: load_session(
         path, X=X, query_strategy=query_strategy
