@@ -26,8 +26,17 @@ USER = Path(__file__).with_name("user.py")
 PYTHONS = ("3.12", "3.13")
 BOUND = re.compile(r"^([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)$")
 # what belongs into built files: texts of these kinds, and files of these names
-KINDS = {".css", ".html", ".ipynb", ".md", ".py", ".pyi", ".rst", ".toml"}
-NAMES = {".gitignore", "LICENSE", "Makefile", "PKG-INFO", "find-python", "make-venv", "py.typed"}
+KINDS = {".css", ".html", ".ipynb", ".md", ".png", ".py", ".pyi", ".rst", ".toml"}
+NAMES = {
+    ".gitignore",
+    "CITATION.cff",
+    "LICENSE",
+    "Makefile",
+    "PKG-INFO",
+    "find-python",
+    "make-venv",
+    "py.typed",
+}
 # a user's settings must not lead back to this checkout
 OUTSIDE = {
     name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA"))
