@@ -40,7 +40,8 @@ def sort(words, /, **good):
 PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("items", X=X),
     **sort("optional labels", y=TRUTH),
-    **sort("item labels", z=TRUTH, components=TRUTH),
+    **sort("item labels", z=TRUTH),
+    **sort("optional item labels", components=TRUTH),
     **sort("optional integer labels", labels=TRUTH, partition=TRUTH),
     **sort("labels", truth=np.roll(TRUTH, 1)),
     **sort("draws", posterior=world.tree, first=world.tree, second=world.tree),
@@ -67,7 +68,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("prior", p=(4.0, 1.0), q=(4.0, 1.0), eps=(1.0, 9.0)),
     **sort("optional flags", flipped=FLAGS),
     **sort("query", query=Query("pair", (2, 7))),
-    **sort("choice", answer="same", measure="vi", kind="pair", covariance="full"),
+    **sort("choice", answer="same", measure="vi", kind="pair", score="quality", covariance="full"),
     **sort("choice", sampler="collapsed", cluster_model="single", divergence="euclidean"),
     **sort("choice", metric="diagonal", metric_step="exact"),
     **sort("choice", inference="variational_em"),

@@ -45,6 +45,20 @@ def in_process(*arguments):
     return done.stdout
 
 
+def scored():
+    """A session with classes to be judged by, and two partitions."""
+    made = bc.InteractiveSession(
+        X,
+        np.roll(TRUTH, 1),
+        y=TRUTH,
+        modification=bc.MinimalModification(0.5, 1.0, time_limit=None),
+        random_state=0,
+    )
+    made.add(LINKS)
+    made.modify()
+    return made
+
+
 @cache
 def tree():
     """Draws of a partition near the truth, with the parameters of a fit with both constraints."""
