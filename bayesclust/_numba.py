@@ -30,9 +30,10 @@ HAS_NRT_OPTION = hasattr(
 )
 
 
-def _options(no_refcount: bool, options: dict[str, Any]) -> dict[str, Any]:
+def options(*, no_refcount: bool, **further: Any) -> dict[str, Any]:
+    """What numba is told of a function."""
     counting = {"_nrt": not no_refcount} if HAS_NRT_OPTION else {}
-    return {**COMMON, **counting, **options}
+    return {**COMMON, **counting, **further}
 
 
 def kernel(
@@ -41,7 +42,7 @@ def kernel(
     *,
     cache: bool = True,
     no_refcount: bool = False,
-    **options: Any,
+    **further: Any,
 ) -> Any:
     """Compile a function that Python calls; cached on disk, without the interpreter's lock.
 
@@ -49,8 +50,8 @@ def kernel(
     references to the arrays that they are handed.
     """
     if function is None:
-        return lambda body: kernel(body, cache=cache, no_refcount=no_refcount, **options)
-    settings = _options(no_refcount, options)
+        return lambda body: kernel(body, cache=cache, no_refcount=no_refcount, **further)
+    settings = options(no_refcount=no_refcount, **further)
     try:
         compiled = njit(cache=cache, **settings)(function)
     except RuntimeError:  # no folder for the cache can be written to
@@ -90,12 +91,12 @@ def _type_of_kernel(kernel: Kernel, context: Any) -> Any:
 
 
 def device(
-    function: Callable[..., Any] | None = None, /, *, no_refcount: bool = False, **options: Any
+    function: Callable[..., Any] | None = None, /, *, no_refcount: bool = False, **further: Any
 ) -> Any:
     """Make a function one that kernels can call; Python's own calls of it are not compiled."""
     if function is None:
-        return lambda body: device(body, no_refcount=no_refcount, **options)
-    settings = {"no_cpython_wrapper": True, **_options(no_refcount, options)}
+        return lambda body: device(body, no_refcount=no_refcount, **further)
+    settings = {"no_cpython_wrapper": True, **options(no_refcount=no_refcount, **further)}
     return register_jitable(**settings)(function)
 
 
@@ -119,7 +120,7 @@ def implements(
     state_type: type | None,
     *,
     no_refcount: bool = False,
-    **options: Any,
+    **further: Any,
 ) -> Callable[[Callable[..., Any]], Any]:
     """Register the version of a `generic` function for one named tuple; None is for all others.
 
@@ -134,7 +135,7 @@ def implements(
     >>> kernel(lambda shape: area(shape) + 1, cache=False)(Square(3.0))
     10.0
     """
-    settings: Any = {"no_cpython_wrapper": True, **_options(no_refcount, options)}
+    settings: Any = {"no_cpython_wrapper": True, **options(no_refcount=no_refcount, **further)}
     versions: dict[Any, Callable[..., Any]] = function.versions  # type: ignore[attr-defined]
     if state_type is not None:
         _keep_out_of_the_cache(state_type)

@@ -98,7 +98,7 @@ def compare(
         [name for name, fit in fits.items() if callable(getattr(fit.source, method, None))]
         for method in ("log_joint", "objective")
     )
-    if reference is not None and not (isinstance(reference, str) and reference in drawn):
+    if reference is not None and str(reference) not in drawn:
         raise ValueError(
             f"reference={reference!r} is none of the methods that have draws "
             f"({', '.join(map(repr, drawn)) or 'none'}): name one of these."

@@ -15,13 +15,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import digamma, gammaln
+from scipy.special import betaln, digamma, gammaln
 
 from bayesclust.checks import check_array, number_between, shown
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
@@ -279,9 +279,13 @@ class DirichletNoise(NoiseModel):
             if rows.free:
                 x = np.asarray(params[name], dtype=np.float64)
                 if rows.is_rate:
-                    x = np.stack([x, 1 - x], axis=-1)[..., None, :]
-                density = ((rows.values - 1) * np.log(np.maximum(x, TINY))).sum(axis=-1)
-                value = value + (density - _log_norm(rows.values)).sum(axis=(-2, -1))
+                    ((a, b),) = rows.values.tolist()
+                    x = np.minimum(np.maximum(x, TINY), ALMOST_ONE)
+                    density = (a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - _log_beta(a, b)
+                    value = value + density.sum(axis=-1)
+                else:
+                    density = ((rows.values - 1) * np.log(np.maximum(x, TINY))).sum(axis=-1)
+                    value = value + (density - _log_norm(rows.values)).sum(axis=(-2, -1))
         return float(value) if np.ndim(value) == 0 else value
 
     def log_marginal(self, counts: Counts) -> Any:
@@ -343,6 +347,11 @@ def _values(prior: Prior, name: str) -> FloatArray:
             f"got {shown(prior)}."
         )
     return values
+
+
+@cache
+def _log_beta(a: float, b: float) -> float:
+    return float(betaln(a, b))
 
 
 def _log_norm(weights: FloatArray) -> FloatArray:

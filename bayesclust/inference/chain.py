@@ -21,6 +21,7 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import BoundFamily, Terms, hard_statistics
 from bayesclust.inference import assignment as partition
+from bayesclust.inference.uniforms import uniforms_of
 from bayesclust.partition_priors import DirichletProcess, Nested, PartitionPrior, Tables
 from bayesclust.partition_priors.nested import WITHIN
 from bayesclust.typing import FloatArray, IntArray
@@ -121,6 +122,16 @@ class State:
         self.embedding = problem.family.embedding()
         pairs = [each.items[:, :2] for each in problem.constraints if len(each)]
         self.asked: IntArray = np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
+
+    @property
+    def rng(self) -> Generator:
+        """The generator of all draws."""
+        return self._rng
+
+    @rng.setter
+    def rng(self, rng: Generator) -> None:
+        self._rng = rng
+        self.uniforms = uniforms_of(rng)
 
     @property
     def noise(self) -> list[dict[str, Any]]:

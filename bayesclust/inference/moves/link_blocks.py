@@ -184,12 +184,12 @@ class LinkBlocks(Move):
 
     def run(self, state: State) -> tuple[int, int]:
         """One pass; returns how many blocks moved, and how many there were."""
-        blocks = draw_blocks(state.sites, state.table, state.assignment.z, state.rng)
+        blocks = draw_blocks(state.sites, state.table, state.assignment.z, state.uniforms)
         position = 0
         moved = np.zeros(1, np.int64)
         while position < len(blocks.order):
             state.make_room(1)
-            position = move_blocks(state.target, blocks, position, moved, state.rng)
+            position = move_blocks(state.target, blocks, position, moved, state.uniforms)
         return int(moved[0]), len(blocks.order)
 
     def statistics(self, state: State) -> dict[str, float]:

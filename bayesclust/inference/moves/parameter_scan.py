@@ -122,7 +122,7 @@ class ParameterScan(Move):
         position = 0
         while position < len(items):
             target = state.target._replace(state=Sizes(count))
-            position, k = scan_given(target, density, items, position, self.moved, state.rng)
+            position, k = scan_given(target, density, items, position, self.moved, state.uniforms)
             if k == NONE_OPENED:
                 break
             alone = tuple(row[position - 1 : position] for row in rows)

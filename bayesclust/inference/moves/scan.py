@@ -272,7 +272,7 @@ class Scan(Move):
         position = 0
         self.moved[0] = 0
         while position < len(order):
-            position = run(state.target, order, position, self.moved, state.rng)
+            position = run(state.target, order, position, self.moved, state.uniforms)
             state.make_room(1)
 
     def statistics(self, state: State) -> dict[str, float]:

@@ -542,18 +542,18 @@ class SplitMerge(Move):
         places = self.places(state)
         family = state.problem.family
         scans = self.moves.restricted_scans
-        rng = state.rng
         if not family.n_shared:
-            options = chance, scans, outside, rng
+            options = chance, scans, outside, state.uniforms
             made: tuple[int, int] = split_merge(target, pairs, places, drawn, *options)
             return made
-        draw_pairs(pairs[:1], places, rng)
+        draw_pairs(pairs[:1], places, state.uniforms)
         own = len(drawn.table) - len(pairs)
         table = drawn.table[own] if own >= 0 else target.table
         _, assignment, sites, _, prior = target
         by = SharedTarget(family, state.hyper, assignment, sites, table, prior)
         number = int(assignment.number[0]) - outside
-        accepted, _ = attempt(by, assignment, drawn.rows, own >= 0, pairs[0], scans, number, rng)
+        given = own >= 0, pairs[0], scans, number, state.rng
+        accepted, _ = attempt(by, assignment, drawn.rows, *given)
         if accepted:
             state.redraw_shared()
         return 1, int(accepted)

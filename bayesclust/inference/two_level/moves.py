@@ -226,14 +226,14 @@ class TwoLevelScan(Scan):
 
     def __call__(self, state: Any, *, adapt: bool, freeze_noise: bool) -> None:
         super().__call__(state, adapt=adapt, freeze_noise=freeze_noise)
-        move_components(state.target, False, state.rng)
+        move_components(state.target, False, state.uniforms)
 
 
 class ComponentBlocks(LinkBlocks):
     """Passes over the groups of components that constraints hold together."""
 
     def run(self, state: TwoLevelState) -> tuple[int, int]:  # type: ignore[override]
-        moved, number = move_components(state.target, True, state.rng)
+        moved, number = move_components(state.target, True, state.uniforms)
         return moved, number
 
 
@@ -244,23 +244,22 @@ class TwoLevelSplitMerge(split_merge.SplitMerge):
         self, state: TwoLevelState, number: int, drawn: split_merge.DrawnNoise, *, noting: bool
     ) -> float:
         accepted = 0
-        rng = state.rng
         for own in range(len(drawn.table) - number, len(drawn.table)):
             state.make_room(SPARE_SLOTS)
             pair = np.full((1, 2), split_merge.NOBODY)
-            split_merge.draw_pairs(pair, self.places(state), rng)
+            split_merge.draw_pairs(pair, self.places(state), state.uniforms)
             first, second = pair[0]
             target = state.target
             if own >= 0:
                 target = target._replace(table=drawn.table[own])
             components = state.assignment.z
             if components[first] != components[second] and split_merge_clusters(
-                target, drawn.rows, own >= 0, pair[0], rng
+                target, drawn.rows, own >= 0, pair[0], state.uniforms
             ):
                 accepted += 1
                 state.levels.owner[components] = state.labels
             mates = np.flatnonzero(state.labels == state.labels[first])
-            second = mates[rng.integers(len(mates))]
+            second = mates[state.rng.integers(len(mates))]
             if second != first:
                 accepted += self.propose_components(state, np.array([[first, second]]))
         return accepted / 2
