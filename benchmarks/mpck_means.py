@@ -44,8 +44,8 @@ def least(X: Any, links: bc.PairwiseConstraints, labels: Any) -> float:
     problem = Problem.of(X, closure(given), K, "diagonal", False, 1.0)
     z = np.asarray(labels, dtype=np.int64)
     (terms,) = metric_terms(problem, z, means(problem, z, np.zeros((K, problem.points.shape[1]))))
-    found = exact_step(problem.form, terms, FarPairs(problem.points))
-    return terms.value(problem.form, found.metric, found.diameter) + problem.shift
+    metric, diameter, _ = exact_step(problem.form, terms, FarPairs(problem.points))
+    return terms.value(problem.form, metric, diameter) + problem.shift
 
 
 def run(scale: Scale) -> Iterator[Race]:

@@ -87,12 +87,8 @@ bc.plots.limit_path(path);
 
 # %%
 priced = bc.RDPMeans.from_posterior(est, X).fit(X, constraints=links)
-print(
-    "penalty:",
-    round(priced.penalty, 2),
-    " xi:",
-    {k: np.round(v, 2).tolist() for k, v in priced.xi["links"].items()},
-)
+xi = np.round(priced.xi["links"], 2).tolist()  # of each source: must-links, cannot-links
+print("penalty:", round(priced.penalty, 2), " xi:", xi)
 agreed = bc.metrics.adjusted_rand(priced.labels_, est.labels_)
 print(f"adjusted Rand index with the sampler's partition: {agreed:.3f}")
 

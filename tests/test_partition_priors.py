@@ -269,7 +269,8 @@ def test_uninformative_data_leave_the_prior(prior, sampler, rng):
     for _ in range(200):
         chain.sweep(adapt=True)
     for row in range(len(found)):
-        chain.sweep()
+        for _ in range(5):
+            chain.sweep()
         sizes = chain.state.sizes()
         found[row] = len(sizes), sizes.max()
     drawn = [np.bincount(prior.sample(n, values, rng)) for _ in range(500)]

@@ -58,7 +58,7 @@ def test_parts_that_get_each_others_hyper_parameters_are_noticed(monkeypatch):
 @each_chain
 @pytest.mark.parametrize("name", VARIANTS)
 def test_exact_posterior_at_length(name, sampler):
-    assert_exact(problem(name, n=7, seed=10), None, 6000, 10, sampler)
+    assert_exact(problem(name, n=7, seed=10), None, 12000, 10, sampler)
 
 
 @pytest.mark.slow
