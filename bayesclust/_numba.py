@@ -16,7 +16,9 @@ from typing import Any
 
 import numba
 from numba import njit
-from numba.extending import overload, register_jitable, typeof_impl
+from numba.experimental import structref
+from numba.extending import overload, overload_method, register_jitable, typeof_impl
+from numpy.random import Generator
 
 FAST = {"reassoc", "contract", "nsz"}
 """`fastmath` of the samplers: callees have their caller's, or numba compiles them once for each."""
@@ -161,3 +163,36 @@ def _keep_out_of_the_cache(state_type: type) -> None:
     if name.partition(".")[0] != PACKAGE and name != "__main__" and name in sys.modules:
         cloudpickle: Any = numba.cloudpickle
         cloudpickle.register_pickle_by_value(sys.modules[name])
+
+
+# --- a generator as kernels take it: handing over NumPy's own costs each call some 17 µs
+
+boxes: Any = structref  # mypy does not know what these make
+method: Any = overload_method
+
+
+@boxes.register
+class UniformsType(numba.types.StructRef):
+    """The type of `Uniforms` in compiled code."""
+
+
+class Uniforms(structref.StructRefProxy):
+    """The uniform numbers of a generator, which they advance."""
+
+
+boxes.define_proxy(Uniforms, UniformsType, ["rng"])
+
+
+@method(UniformsType, "random", jit_options=options(no_refcount=False))
+def _random(uniforms):  # type: ignore[no-untyped-def]
+    return lambda uniforms: uniforms.rng.random()
+
+
+@kernel
+def _boxed(rng: Generator) -> Any:
+    return Uniforms(rng)  # type: ignore[no-untyped-call]
+
+
+def uniforms_of(rng: Generator) -> Any:
+    """What kernels draw from in the place of a generator; itself where nothing is compiled."""
+    return _boxed(rng) if isinstance(_boxed, Kernel) else rng

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust._numba import uniforms_of
 from bayesclust.checks import check_flag, check_int, number_between
 from bayesclust.constraints import factor_graph
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import BoundFamily, Terms, hard_statistics
 from bayesclust.inference import assignment as partition
-from bayesclust.inference.uniforms import uniforms_of
 from bayesclust.partition_priors import DirichletProcess, Nested, PartitionPrior, Tables
 from bayesclust.partition_priors.nested import WITHIN
 from bayesclust.typing import FloatArray, IntArray
@@ -132,6 +132,14 @@ class State:
     def rng(self, rng: Generator) -> None:
         self._rng = rng
         self.uniforms = uniforms_of(rng)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles: what kernels draw from belongs to one generator."""
+        return {name: value for name, value in vars(self).items() if name != "uniforms"}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        vars(self).update(kept)
+        self.rng = self._rng
 
     @property
     def noise(self) -> list[dict[str, Any]]:

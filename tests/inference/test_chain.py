@@ -1,5 +1,7 @@
 """Chains as a whole: states stay consistent, the log joint is right, runs resume bit for bit."""
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -203,3 +205,13 @@ def test_seeded_partition_has_no_gaps(rng):
     assert seeded_partition(np.ones((5, 2)), 4, rng).tolist() == [0] * 5
     equal = np.repeat([[0.0], [1.0]], 4, axis=0)
     assert len(np.unique(seeded_partition(equal, 5, rng))) == 2
+
+
+def test_a_copied_chain_draws_what_the_chain_itself_draws():
+    one = made("collapsed", n=30, kind="random", seed=1)
+    copied = copy.deepcopy(one)
+    for _ in range(20):
+        one.sweep()
+        copied.sweep()
+    assert copied.labels.tolist() == one.labels.tolist()
+    assert copied.state.rng.random() == one.state.rng.random()
