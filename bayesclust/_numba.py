@@ -71,6 +71,10 @@ class Kernel:
         self.compiled = compiled
         update_wrapper(self, compiled.py_func)
 
+    def __reduce__(self) -> str:
+        """Copies and pickles name it, as they name functions."""
+        return self.compiled.py_func.__qualname__
+
     def __call__(self, *arguments: Any) -> Any:
         try:
             return self.compiled(*arguments)

@@ -34,7 +34,7 @@ def folder() -> Path:
 
 
 def use() -> None:
-    """Have numba keep its code there, unless NUMBA_CACHE_DIR says where; before numba is loaded."""
+    """Have numba keep its code there, unless NUMBA_CACHE_DIR says where; before the package loads."""
     if "NUMBA_CACHE_DIR" not in os.environ:
         chosen = folder()
         chosen.mkdir(parents=True, exist_ok=True)
@@ -43,6 +43,9 @@ def use() -> None:
         for old in others[KEPT:]:
             shutil.rmtree(old, ignore_errors=True)
         os.environ["NUMBA_CACHE_DIR"] = str(chosen)
+        from numba.core.config import reload_config
+
+        reload_config()  # a plugin of pytest may have loaded numba before
     _compile_alone(Path(os.environ["NUMBA_CACHE_DIR"]) / "lock")
 
 
