@@ -34,7 +34,7 @@ def folder() -> Path:
 
 
 def use() -> None:
-    """Have numba keep its code there, unless NUMBA_CACHE_DIR says where; before the package loads."""
+    """Have numba keep its code there, unless NUMBA_CACHE_DIR says where; before kernels load."""
     if "NUMBA_CACHE_DIR" not in os.environ:
         chosen = folder()
         chosen.mkdir(parents=True, exist_ok=True)
