@@ -51,17 +51,20 @@ class Divergence:
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
         """Check data and make points of them whose mean is the centre of a cluster, (n, d)."""
-        raise TypeError(
-            f"{type(self).__name__} takes its units from the data: use what bind(X) returns."
-        )
+        raise self._unbound()
 
     def phi(self, points: FloatArray) -> FloatArray:
         """The convex function of each point, shape (n,)."""
-        raise NotImplementedError
+        raise self._unbound()
 
     def natural(self, centers: FloatArray) -> FloatArray:
         """The gradient of phi at each centre, shape (K, d)."""
-        raise NotImplementedError
+        raise self._unbound()
+
+    def _unbound(self) -> TypeError:
+        return TypeError(
+            f"{type(self).__name__} takes its units from the data: use what bind(X) returns."
+        )
 
     def at_gamma(self, points: FloatArray, gamma: float) -> Any:
         """The family with density exp(-gamma D) up to h(x), bound to points, if there is one."""

@@ -66,7 +66,7 @@ class ColumnsState(NamedTuple):
     start: IntArray  # (n + 1,) where an item's columns with a value begin
     column: IntArray
     mean: FloatArray  # (C + 1, d) m_n
-    width: FloatArray  # (C + 1, d)
+    width: FloatArray  # (C + 1, d); of one variance for all columns the first alone
     height: FloatArray  # (C + 1, d) logarithms; the sum first, where no cell is missing
     exponent: FloatArray  # (C + 1, d) a_n + w / 2; one for all, where no cell is missing
 

@@ -152,3 +152,9 @@ def test_a_family_without_a_known_divergence_is_refused():
 
     with pytest.raises(TypeError, match=r"^the divergence of Mine is not known, only those of"):
         as_divergence(Mine())
+
+
+@pytest.mark.parametrize("call", ["points", "phi", "natural"])
+def test_divergences_with_units_of_the_data_refuse_points_before_bind(call):
+    with pytest.raises(TypeError, match=r"^Mahalanobis takes its units from the data: use what "):
+        getattr(Mahalanobis(), call)(np.zeros((3, 2)))
