@@ -103,7 +103,7 @@ def compare(
             f"reference={reference!r} is none of the methods that have draws "
             f"({', '.join(map(repr, drawn)) or 'none'}): name one of these."
         )
-    rater = next(iter(drawn), None) if reference is None else reference
+    rater = next(iter(drawn), None) if reference is None else str(reference)
     names = {
         "reference": rater,
         "log_joint_of": rater if rater in dense else next(iter(dense), None),

@@ -78,8 +78,7 @@ class InteractiveSession:
     modification : MinimalModification or None, default None
         How partitions are modified; None is ``MinimalModification()``.
     query_strategy : str or callable, default "random"
-        A name in `bayesclust.active.QUERY_STRATEGIES`, or a function of a `QueryState`, the number
-        of queries and a Generator that returns at most so many queries not asked before.
+        A name in `bayesclust.active.QUERY_STRATEGIES` or a `bayesclust.active.QueryStrategy`.
     random_state : int, Generator or None, default None
         For the query strategy.
 

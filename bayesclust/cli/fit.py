@@ -33,9 +33,9 @@ OPTIONS = {
     "n_clusters": "dcrc, which needs it; rdp-means, in place of a penalty",
     "noise": "dcrc: probability of a wrong answer, or learn",
     "inference": "dcrc: variational (default) or gibbs",
-    "penalty": "rdp-means: price of a cluster",
+    "penalty": "rdp-means: penalty for each cluster",
     "divergence": "rdp-means: euclidean, kl, poisson and others",
-    "n_init": "rdp-means: starts, of which the best is kept",
+    "n_init": "rdp-means: number of starts; the best is kept",
 }
 """Parameters of the estimators that are options, those of all samplers without num_."""
 
@@ -111,7 +111,9 @@ def _estimator(settings: argparse.Namespace) -> Any:
     names = [name for name in OPTIONS if getattr(settings, name) is not None]
     for name in names:
         if name not in known:
-            raise ValueError(f"{option_of(name)} is no option of {settings.model}: leave it out.")
+            raise ValueError(
+                f"{option_of(name)} is not an option of {settings.model}: leave it out."
+            )
     if settings.checkpoint is not None and settings.model == "rdp-means":
         raise ValueError("rdp-means has no draws for --checkpoint to keep: leave it out.")
     if settings.model == "dcrc" and "n_clusters" not in names:

@@ -33,7 +33,7 @@ def read_sheet(path: Path) -> Sheet:
         table: Sheet = pd.read_csv(path, sep=separator, encoding="utf-8-sig", **how)
     except ValueError as error:  # of another number of cells, a stray quote, or no UTF-8
         what = " ".join(str(error).split())
-        raise ValueError(f"{path} is no table in UTF-8 that can be read: {what}.") from None
+        raise ValueError(f"{path} is not a table in UTF-8 that can be read: {what}.") from None
     table = table.apply(lambda column: column.str.strip())
     names = table.iloc[0].tolist()
     if len(table) == 1:
@@ -92,7 +92,7 @@ def read_items(settings: argparse.Namespace) -> Any:
     for row, at in np.argwhere((X.isna() & words.notna()).to_numpy()):
         item, column = X.index[row], X.columns[at]
         raise ValueError(
-            f"{path}: {column} of item {item} is {words.iloc[row, at]!r}, which is no number: "
+            f"{path}: {column} of item {item} is {words.iloc[row, at]!r}, which is not a number: "
             f"leave the column out with --drop {column}, or name items by it with --id {column}."
         )
     if settings.standardize:

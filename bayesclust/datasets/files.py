@@ -127,7 +127,8 @@ def load(name: str) -> Dataset:
     >>> iris.X[0], iris.target_names[iris.y[0]]
     (array([5.1, 3.5, 1.4, 0.2]), 'setosa')
     """
-    if str(name) not in names():
+    name = str(name)
+    if name not in names():
         raise ValueError(f"there is no data set named {name!r}: load one of {', '.join(names())}.")
     if (package := _package_of(name)) is not None:
         raise ModuleNotFoundError(

@@ -164,7 +164,7 @@ class Record:
 
     @property
     def chains(self) -> slice:
-        """Its chains among those of the run, of which all entries have as many."""
+        """Which chains of the run are this entry's; every entry has the same number."""
         return slice(self.entry * self.width, (self.entry + 1) * self.width)
 
     def load(self) -> tuple[dict[str, Any] | None, dict[str, dict[str, NDArray[Any]]]]:

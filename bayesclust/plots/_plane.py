@@ -49,7 +49,7 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
             raise ValueError("this posterior has no data to place its items in the plane: pass X.")
         names = feature_names(posterior)
     data = check_items(X, least=1, missing=True)
-    check_array(data, "X", (n_items, "d"), "", "pass one row an item of the posterior")
+    check_array(data, "X", (n_items, "d"), "", "pass one row for each item of the posterior")
     data = SimpleImputer(keep_empty_features=True).fit_transform(data)
     if data.shape[1] > 2:
         return _components(data)

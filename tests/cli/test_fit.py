@@ -79,9 +79,9 @@ def test_dcrc_is_written_and_sampled_where_asked(fit, tmp_path, capsys):
     ("options", "sentence"),
     [
         ("--model dcrc", r"dcrc needs the number of clusters: pass --n-clusters K\."),
-        ("--model dcrc --n-clusters 2 --sampler gibbs", "--sampler is no option of dcrc"),
+        ("--model dcrc --n-clusters 2 --sampler gibbs", "--sampler is not an option of dcrc"),
         ("--model rdp-means --checkpoint x", "rdp-means has no draws for --checkpoint"),
-        ("--penalty 2", "--penalty is no option of tvclust"),
+        ("--penalty 2", "--penalty is not an option of tvclust"),
         ("--chains 0", "num_chains must be"),
         ("--partition-prior Chinese", "partition_prior must be .*; got 'Chinese'"),
         ("--drop colour", r"data\.csv has no column 'colour'"),

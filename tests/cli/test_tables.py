@@ -53,19 +53,23 @@ def test_columns_are_scaled_and_missing_cells_stay(table):
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        ("", [], r"data\.csv is no table in UTF-8 that can be read: No columns"),
+        ("", [], r"data\.csv is not a table in UTF-8 that can be read: No columns"),
         ("a,b\n", [], r"data\.csv has no rows below its first line"),
         ("1,2\n3,4\n", [], r"has numbers as the names of its columns: put a line of names first"),
         ("a,\n1,2\n", [], r"has the columns a, : give each a name of its own, in line 1"),
         ("a,a\n1,2\n", [], r"has the columns a, a: give each"),
         ("a,b\n1,2\n\n3,4,5\n", [], r"Expected 2 fields in line 4, saw 3"),
-        ("a,b\n1,2\n3,red\n", [], r"b of item 1 is 'red', which is no number: .*--drop b.*--id b"),
+        (
+            "a,b\n1,2\n3,red\n",
+            [],
+            r"b of item 1 is 'red', which is not a number: .*--drop b.*--id b",
+        ),
         ("id,b\nx,1\ny,2\nx,3\n", [], r"has id 'x' twice"),
         ("id,b\nx,1\n,2\n", [], r"has id '' twice, or empty: name each item once"),
         ("name,b\nx,1\n", ["--id=nmae"], r"has no column 'nmae', only name, b\."),
         ("a,b\n1,2\n", ["--drop=c"], r"has no column 'c', only a, b\."),
-        (b"a,b\n1,\xff2\n", [], r"is no table in UTF-8"),
-        ('a,b\n1,"2\n', [], r"is no table .*EOF inside string"),
+        (b"a,b\n1,\xff2\n", [], r"is not a table in UTF-8"),
+        ('a,b\n1,"2\n', [], r"is not a table .*EOF inside string"),
     ],
 )
 def test_bad_data_are_refused_by_file(table, text, options, sentence):
