@@ -147,6 +147,7 @@ class Rows(NamedTuple):
     free: bool
     is_rate: bool  # a number x that stands for one row, x and 1 - x
     kinds: slice  # its kinds of answers, R * C of them
+    mean: FloatArray  # () of a rate, or (R, C)
 
     @property
     def log_known(self) -> FloatArray:
@@ -162,6 +163,9 @@ class _Layout(NamedTuple):
     """A `DirichletNoise` laid out; K kinds of answers in all."""
 
     rows: dict[str, Rows]
+    rates: tuple[str, ...]  # those of the parameters that are rates and learned, R of them
+    pairs: IntArray  # (R, 2) kinds of each
+    betas: FloatArray  # (R, 2) weights of each
     cell: IntArray  # (truth, answer) kind of an answer
     share: FloatArray  # (truth, answer)
     gather: IntArray  # (answers * patterns, K) which counts are of which kind
@@ -199,7 +203,9 @@ class DirichletNoise(NoiseModel):
             values = _values(prior, f"{type(self).__name__}.priors(): weights of {name!r}")
             free = not isinstance(prior, (float, Known))
             is_rate = isinstance(prior, (tuple, float))
-            rows[name] = Rows(values, free, is_rate, slice(K, K + values.size))
+            mean = values / values.sum(axis=1, keepdims=True) if free else values
+            mean = mean[0, 0] if is_rate else mean
+            rows[name] = Rows(values, free, is_rate, slice(K, K + values.size), mean)
             K += values.size
         A = self.n_answers
         T = max(self.truth) + 1
@@ -216,7 +222,10 @@ class DirichletNoise(NoiseModel):
         gather = (of_pattern[:, None] == np.arange(K)).astype(np.int64)
         log_share = np.zeros(K)
         log_share[cell] = np.log(share)
-        return _Layout(rows, cell, share, gather, log_share)
+        learned = {name: own for name, own in rows.items() if own.free and own.is_rate}
+        pairs = np.array([[own.kinds.start, own.kinds.stop - 1] for own in learned.values()])
+        betas = np.array([own.values[0] for own in learned.values()])
+        return _Layout(rows, tuple(learned), pairs, betas, cell, share, gather, log_share)
 
     @property
     def rows(self) -> dict[str, Rows]:
@@ -228,14 +237,10 @@ class DirichletNoise(NoiseModel):
         return tuple(name for name, rows in self.rows.items() if rows.free)
 
     def initial(self, n_sources: int) -> Params:
-        means: Params = {}
-        for name, rows in self.rows.items():
-            mean = rows.values
-            if rows.free:
-                mean = mean / mean.sum(axis=1, keepdims=True)
-            own = mean[0, 0] if rows.is_rate else mean
-            means[name] = np.full((n_sources, *own.shape), own)
-        return means
+        return {
+            name: np.full((n_sources, *rows.mean.shape), rows.mean)
+            for name, rows in self.rows.items()
+        }
 
     def confusion(self, params: Mapping[str, ArrayLike], xp: Any = np) -> FloatArray:
         """Return p(answer | truth), (..., S, truth, answer), in NumPy or jax.numpy."""
@@ -258,17 +263,19 @@ class DirichletNoise(NoiseModel):
         return tables.reshape(*tables.shape[:-2], -1, rows) @ self._layout.gather
 
     def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
+        layout = self._layout
         tallies = self._tallies(counts)
         drawn: Params = {}
+        if layout.rates:
+            weights = (tallies[..., layout.pairs] + layout.betas).swapaxes(-3, -2)
+            rates = rng.beta(weights[..., 0], weights[..., 1])  # (..., R, S)
+            # off 0 and 1, so that logarithms stay finite
+            rates = np.minimum(np.maximum(rates, TINY), ALMOST_ONE)
+            drawn = {name: rates[..., r, :] for r, name in enumerate(layout.rates)}
         for name, rows in self.rows.items():
             if not rows.free:
                 drawn[name] = np.array(params[name], dtype=np.float64)
-            elif rows.is_rate:
-                weights = rows.values[0] + tallies[..., rows.kinds]
-                rates = rng.beta(weights[..., 0], weights[..., 1])
-                # off 0 and 1, so that logarithms stay finite
-                drawn[name] = np.minimum(np.maximum(rates, TINY), ALMOST_ONE)
-            else:
+            elif not rows.is_rate:
                 gammas = np.maximum(rng.standard_gamma(rows.values + rows.own(tallies)), TINY)
                 drawn[name] = gammas / gammas.sum(axis=-1, keepdims=True)
         return drawn

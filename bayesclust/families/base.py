@@ -510,7 +510,7 @@ class BoundFamily(ABC):
         """The same prior, in the same coordinates, bound to other rows."""
         return replace(self, X=rows)
 
-    @property
+    @cached_property
     def free(self) -> IntArray:
         """Positions of the hyper-parameters that are learned."""
         return np.flatnonzero([prior.log_sd > 0 for prior in self.hyper_priors])

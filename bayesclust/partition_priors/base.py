@@ -274,9 +274,11 @@ def _number_table(
 ) -> FloatArray:
     """log V(n, K + 1) / V(n, K) for K = 0..most, -inf where either is impossible."""
     log_v: FloatArray = prior.log_v(n, np.arange(most + 2), dict(values)) + np.zeros(most + 2)
-    with np.errstate(invalid="ignore"):
-        log_ratio = np.diff(log_v)
-    return np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
+    possible = np.isfinite(log_v)
+    log_v[~possible] = -1.0
+    log_ratio = log_v[1:] - log_v[:-1]
+    log_ratio[~(possible[1:] & possible[:-1])] = -np.inf
+    return log_ratio
 
 
 def _reach(one: Parameter) -> tuple[float, float]:
