@@ -73,6 +73,7 @@ DATA = (
 )
 AMOUNTS = ((SHARE, 0.01), (SHARE, 0.03)), ((PER_ITEM, 2.0), (PER_ITEM, 5.0))
 """Of sets of at most `FEW` items, shares of the pairs; of larger ones, pairs per item."""
+FEWER, MORE = "fewer", "more"
 ACCURACIES = 1.0, 0.9
 
 
@@ -180,6 +181,11 @@ class Plan(frame.Plan):
         DATA, "data sets, or files: CSV with classes in the last column, or an archive of X and y"
     )
 
+    amounts: tuple[str, ...] = option((FEWER, MORE), "numbers of answers", among=(FEWER, MORE))
+    accuracies: tuple[float, ...] = option(
+        ACCURACIES, "shares of answers that are right", kind=float, share=True
+    )
+
     QUICK = {"data": ("iris", "wine"), "methods": ("kmeans", "rdp-means"), "trials": 1}  # noqa: RUF012
 
     def check(self) -> None:
@@ -196,7 +202,8 @@ class Plan(frame.Plan):
                 yield Cell(self.seed, method, name, "none", 0.0, 1.0, trial)
                 continue
             amounts = AMOUNTS[len(sources.load_at_most(name, MOST_ITEMS).y) > FEW]
-            for asked, accuracy in product(amounts, ACCURACIES):
+            chosen = [amounts[(FEWER, MORE).index(amount)] for amount in self.amounts]
+            for asked, accuracy in product(chosen, self.accuracies):
                 yield Cell(self.seed, method, name, *asked, accuracy, trial)
 
 

@@ -140,6 +140,23 @@ def test_a_slow_chain_is_to_run_longer(good, rng):
     assert "increase num_warmup and num_samples" in report.verdict
 
 
+def test_slow_quantities_count_where_their_means_differ(good, rng):
+    """Chains keep levels of their own, apart by less or more than matters."""
+    variables, statistics = good(4, 200)
+    levels = np.array([0.0, 0.1, 0.0, 0.1])[:, None]
+    noise = rng.normal(size=(4, 200))
+    near = {"base_scale": 2.0 + levels + 0.01 * noise, "p": 0.9 + levels / 8 + 1e-4 * noise}
+    log_joint = {"log_joint": statistics["log_joint"] + 90 * levels}
+    report = diagnose(to_datatree(variables | near, log_joint))
+    assert report.ok
+    assert report.verdict.startswith("This run will do for means; more draws would sharpen")
+    assert set(report.table.loc[[*near, "log_joint"], "state"]) == {"close"}
+    for name, far in (("base_scale", 2.0 + 10 * levels), ("p", 0.7 + levels)):
+        report = diagnose(to_datatree(variables | near | {name: far + 1e-4 * noise}, log_joint))
+        assert not report.ok
+        assert report.table.loc[name, "state"] == "slow"
+
+
 def test_one_chain_is_never_trusted(good, rng):
     variables, statistics = good(1, 400)
     report = diagnose(to_datatree(variables, statistics))
