@@ -6,6 +6,7 @@ a sweep only ever walks the clusters that exist.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from bayesclust.typing import FloatArray, IntArray, NDArray
 
 SEEDED_FROM = 50_000  # items among which seeds are drawn at most, a random subset
 CHUNK = 8192  # items that are assigned to seeds at a time
+LOST = -50.0  # of a logarithm: so much less than the largest term, a term is lost in their sum
 OUT_OF_RANGE = "a snapshot has labels out of range: remove the checkpoint that it is from."
 
 
@@ -139,22 +141,27 @@ def refresh(state: Any, assignment: Assignment) -> None:
 @device(fastmath=FAST, no_refcount=True)
 def draw_index(logits: FloatArray, number: int, rng: Generator) -> int:
     """Draw a position 0..number-1 with probability proportional to exp(logits), which are lost."""
-    best = 0
     largest = logits[0]
     for position in range(1, number):
-        if logits[position] > largest:
-            best = position
-            largest = logits[position]
+        largest = max(largest, logits[position])
     total = 0.0
     for position in range(number):
-        logits[position] = np.exp(logits[position] - largest)
+        relative = logits[position] - largest
+        if relative < LOST:  # said so that it is a branch: the exponential takes long to underflow
+            logits[position] = 0.0
+            continue
+        logits[position] = math.exp(relative)
         total += logits[position]
     left = rng.random() * total
     for position in range(number):
         left -= logits[position]
         if left < 0.0:
             return position
-    return best  # rounding left nothing to choose: never one that is impossible
+    # rounding left nothing to choose: the likeliest, never one that is impossible
+    position = 0
+    while logits[position] < 1.0:
+        position += 1
+    return position
 
 
 @kernel(fastmath=FAST)

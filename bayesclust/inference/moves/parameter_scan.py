@@ -87,11 +87,19 @@ class ParameterScan(Move):
 
     def __init__(self) -> None:
         self.moved = np.zeros(1, np.int64)
+        self.family: Any = None
+        self.hyper = b""
+        self.log_alone = np.zeros(0)
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
         state.make_room(SPARE_SLOTS)
         family = state.problem.family
-        log_alone = prior_predictive(state.clusters, state.n_items)
+        hyper = state.hyper.tobytes()
+        # most proposals for the base measure are refused, which leaves it as it was
+        if self.family is not family or self.hyper != hyper:
+            self.family = family
+            self.hyper = hyper
+            self.log_alone = prior_predictive(state.clusters, state.n_items)
         number = state.n_clusters
         capacity = len(state.assignment.slots)
         state.assignment = new_assignment(state.assignment.place[state.assignment.z], capacity)
@@ -103,7 +111,7 @@ class ParameterScan(Move):
         step = max(LEAST_CHUNK, CHUNK // (number * family.X.shape[1]))
         for begin in range(0, len(order), step):
             items = order[begin : begin + step]
-            terms, count = self._assign(state, items, log_alone[items], terms, count)
+            terms, count = self._assign(state, items, self.log_alone[items], terms, count)
         if len(state.assignment.slots) < len(state.clusters.count):
             refresh(state.clusters, state.assignment)
         else:
