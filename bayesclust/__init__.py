@@ -11,12 +11,12 @@ from bayesclust._lazy import attach
 __version__ = "0.1.0"
 
 MODULES = (
-    "active constraints datasets estimators families information metrics models "
+    "active constraints datasets estimators families metrics models "
     "partition_priors plots posterior"
 )
 NAMES = {
     "active": "InteractiveSession",
-    "comparison": "agreement compare leave_view_out",
+    "comparison": "agreement compare cross_validate leave_view_out",
     "constraints": (
         "PairwiseConstraints RelativeConstraints LabelConstraints SpanConstraints "
         "ImplicationConstraints LinkNoise UniformNoise ConfusionNoise"

@@ -3,7 +3,6 @@ from . import constraints as constraints
 from . import datasets as datasets
 from . import estimators as estimators
 from . import families as families
-from . import information as information
 from . import metrics as metrics
 from . import models as models
 from . import partition_priors as partition_priors
@@ -12,6 +11,7 @@ from . import posterior as posterior
 from .active import InteractiveSession as InteractiveSession
 from .comparison import agreement as agreement
 from .comparison import compare as compare
+from .comparison import cross_validate as cross_validate
 from .comparison import leave_view_out as leave_view_out
 from .constraints import ConfusionNoise as ConfusionNoise
 from .constraints import ImplicationConstraints as ImplicationConstraints

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
+from functools import wraps
+from inspect import signature
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust._lazy import nearest
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray
 
 # squares of larger values, summed over some features, overflow
@@ -62,6 +65,41 @@ def frozen(array: Any) -> Any:
     """Return `array` made read-only."""
     array.setflags(write=False)
     return array
+
+
+# ---- keywords
+
+INSTEAD = {
+    "n_clusters": "MPCKMeans and DCRC are told the number, and TVClust finds it, at most k under "
+    "partition_prior=bayesclust.partition_priors.KnownK(k).",
+    "y": "to use labels of some items, pass constraints=bayesclust.LabelConstraints("
+    "[(item, label), ...], n_items=len(X)) to fit.",
+}
+"""What to do in place of what many look for."""
+
+
+def refuse_unknown(function: Callable[..., Any], given: Iterable[str]) -> None:
+    """Refuse keywords that a function does not take, and say what it takes instead."""
+    known = signature(function).parameters
+    if any(one.kind is one.VAR_KEYWORD for one in known.values()):
+        return
+    for word in (word for word in given if word not in known):
+        own = {"k": "n_clusters", "truth": "y"}.get(word, word)
+        near = own if own in known else nearest(word, known)
+        hint = f"did you mean {near!r}?" if near else f"it takes {', '.join(known)}."
+        told = INSTEAD.get(own, hint) if own not in known else hint
+        raise TypeError(f"{function.__qualname__} takes no {word!r}: {told}")
+
+
+def explained[**P, R](function: Callable[P, R]) -> Callable[P, R]:
+    """The function, which refuses unknown keywords with a hint."""
+
+    @wraps(function)
+    def call(*args: P.args, **settings: P.kwargs) -> R:
+        refuse_unknown(function, settings)
+        return function(*args, **settings)
+
+    return call
 
 
 # ---- numbers and words
@@ -305,16 +343,20 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
             float("" if isinstance(value, (str, bytes)) else value)
         except (TypeError, ValueError, OverflowError):
             place = f"[{', '.join(map(str, where))}]" if where else ""
+            if len(where) == 2 and hasattr(X, "columns"):
+                place += f" in column {X.columns[where[1]]!r}"
             raise TypeError(
-                f"{name} must hold numbers, but {name}{place} is {shown(value)}: every argument "
-                f"must be neither a string nor another object but a number below {LARGEST:.0e}."
+                f"{name} must hold numbers, but {name}{place} is {shown(value)}: an argument must "
+                f"be no string or other object but a number below {LARGEST:.0e}; family='mixed' of "
+                "TVClust takes words in a DataFrame."
             ) from None
     return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
 
 
 def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
     if hasattr(X, "select_dtypes"):
-        others = list(X.select_dtypes(exclude=["number", "bool", "object"]).columns)
+        numeric = set(X.select_dtypes(include=["number", "bool"]).columns)
+        others = [c for c, kind in X.dtypes.items() if c not in numeric and str(kind) != "object"]
         if others:
             raise TypeError(
                 f"{name} must hold numbers, unlike column {some_of(others)}: drop such columns, "
@@ -333,7 +375,10 @@ def _check_finite(array: FloatArray, name: str) -> None:
     for what, flags in (("NaN", np.isnan(array)), ("infinity", np.isinf(array))):
         if flags.any():
             where = rows_in_words(flags)
-            raise ValueError(f"{name} has {what} in {where}: remove these items or fill in values.")
+            raise ValueError(
+                f"{name} has {what} in {where}: remove these items, fill in values, or use a "
+                "family that takes NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust."
+            )
     where = rows_in_words(np.abs(array) > LARGEST)
     raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {where}: rescale the features.")
 
@@ -343,7 +388,7 @@ def _check_finite(array: FloatArray, name: str) -> None:
 
 def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArray:
     """Return `items` as (m, width) integers in 0..n_items-1 without repeats inside a row."""
-    hint = f"pass one row of {width} item indices per answer"
+    hint = f"pass one row of {width} item indices per answer, or names of items by from_frame"
     array = plain_array(items, name, hint)
     if array.size == 0 and array.ndim <= 2:
         return np.empty((0, width), dtype=np.int64)
@@ -365,22 +410,30 @@ def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArr
     return array.astype(np.int64)
 
 
-def answer_codes(
-    answers: ArrayLike, vocabulary: Sequence[str], m: int, name: str, items: str
-) -> CodeArray:
-    """Return `answers`, given as words or codes (bool for a vocabulary of two), as (m,) codes."""
-    words = " or ".join(f'"{word}" ({code})' for code, word in enumerate(vocabulary))
-    hint = f"pass for each row of {items} {words}"
-    kinds = "iuUTO" + ("b" if len(vocabulary) == 2 else "")
-    array = check_array(answers, name, (m,), kinds, hint)
-    if array.dtype.kind == "b" or m == 0:
+def answer_codes(answers: ArrayLike, kind: Any, m: int, name: str, items: str) -> CodeArray:
+    """Return answers as (m,) codes, from codes, truth values and words, synonyms included."""
+    words = list(kind.vocabulary)
+    listed = " or ".join(f'"{word}" ({code})' for code, word in enumerate(words))
+    hint = f"pass for each row of {items} {listed}"
+    array = check_array(answers, name, (m,), "biufUTO", hint)
+    if array.dtype.kind == "b" and len(words) == 2:
         return array.astype(np.int8)
-    known: list[Any] = list(vocabulary if array.dtype.kind in "UTO" else range(len(vocabulary)))
-    code = {value: at for at, value in enumerate(known)}
-    for row, value in enumerate(array.tolist()):
-        if not isinstance(value, type(known[0])) or value not in code:
+    code = {word.lower(): at for at, word in enumerate(words)}
+    code |= {word: code[meant] for word, meant in kind.synonyms.items()}
+    number: dict[float, int] = {at: at for at in range(len(words))}
+    values = array.tolist()
+    if "-1" in code and any(isinstance(value, (int, float)) and value == -1 for value in values):
+        number = {-1: code["-1"], 1: code["1"]}  # beside -1, 0 would be no answer
+    for row, value in enumerate(values):
+        at = None
+        if isinstance(value, str) or (isinstance(value, bool) and len(words) > 2):
+            at = code.get("-".join(str(value).lower().replace("_", " ").split()))
+        elif isinstance(value, (int, float)):
+            at = number.get(value)
+        if at is None:
             raise ValueError(f"{name}[{row}] is {value!r}, not an answer: {hint}.")
-    return np.array([code[value] for value in array.tolist()], dtype=np.int8)
+        values[row] = at
+    return np.array(values, dtype=np.int8)
 
 
 def source_numbers(

@@ -1,4 +1,4 @@
-"""Several fits side by side, and fits without each view in turn.
+"""Several fits side by side, and fits without each view or a part of the constraints in turn.
 
 Partitions of any origin are compared by one posterior, one density and one objective.
 """
@@ -12,18 +12,22 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
+from bayesclust import checks
 from bayesclust.checks import check_choice, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.inference.limits.tuning import leave_out
 from bayesclust.metrics import adjusted_rand, nmi, pairwise_f, variation_of_information
+from bayesclust.posterior.credibility import answer_probabilities
 from bayesclust.posterior.credible_ball import SAME, credible_ball
 from bayesclust.posterior.distance import posterior_distance
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
-from bayesclust.typing import ArrayLike, IntArray
+from bayesclust.typing import ArrayLike, IntArray, Seed
 
-__all__ = ["agreement", "compare", "leave_view_out"]
+__all__ = ["agreement", "compare", "cross_validate", "leave_view_out"]
 
 KINDS = "a fitted estimator, a DataTree of draws, an array (draws, n) or labels (n,)"
 NO_DATA = "categorical"
@@ -36,6 +40,7 @@ MEASURES: dict[str, tuple[Callable[[ArrayLike, ArrayLike], float], str]] = {
 }
 
 
+@checks.explained
 def compare(
     methods: Any,
     y: ArrayLike | None = None,
@@ -334,3 +339,59 @@ def _predicted(view: Constraints, whole: Labels, rest: Labels) -> dict[str, Any]
         "gain_over_marginal": gain / max(len(view), 1),
         "finding": "agrees with the rest" if gain > 0 else "conflicts with the rest",
     }
+
+
+def cross_validate(
+    estimator: Any, X: ArrayLike, constraints: Any, *, n_folds: int = 5, random_state: Seed = None
+) -> pd.DataFrame:
+    """Fit to all items without a part of the answers in turn, and tell how well it is predicted.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any that takes constraints; it is cloned.
+    X, constraints
+        As of its `fit`. Labels are held out as the pairs that they imply.
+    n_folds : int, default 5
+        Parts into which the answers of each kind are divided at random.
+    random_state : int, Generator or None, default None
+        Of the parts; fits have the estimator's own.
+
+    Returns
+    -------
+    pandas.DataFrame
+        By fold: answers held out, n_clusters, satisfied (the share of these answers that `labels_`
+        agree with), log_score (their mean log probability given the others, in nats; nan for
+        estimators without draws) and seconds.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> X, y = [[0.0], [1.0], [2.0], [9.0], [10.0], [11.0]], [0, 0, 0, 1, 1, 1]
+    >>> links = bc.PairwiseConstraints.sample(y, size=12, seed=0)
+    >>> bc.cross_validate(bc.RDPMeans(), X, links, n_folds=3)["satisfied"].tolist()
+    [1.0, 1.0, 1.0]
+    """
+    if isinstance(estimator, type) or not has_fit_parameter(estimator, "constraints"):
+        kind = checks.kind_of(estimator)
+        raise TypeError(f"estimator is {kind}: pass one that takes constraints, as TVClust().")
+    first = constraints[0] if isinstance(constraints, list) and constraints else constraints
+    given = check_constraints(constraints, getattr(first, "n_items", 0))
+    most = max(map(len, given), default=0)
+    if most < 2:
+        raise ValueError(f"constraints hold {most} answers: pass at least two to hold out one.")
+    number = checks.check_int(n_folds, "n_folds", least=2, most=most)
+    rng = checks.check_random_state(random_state)
+    parts = [rng.permutation(len(one)) % number for one in given]
+    rows = []
+    for fold in range(number):
+        kept, held = leave_out(given, [part == fold for part in parts])
+        fit = clone(estimator).fit(X, constraints=kept)
+        agree = [one.truths(fit.labels_) == one.answers for one in held]
+        row = {"answers": sum(map(len, held)), "n_clusters": fit.n_clusters_}
+        row |= {"satisfied": np.concatenate(agree).mean(), "log_score": np.nan}
+        if hasattr(fit, "posterior_"):
+            p = [one.mean(axis=(0, 1)) for one in answer_probabilities(fit, held)]
+            row["log_score"] = np.log(np.concatenate(p)).mean()
+        rows.append(row | {"seconds": fit.fit_seconds_})
+    return pd.DataFrame(rows).rename_axis("fold")

@@ -228,3 +228,29 @@ def test_leave_view_out_refuses_bad_input(fitted):
         bc.leave_view_out(bc.RDPMeans(), X, views)
     with pytest.raises(ValueError, match="there are no constraints to leave out"):
         bc.leave_view_out(est, X, None)
+
+
+ESTIMATORS = [bc.TVClust("variational", num_samples=30, random_state=0), bc.RDPMeans(xi=2.0)]
+ESTIMATORS += [bc.DCRC(3, n_init=2, noise=None, random_state=0)]
+
+
+@pytest.mark.parametrize(
+    "estimator", [*ESTIMATORS, bc.DCRC(3, n_init=2, noise=None, random_state=0)], ids=str
+)
+def test_cross_validation_is_what_fits_by_hand_give(data, estimator):
+    X, links = data
+    table = bc.cross_validate(estimator, X, links, n_folds=4, random_state=5)
+    assert (table.index.name, table["answers"].sum()) == ("fold", 30)
+    out = np.random.default_rng(5).permutation(30) % 4 == 1
+    kept = bc.PairwiseConstraints(links.items[~out], links.answers[~out], 24)
+    fit = clone(estimator).fit(X, constraints=kept)
+    right = (links.truths(fit.labels_) == links.answers)[out]
+    assert table.loc[1, "satisfied"] == right.mean()
+    score = np.nan
+    if hasattr(fit, "posterior_"):
+        draws = fit.posterior_["posterior"]
+        z, p, q = (draws[name].values.reshape(-1, draws[name].shape[-1]) for name in "zpq")
+        together = z[:, links.items[out, 0]] == z[:, links.items[out, 1]]
+        same = np.where(together, p, 1 - q).mean(axis=0)
+        score = np.log(np.where(links.answers[out] == 1, same, 1 - same)).mean()
+    np.testing.assert_allclose(table.loc[1, "log_score"], score)

@@ -21,6 +21,7 @@ from bayesclust.partition_priors import (
     as_prior,
 )
 from bayesclust.partition_priors.nested import WITHIN, nested_log_prob, nested_tables
+from bayesclust.posterior.n_clusters import n_clusters_posterior
 from docs.skeletons.partition_prior import UniformNumber
 from tests.exactness.cases import problem
 from tests.exactness.exact import nested_partitions, partitions
@@ -278,3 +279,31 @@ def test_uninformative_data_leave_the_prior(prior, sampler, rng):
     batches = found.reshape(30, -1, 2).mean(axis=1)
     error = np.hypot(batches.std(axis=0) / math.sqrt(30), expected.std(axis=0) / math.sqrt(500))
     assert (np.abs(batches.mean(axis=0) - expected.mean(axis=0)) < 4.5 * error + 1e-6).all()
+
+
+@each_prior
+def test_several_partitions_side_by_side_have_the_probabilities(prior, rng):
+    values, number = prior.initial(), 6000
+    every, drawn = partitions(5).tolist(), prior.sample(5, values, rng, number)
+    found = np.array([(drawn == z).all(axis=1).mean() for z in every])
+    expected = np.exp(log_probs(prior, 5))
+    error = np.sqrt(expected * (1 - expected) / number)
+    assert (np.abs(found - expected) <= 4.5 * error + 1e-12).all()
+
+
+@pytest.mark.parametrize(("concentration", "tolerance"), [(0.5, 0.2), (4.0, 0.4)])
+def test_simulated_partitions_have_the_known_number_of_clusters(concentration, tolerance):
+    draws = DirichletProcess(concentration).simulate(120)
+    expected = (concentration / (concentration + np.arange(120))).sum()
+    assert (draws.max(axis=1) + 1).mean() == pytest.approx(expected, abs=tolerance)
+    table = n_clusters_posterior(draws)
+    largest = [np.bincount(z).max() for z in draws]
+    assert (table["probability"] * table["largest"]).sum() == pytest.approx(np.mean(largest))
+
+
+@each_learned
+def test_simulated_partitions_have_parameters_integrated_out(prior):
+    draws = prior.simulate(4, num_draws=6000)
+    found = [(draws == z).all(axis=1).mean() for z in partitions(4)]
+    expected = [math.exp(prior.log_marginal(np.bincount(z))) for z in partitions(4)]
+    np.testing.assert_allclose(found, expected, atol=0.025)

@@ -14,12 +14,6 @@ if TYPE_CHECKING:
 
 Sheet = Any
 """A DataFrame of words."""
-SAME, DIFFERENT = ("yes", "true", "1", "must-link"), ("no", "false", "0", "cannot-link")
-WORDS = {
-    "links": dict.fromkeys(SAME, "same") | dict.fromkeys(DIFFERENT, "different"),
-    "triplets": {"?": "dnk"},
-}
-"""What else may stand in the answer column of files about pairs and triplets."""
 MISSING = ("", "na", "nan", "null")
 
 
@@ -113,8 +107,6 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
             for path, table in zip(paths, tables, strict=True)
         ]
     table: Sheet = pd.concat(tables, ignore_index=True)
-    if "answer" in table.columns:
-        table["answer"] = table["answer"].str.lower().replace(WORDS[kind.default_name])
     try:
         return kind.from_frame(table, ids=[str(item) for item in items])
     except ValueError as error:

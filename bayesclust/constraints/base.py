@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from html import escape
 from itertools import combinations, count
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -123,7 +124,7 @@ class Constraints(ByPattern, ABC):
     items : (m, t) array of int
         The t = 2 or 3 different items of each row.
     answers : (m,) array of str or int
-        Words or codes of the vocabulary (bool is a code where there are two).
+        Words of the vocabulary or synonyms, in any case, or codes (bool where there are two).
     n_items : int
         Number of items, which are numbered from 0.
     source : (m,) array of int or str, optional
@@ -157,6 +158,7 @@ class Constraints(ByPattern, ABC):
     truth: ClassVar[CodeArray] = np.empty(0, dtype=np.int8)
     members: ClassVar[tuple[str, ...]] = ()
     default_name: ClassVar[str] = "constraints"
+    synonyms: ClassVar[Mapping[str, str]] = {}
     # what the constructor calls its first two arguments, for the sentences of errors
     _items_word: ClassVar[str] = "items"
     _answers_word: ClassVar[str] = "answers"
@@ -222,7 +224,7 @@ class Constraints(ByPattern, ABC):
 
     def _encode(self, answers: ArrayLike) -> CodeArray:
         name = self._answers_word
-        codes = check.answer_codes(answers, self.vocabulary, len(self), name, self._items_word)
+        codes = check.answer_codes(answers, self, len(self), name, self._items_word)
         return np.asarray(check.frozen(codes))
 
     def _checked_noise(self, noise: Any) -> NoiseModel:
@@ -317,6 +319,15 @@ class Constraints(ByPattern, ABC):
         )
         sources = "" if self.n_sources == 1 else f" from {self.n_sources} sources"
         return f"<{type(self).__name__} {self.name!r}: {answers}{sources}, on {self.n_items} items>"
+
+    def _repr_html_(self) -> str:
+        import pandas as pd
+
+        parts = [pd.DataFrame(self.rows[:5])]
+        if len(self.truth):
+            table = self.to_frame()
+            parts = [pd.crosstab(table["source"], table["answer"]), table.head()]
+        return f"<p>{escape(repr(self))}</p>" + "".join(part.to_html() for part in parts)
 
     def counts(self, z: ArrayLike) -> IntArray:
         """Count answers by code and pattern, (..., S * n_answers, n_patterns), for z (..., n)."""
@@ -494,7 +505,9 @@ def check_constraints(
         if not isinstance(one, Constraints):
             raise TypeError(
                 f"{what} must be PairwiseConstraints or RelativeConstraints, or a list of them; "
-                f"got {type(one).__name__}: wrap your pairs or triplets in one of these."
+                f"got {type(one).__name__}: wrap your pairs, for instance in bayesclust."
+                f"PairwiseConstraints.from_lists(must_link, cannot_link, n_items={n_items}), or a "
+                f"table in .from_frame(table, n_items={n_items})."
             )
         if one.n_items != n_items:
             raise ValueError(

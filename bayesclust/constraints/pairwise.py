@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,7 +26,7 @@ class PairwiseConstraints(Constraints):
     pairs : (m, 2) array of int
         Two different items each; stored with the smaller one first.
     same : (m,) array of bool, int or str
-        True, 1 or "same"; False, 0 or "different".
+        True, 1, "same", "yes" or "must-link"; False, 0 or -1, "different", "no" or "cannot-link".
     n_items, source, noise, name
         As for every `Constraints`; the noise is ``LinkNoise()`` and the name "links" by default.
 
@@ -50,6 +51,11 @@ class PairwiseConstraints(Constraints):
     truth: ClassVar[CodeArray] = check.frozen(np.array(LinkNoise.truth, dtype=np.int8))
     members: ClassVar[tuple[str, ...]] = ("i", "j")
     default_name: ClassVar[str] = "links"
+    synonyms: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("yes", "true", "1", "must", "must-link", "may-link"), "same"),
+        **dict.fromkeys(("no", "false", "0", "-1", "cannot", "cannot-link"), "different"),
+        "may-not-link": "different",
+    }
     _items_word: ClassVar[str] = "pairs"
     _answers_word: ClassVar[str] = "same"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
 import numpy as np
@@ -30,7 +30,7 @@ class RelativeConstraints(Constraints):
     triplets : (m, 3) array of int
         Three different items each.
     answers : (m,) array of str or int
-        "yes", "no" or "dnk", or the codes 0, 1, 2.
+        "yes" or True, "no" or False, "dnk" or "?", or the codes 0, 1, 2.
     n_items, source
         As for every `Constraints`.
     noise : UniformNoise or ConfusionNoise, optional
@@ -58,6 +58,7 @@ class RelativeConstraints(Constraints):
     truth: ClassVar[CodeArray] = check.frozen(np.array(UniformNoise.truth, dtype=np.int8))
     members: ClassVar[tuple[str, ...]] = ("i", "j", "k")
     default_name: ClassVar[str] = "triplets"
+    synonyms: ClassVar[Mapping[str, str]] = {"true": "yes", "false": "no", "?": "dnk"}
     _items_word: ClassVar[str] = "triplets"
     _answers_word: ClassVar[str] = "answers"
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bayesclust import checks
 from bayesclust.checks import check_int, check_items, check_memory, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.stored import noise_dims
@@ -56,19 +57,17 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     _names: Names
     """Names of items and features that came with the data."""
 
+    def __new__(cls, *args: Any, **settings: Any) -> Self:
+        checks.refuse_unknown(cls, settings)
+        return super().__new__(cls)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            cls.fit = checks.explained(cls.fit)
+
     def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:
-        """Fit and return the labels.
-
-        Parameters
-        ----------
-        X, y, constraints
-            As of `fit`.
-
-        Returns
-        -------
-        ndarray of int, shape (n,)
-            `labels_`, numbered from 0 without gaps.
-        """
+        """Do as `fit` with the same arguments, and return `labels_` (n,)."""
         labels: IntArray = self.fit(X, y, constraints=constraints).labels_
         return labels
 
@@ -95,6 +94,8 @@ def read_input(
                 "pass constraints=... instead."
             )
     items = read(X)
+    if y is not None:
+        warn(f"y is ignored: {checks.INSTEAD['y']}", UserWarning)
     validate_data(estimator, _with_unique_names(X), skip_check_array=True)
     estimator._names = names_in(X)
     return items, check_constraints(constraints, len(items), needs=needs)

@@ -77,24 +77,18 @@ class DCRC(base.ConstrainedClusterer):
     n_init : int or None, default None
         Starts: the paper's, k-means with a classifier of its clusters, then random classifiers.
         None: 6 to 24, fewer for larger data.
-    max_iter : int, default 100
-        Most EM iterations.
-    tol : float, default 1e-4
-        Nats per answer by which an iteration must raise the bound to be followed by another.
-    num_chains, num_warmup, num_samples : int, default 4, 500, 1000
-        Only "gibbs": chains, sweeps of each before its first draw, and draws of each.
-    progress : bool, default True
-        Only "gibbs": show a progress bar.
-    n_jobs : int or None, default None
-        Threads; None takes one per processor. It does not change the result.
-    random_state : int, Generator or None, default None
+    max_iter, tol : int, float, default 100, 1e-4
+        Most EM iterations; nats per answer that one must gain to be followed by another.
+    num_chains, num_warmup, num_samples, progress
+        Only "gibbs", as in `TVClust`.
+    n_jobs, random_state
+        Threads, by default one per processor, which do not change the result; the seed.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
         The most probable cluster of each item, given the constraints.
-    n_clusters_ : int
-        Number of different labels, at most `n_clusters`.
+    n_clusters_, n_features_in_ : int
     proba_ : ndarray of shape (n, n_clusters)
         Probability of each cluster; empty clusters come last.
     coef_, intercept_ : ndarray of shape (n_clusters, features) and (n_clusters,)
@@ -107,20 +101,12 @@ class DCRC(base.ConstrainedClusterer):
     confusion_ : dict
         By name of the constraints, the posterior mean of p(answer | truth), shape (sources,
         answers, answers), rows the truth; `bayesclust.source_reliability` has intervals.
-    penalty_ : float
-        As used.
-    proportions_ : ndarray of shape (n_clusters,), or None
-        Sizes that the clusters were drawn to, where they were learned.
+    penalty_, proportions_ : float, ndarray of shape (n_clusters,) or None
+        As used; sizes that the clusters were drawn to, where they were learned.
     converged_, n_iter_ : bool, int
-        EM iterations of the best start under the final noise model, and whether they sufficed.
-    n_features_in_ : int
+        Whether the best start converged within `max_iter`, which is warned of, and its iterations.
     posterior_ : xarray.DataTree
         Draws in ArviZ's groups; for "variational_em" independent draws from the mean field.
-
-    Warns
-    -----
-    ConvergenceWarning
-        If the bound still rises after `max_iter` iterations.
 
     References
     ----------

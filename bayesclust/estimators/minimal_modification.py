@@ -79,10 +79,8 @@ class MinimalModification(ConstrainedClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
+    labels_, n_clusters_ : ndarray of shape (n,), int
         The modified partition, in the numbers of the given one: an emptied cluster leaves a gap.
-    n_clusters_ : int
-        Clusters with items.
     moved_ : ndarray of int
         Items that changed cluster.
     cost_, objective_ : float

@@ -11,6 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
+from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedOutput
+from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -45,7 +47,7 @@ MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
 
 
 @dataclass(eq=False, repr=False)
-class TVClust(base.ConstrainedClusterer):
+class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type: ignore[misc]
     """Dirichlet-process mixture with side information.
 
     The posterior over partitions given data and noisy constraints.
@@ -88,24 +90,20 @@ class TVClust(base.ConstrainedClusterer):
         and "variational" need sticks: they take all but `MixtureOfFiniteMixtures`.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
-    num_warmup : int, default 500
-        Sweeps before the first draw, during which proposals adapt.
+    num_warmup, thinning : int, default 500 and 1
+        Sweeps before the first draw, during which proposals adapt, and from one draw to the next.
     num_samples : int or None, default None
         Draws per chain; None is 1000 up to 1000 items and then fewer, 500 of 2000 items and 250 of
         4000 or more, for which a sweep takes longer.
-    thinning : int, default 1
-        Sweeps from one draw to the next.
     loss : str or loss, default "vi"
         Loss whose posterior expectation `labels_` minimises.
     moves : Moves or None, default None
         What a sweep consists of; None chooses by the number of items.
     n_jobs : int or None, default None
-        Threads; None takes one per chain, at most one per processor, and a single one for a small
-        table, for which it is faster. It does not change the draws.
-    progress : bool, default True
-        Show a progress bar.
-    random_state : int, Generator or None, default None
-        The same integer gives the same draws.
+        Threads, which do not change the draws; None takes one per chain, at most one per processor,
+        and a single one for a small table.
+    progress, random_state : bool, default True, and int, Generator or None
+        Show a progress bar; the same integer gives the same draws.
 
     Attributes
     ----------
@@ -116,7 +114,6 @@ class TVClust(base.ConstrainedClusterer):
     labels_ : ndarray of shape (n,)
         The partition of least expected loss, labels 0..K-1.
     n_clusters_, n_features_in_ : int
-        Numbers of clusters in `labels_` and of columns of the data.
     cluster_model_, power_, family_ : str, float, str
         As used; "classifier", 1 and "logistic" where "auto" took one.
     reduction_ : scikit-learn transformer or None
@@ -350,6 +347,29 @@ class TVClust(base.ConstrainedClusterer):
         """
         prediction, rows = self._prediction(X)
         return prediction.log_density(rows)
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Return the mean of `score_samples`, as of items (m, d) held out; y is ignored."""
+        return float(self.score_samples(X).mean())
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Return how probably each item shares a cluster with the items of each of `labels_`.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m, n_clusters_), or what `set_output` asks for
+            Means of `predict_similarity` over the items of a cluster. Rows need not sum to 1.
+        """
+        members = np.eye(self.n_clusters_)[self.labels_]
+        return self.predict_similarity(X) @ (members / members.sum(axis=0))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
 
     @available_if(lambda self: getattr(self, "cluster_model_", SINGLE) == SINGLE)
     def log_joint(self, labels: ArrayLike) -> float:

@@ -21,14 +21,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import gammaln, logsumexp
+from scipy.special import betaincinv, gammaincinv, gammaln, logsumexp
 
-from bayesclust.checks import plain_array, shown
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.checks import check_int, check_random_state, plain_array, shown
+from bayesclust.typing import FloatArray, IntArray, Seed
 
 Values = Mapping[str, float]
 """Parameters of a prior by name."""
 REMEMBERED = 64
+GROUPS = 50
+"""Of partitions that `simulate` draws at the same parameters, evenly spread over their priors."""
 NODES = {1: 500, 2: 60}
 """Nodes of the quadrature for each parameter, by the number of learned ones."""
 NEGLIGIBLE = 45.0
@@ -92,6 +94,14 @@ class Parameter(NamedTuple):
         if self.fixed is not None:
             return self.fixed
         return float(rng.beta(self.a, self.b) if self.unit else rng.gamma(self.a) / self.b)
+
+    def quantile(self, share: float) -> float:
+        """The value below which its prior has this share, in (0, 1)."""
+        if self.fixed is not None:
+            return self.fixed
+        if self.unit:
+            return float(np.clip(betaincinv(self.a, self.b, share), 1e-12, 1.0 - 1e-12))
+        return max(float(gammaincinv(self.a, share)) / self.b, 1e-12)
 
     def to_line(self, value: float) -> float:
         """The logarithm, or the log odds."""
@@ -241,21 +251,38 @@ class PartitionPrior(ABC):
             log_w, log_join, number_table(self, n, most, tuple(values.items())) + log_w_one
         )
 
-    def sample(self, n: int, values: Values, rng: Generator) -> IntArray:
-        """Labels of n items, drawn one by one."""
-        labels, sizes = np.zeros(n, np.int64), np.zeros(n, np.int64)
-        number = 0
-        for i in range(n):
-            used = sizes[:number]
-            logits = np.zeros(number + 1)
-            if number:
-                logits[:-1] = self.log_w(used + 1, values) - self.log_w(used, values)
-            log_v = self.log_v(i + 1, np.array([number, number + 1]), values)
-            logits[-1] = self.log_w(np.ones(1, np.int64), values)[0] + log_v[1] - log_v[0]
-            labels[i] = np.argmax(logits + rng.gumbel(size=number + 1))
-            sizes[labels[i]] += 1
-            number += labels[i] == number
-        return labels
+    def sample(self, n: int, values: Values, rng: Generator, number: int | None = None) -> IntArray:
+        """Labels (n,) drawn item by item, or (number, n) of several partitions side by side."""
+        log_w = self.log_w(np.arange(1, n + 1), values)
+        join = np.append(0.0, np.exp(np.diff(log_w)))
+        labels, sizes = np.zeros((2, number or 1, n), np.int64)
+        sizes[:, 0] = 1
+        rows, clusters = np.arange(len(sizes)), np.ones(len(sizes), np.int64)
+        for i in range(1, n):
+            most = int(clusters.max()) + 1
+            log_v = self.log_v(i + 1, np.arange(most + 1), values)
+            weights = join[sizes[:, :most]]
+            weights[rows, clusters] = np.exp(log_w[0] + log_v[clusters + 1] - log_v[clusters])
+            below = np.cumsum(weights, axis=1)
+            labels[:, i] = (below < rng.random((len(rows), 1)) * below[:, -1:]).sum(axis=1)
+            sizes[rows, labels[:, i]] += 1
+            clusters += labels[:, i] == clusters
+        return labels[0] if number is None else labels
+
+    def simulate(self, n: int, num_draws: int = 1000, seed: Seed = 0) -> IntArray:
+        """Draw labels (num_draws, n) of n items before any data, learned parameters drawn as well.
+
+        `bayesclust.n_clusters_posterior` and `bayesclust.plots.n_clusters` of them show what the
+        prior says of the number and the sizes of clusters.
+        """
+        rng, number = check_random_state(seed, "seed"), check_int(num_draws, "num_draws")
+        groups = min(number, GROUPS)
+        shares = {name: (rng.permutation(groups) + 0.5) / groups for name in self.parameters}
+        draws = np.empty((number, check_int(n, "n")), np.int64)
+        for g in range(groups):
+            values = {name: one.quantile(shares[name][g]) for name, one in self.parameters.items()}
+            draws[g::groups] = self.sample(n, values, rng, len(draws[g::groups]))
+        return draws
 
 
 @lru_cache(maxsize=REMEMBERED)

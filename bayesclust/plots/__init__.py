@@ -4,6 +4,7 @@ What a posterior lacks (constraints, noise, data, chains) and other bad input is
 sentence, by a ValueError or a TypeError.
 """
 
+from bayesclust._lazy import unknown
 from bayesclust.plots.answers import constraint_graph, credibility, credibility_ranking, reliability
 from bayesclust.plots.chains import ranks, traces
 from bayesclust.plots.limit_path import limit_path
@@ -25,3 +26,7 @@ __all__ = [
     "similarity",
     "traces",
 ]
+
+
+def __getattr__(name: str) -> object:
+    raise unknown(__name__, name, __all__)

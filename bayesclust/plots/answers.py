@@ -339,7 +339,7 @@ def reliability(
     table = tables.source_reliability(posterior)
     if table.empty:
         raise ValueError("the constraints of the posterior have no noise parameters to show.")
-    table["source_name"] = tables.sources_in_words(posterior, table)
+    table["source_name"] = tables.sources_in_words(table)
     groups = list(table.groupby("view", sort=False))
     heights = [1.5 + 0.32 * min(own["source"].nunique(), NAMED) for _, own in groups]
     size = (8.2, sum(heights))
@@ -362,9 +362,10 @@ def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
             shown[NOISE.get(kind, kind).format(*answers)] = own
     sources = rows.drop_duplicates("source")
     number = len(sources)
+    place = {source: float(y) for y, source in enumerate(sources["source"])}
     are_few = number <= NAMED
     for k, (label, own) in enumerate(shown.items()):
-        y = own["source"].to_numpy() + 0.5 * ((k + 0.5) / len(shown) - 0.5)
+        y = own["source"].map(place).to_numpy() + 0.5 * ((k + 0.5) / len(shown) - 0.5)
         colour = style.PALETTE[k]
         ax.hlines(y, own["lower"], own["upper"], color=colour, linewidth=2.2 if are_few else 1)
         look: dict[str, Any] = {"marker": style.MARKERS[k], "markersize": 6 if are_few else 3}
@@ -375,7 +376,7 @@ def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
         ax.set_yticks(range(number), style.shortened(list(sources["source_name"]), 26))
         for row in sources.to_dict("records"):
             note = f"{row['answers']:,} answers, {row['wrong']:,.1f} wrong"
-            style.note_right(ax, row["source"], note)
+            style.note_right(ax, place[row["source"]], note)
     else:
         ax.set_ylabel("source")
     ax.grid(axis="x", color="0.9", linewidth=0.6)

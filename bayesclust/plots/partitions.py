@@ -112,7 +112,7 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     Parameters
     ----------
     posterior : DataTree, estimator or (draws, n) array of int
-        Posterior draws of the partition.
+        Draws of the partition, from a posterior or by `simulate` of a prior.
     labels : (n,) array of int, optional
         The partition of the line; by default the point estimate under the VI loss.
     ax : matplotlib.axes.Axes, optional
@@ -154,7 +154,7 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     ax.xaxis.set_major_locator(MaxNLocator(12, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
     ax.set_ylim(bottom=0)
     style.bare(ax)
-    ax.set(xlabel="number of clusters K", ylabel="posterior probability")
+    ax.set(xlabel="number of clusters K", ylabel="probability")
     style.legend_beside(ax)
     text = f"Number of clusters: mean {numbers.mean():.3g}, {counted(numbers.size, 'draw')}"
     ax.set_title(text, loc="left")

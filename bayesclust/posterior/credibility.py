@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from inspect import isabstract
 from itertools import product
 from typing import Any, NamedTuple
@@ -53,7 +54,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     pandas.DataFrame
         One row a constraint, in the order given:
 
-        - view, the items i, j and, for triplets, k, answer (in words), source;
+        - view, the items i, j and, for triplets, k, answer (in words), source (its name, if any);
         - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
           likely (the answer of highest posterior probability);
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
@@ -92,6 +93,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
     if "k" in table:  # where pairs come first, concatenation puts it last
         table.insert(3, "k", table.pop("k"))
+    table = with_source_names(posterior, table)
     doubted = tree_of(posterior).attrs.get("diagnosis")
     if doubted and (table["credibility"] < INCREDIBLE).any():
         warnings.warn(
@@ -202,18 +204,25 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     >>> bc.constraint_log_likelihood(tree)["log_likelihood"]["links"].values[0, 0].round(3)
     array([-0.105, -1.204])
     """
-    z = chain_partitions(posterior)
-    draws = group(posterior, "posterior")
+    draws, given = group(posterior, "posterior"), stored_constraints(posterior)
     variables = {}
-    for view in stored_constraints(posterior):
-        chain, draw, _ = np.ogrid[: len(z), : z.shape[1], :1]
-        p = confusions(view, draws)[chain, draw, view.source, view.truths(z), view.answers]
+    for view, p in zip(given, answer_probabilities(posterior, given), strict=True):
         dims = ("chain", "draw", f"{view.name}_answer_id")
         variables[view.name] = (dims, np.log(np.maximum(p, TINY)))
     tree: xr.DataTree = tree_of(posterior).copy()
     coords = {name: draws[name] for name in ("chain", "draw") if name in draws.coords}
     tree["log_likelihood"] = xr.DataTree(xr.Dataset(variables, coords=coords))
     return tree
+
+
+def answer_probabilities(posterior: Any, answered: Sequence[Any]) -> list[FloatArray]:
+    """p(answer | partition, noise), (chain, draw, m), of answers by the sources of each view."""
+    z, draws = chain_partitions(posterior), group(posterior, "posterior")
+    chain, draw, _ = np.ogrid[: len(z), : z.shape[1], :1]
+    return [
+        confusions(view, draws)[chain, draw, own.source, own.truths(z), own.answers]
+        for view, own in zip(stored_constraints(posterior), answered, strict=True)
+    ]
 
 
 def source_reliability(posterior: Any) -> pd.DataFrame:
@@ -259,15 +268,24 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
                 about = {"view": view.name, "source": source, "parameter": parameter + where}
                 spread = {"mean": drawn.mean(), "sd": drawn.std(), "lower": lower, "upper": upper}
                 rows.append(about | spread | {"answers": given[source], "wrong": wrong[source]})
-    return pd.DataFrame(rows)
+    return with_source_names(posterior, pd.DataFrame(rows))
 
 
-def sources_in_words(posterior: Any, table: pd.DataFrame) -> list[str]:
+def with_source_names(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
+    """The table with names in place of the numbers of sources, for constraints that have them."""
+    for own in stored_constraints(posterior):
+        names = source_names(posterior, own.name, own.n_sources)
+        if names != [str(number) for number in range(own.n_sources)]:
+            rows = (table["view"] == own.name) & table["source"].notna()
+            named = [names[source] for source in table.loc[rows, "source"]]
+            table["source"] = table["source"].astype(object)
+            table.loc[rows, "source"] = named
+    return table
+
+
+def sources_in_words(table: pd.DataFrame) -> list[str]:
     """The name of the source of each row of a table, or "source 3"; nothing where none is given."""
-    known = stored_constraints(posterior)
-    names = {own.name: source_names(posterior, own.name, own.n_sources) for own in known}
-    given = zip(table["view"], table["source"], strict=True)
-    words = ["" if pd.isna(source) else names[view][int(source)] for view, source in given]
+    words = ["" if pd.isna(source) else str(source) for source in table["source"]]
     return [f"source {word}" if word.isdecimal() else word for word in words]
 
 
@@ -276,7 +294,7 @@ def answers_in_words(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
     names = item_names(posterior)
     members = table[[member for member in "ijk" if member in table]].to_dict("records")
     items = [[names[int(i)] for i in row.values() if pd.notna(i)] for row in members]
-    named = table.assign(source=sources_in_words(posterior, table))
+    named = table.assign(source=sources_in_words(table))
     named["items"] = items
     return named
 
@@ -346,7 +364,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
             row |= {"elpd_loo": elpd[own].mean(), "expected": expected[own].mean()}
             row |= {"z_score": z_score, "gain_over_marginal": gain, "finding": finding}
             rows.append(row)
-    return pd.DataFrame(rows)
+    return with_source_names(posterior, pd.DataFrame(rows))
 
 
 def confusions(view: StoredConstraints, draws: xr.Dataset) -> FloatArray:

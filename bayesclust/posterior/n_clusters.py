@@ -22,7 +22,7 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     Parameters
     ----------
     posterior : DataTree, estimator or array of int of shape (draws, n) or (chain, draw, n)
-        Posterior draws of the partition.
+        Draws of the partition, from a posterior or by `simulate` of a prior.
     min_size : int, default 1
         Count clusters of at least so many items. A Dirichlet process keeps opening small ones as
         data grow, so that all of them do not tell how many groups there are (Miller and Harrison
@@ -32,8 +32,8 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     -------
     pandas.DataFrame
         By number of clusters: probability, mcse (its Monte Carlo standard error, by batch means
-        within chains; nan from one draw), and lowest and highest, the shares in the chains that
-        have it least and most often.
+        within chains; nan from one draw), lowest and highest, the shares in the chains that have it
+        least and most often, and largest, the mean size of the largest cluster there.
 
     Examples
     --------
@@ -47,10 +47,11 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
     3                  0.25
     """
     least = check_int(min_size, "min_size")
-    sizes = map(partition_sizes, chain_partitions(posterior))
+    sizes = [partition_sizes(one) for one in chain_partitions(posterior)]
     numbers = np.stack([(one >= least).sum(axis=-1) for one in sizes])
     values = np.arange(numbers.min(), numbers.max() + 1)
     found = numbers[:, :, None] == values
+    largest = np.stack([one.max(axis=-1) for one in sizes])[:, :, None]
     by_chain = found.mean(axis=1)
     means = [found[c, first:last].mean(axis=0) for c, first, last in batches(*found.shape[:2])]
     columns = {
@@ -58,6 +59,7 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
         "mcse": error_of_means(means),
         "lowest": by_chain.min(axis=0),
         "highest": by_chain.max(axis=0),
+        "largest": (found * largest).sum(axis=(0, 1)) / np.maximum(found.sum(axis=(0, 1)), 1),
     }
     return pd.DataFrame(columns, index=pd.Index(values, name="n_clusters"))
 

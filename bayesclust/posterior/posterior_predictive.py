@@ -11,7 +11,7 @@ from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.stored import StoredConstraints
-from bayesclust.posterior.credibility import INTERVAL, confusions
+from bayesclust.posterior.credibility import INTERVAL, confusions, with_source_names
 from bayesclust.posterior.tree import (
     chain_partitions,
     evenly_spread,
@@ -106,7 +106,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
                 part.append(_statistics(view, said, said != truths, error_rate, cell, question))
         rows += _rows(view, given, made)
     found = pd.DataFrame(rows)
-    return found.astype({"source": "Int64"}) if rows else found
+    return with_source_names(posterior, found.astype({"source": "Int64"})) if rows else found
 
 
 def _statistics(

@@ -63,8 +63,8 @@ def as_labels(z: ArrayLike, what: str, n_items: int | None = None) -> Labels:
 
 def as_partitions(draws: ArrayLike, what: str = "draws") -> Labels:
     """Return partitions (draws, n) in canonical form."""
-    row_each = "pass one row of labels per draw"
-    array = check_array(draws, what, ("draws", "n"), "", row_each)
+    row_each = "pass one row of labels per draw, a fitted estimator or its posterior_"
+    array = check_array(draws, what, ("draws", "n"), "iub", row_each)
     if not array.size:
         raise ValueError(f"{what} are empty, of shape {array.shape}: {row_each}.")
     return canonical(array, what)
@@ -182,13 +182,15 @@ def group(posterior: Any, name: str) -> xr.Dataset:
     """Return one group, such as "sample_stats", of a tree or a fitted estimator."""
     tree = tree_of(posterior)
     if not isinstance(tree, xr.DataTree):
+        fit = ", which is not fitted or has no draws" if hasattr(posterior, "fit") else ""
         raise TypeError(
             "a posterior is an xarray.DataTree or a fitted estimator with posterior_; got "
-            f"{type(posterior).__name__}."
+            f"{type(posterior).__name__}{fit}."
         )
     if name not in tree.children:
-        fit = "a fit with constraints" if name == "constant_data" else "a fit"
-        raise ValueError(f"this posterior has no group {name!r}: pass the posterior_ of {fit}.")
+        if name == "constant_data":
+            raise ValueError("this fit had no constraints: pass a fit with constraints.")
+        raise ValueError(f"this posterior has no group {name!r}: pass the posterior_ of a fit.")
     return tree[name].to_dataset()
 
 

@@ -33,7 +33,7 @@ TITLES = {
 def public_names() -> dict[str, object]:
     """Return all public names: each object once, by its shortest name."""
     found: dict[str, object] = {}
-    doors = [("bayesclust", bayesclust)]
+    doors = [("bayesclust", bayesclust), ("bayesclust.information", bayesclust.information)]
     for door, module in doors:
         for name in getattr(module, "__all__", ()):
             value = getattr(module, name)

@@ -1,14 +1,19 @@
 """Pairwise constraints: sampling, matrices; components against all partitions."""
 
+import re
+from functools import partial
+
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse, stats
 
-from bayesclust.constraints import LinkNoise, PairwiseConstraints
+from bayesclust.constraints import LabelConstraints, LinkNoise, PairwiseConstraints
 from bayesclust.constraints.entailment import must_link_components
 from tests.exactness.exact import partitions
 
 nan = float("nan")
+read = partial(PairwiseConstraints.from_frame, n_items=3)
 
 
 def random_links(n, m, rng):
@@ -27,6 +32,26 @@ def test_pairs_are_stored_with_the_smaller_item_first():
     np.testing.assert_array_equal(links.items, [(1, 3), (0, 2)])
     np.testing.assert_array_equal(links.may_links, [(1, 3)])
     np.testing.assert_array_equal(links.may_not_links, [(0, 2)])
+
+
+CODINGS = [[1, -1], [1.0, 0.0], ["YES", "No"], [" must_link", "Cannot Link"], ["true", "0"]]
+CODINGS += [np.array([True, False], dtype=object), pd.Series([True, False], dtype="boolean")]
+
+
+@pytest.mark.parametrize("same", CODINGS, ids=str)
+def test_answers_are_taken_as_they_are_commonly_coded(same):
+    frame = pd.DataFrame({"i": [0, 1], "j": [1, 2], "answer": same})
+    for links in (PairwiseConstraints([(0, 1), (1, 2)], same, 3), read(frame)):
+        assert links.answers.tolist() == [1, 0]
+
+
+def test_a_notebook_shows_answers_by_source():
+    links = PairwiseConstraints([(0, 1), (1, 2)], [1, 1], 3, source=["<ann>", "bob"])
+    cells = re.findall("<t[hd]>(.*?)</t", links._repr_html_())
+    by_source = ["source", "", "&lt;ann&gt;", "1", "bob", "1"]
+    assert [cell for cell in cells if cell in by_source][:6] == by_source
+    assert cells[-5:] == ["1", "1", "2", "same", "bob"]
+    assert "1 on 3 items" in LabelConstraints([(2, 0)], 3)._repr_html_()
 
 
 def test_answers_are_flipped_at_the_rate_of_their_source(rng):

@@ -27,9 +27,11 @@ def fit(X, constraints=None, **settings):
 
 ROWS = """
 fit(changed((1, 0, np.nan)))
-    ValueError: X has NaN in row 1: remove these items or fill in values.
+    ValueError: X has NaN in row 1: remove these items, fill in values, or use a family that takes
+    NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust.
 fit(np.full((8, 2), np.nan))
-    ValueError: X has NaN in rows 0, 1, 2, 3, 4 and 3 more: remove these items or fill in values.
+    ValueError: X has NaN in rows 0, 1, 2, 3, 4 and 3 more: remove these items, fill in values, or
+    use a family that takes NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust.
 fit(3.0)
     ValueError: X must have shape (items, features); got (). Reshape your data: X.reshape(-1, 1)
     for one feature, X.reshape(1, -1) for one item.
@@ -38,16 +40,22 @@ fit([[1.0, 2.0]])
 fit(MASKED)
     ValueError: X has masked entries, first in row 2: remove these items or fill in values.
 fit(pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}))
-    ValueError: X has NaN in row 1: remove these items or fill in values.
+    ValueError: X has NaN in row 1: remove these items, fill in values, or use a family that takes
+    NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust.
 fit(np.array([[1, "2"], [3, 4]], dtype=object))
-    TypeError: X must hold numbers, but X[0, 1] is '2': every argument must be neither a string nor
-    another object but a number below 1e+150.
+    TypeError: X must hold numbers, but X[0, 1] is '2': an argument must be no string or other
+    object but a number below 1e+150; family='mixed' of TVClust takes words in a DataFrame.
+fit(WORDS.astype(object))
+    TypeError: X must hold numbers, but X[0, 1] in column 'b' is 'x': an argument must be no string
+    or other object but a number below 1e+150; family='mixed' of TVClust takes words in a DataFrame.
 fit(WORDS)
     TypeError: X must hold numbers, unlike column b: drop such columns, encode them as numbers,
     or take family='mixed' of TVClust.
 fit(GOOD, [(0, 1)])
     TypeError: constraints[0] must be PairwiseConstraints or RelativeConstraints, or a list of
-    them; got tuple: wrap your pairs or triplets in one of these.
+    them; got tuple: wrap your pairs, for instance in
+    bayesclust.PairwiseConstraints.from_lists(must_link, cannot_link, n_items=6), or a table in
+    .from_frame(table, n_items=6).
 fit(GOOD, bc.PairwiseConstraints([(0, 1)], [True], n_items=7))
     ValueError: the constraints 'links' are on 7 items, but X has 6: pass the X they were made
     for, or restrict(items) them.
@@ -65,6 +73,27 @@ fit(GOOD, penalty=1.0).predict(np.zeros((2, 3)))
 bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
     TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about
     pairs or labels alone: leave it out or choose another method.
+bc.TVClust(n_clusters=3)
+    TypeError: TVClust takes no 'n_clusters': MPCKMeans and DCRC are told the number, and TVClust
+    finds it, at most k under partition_prior=bayesclust.partition_priors.KnownK(k).
+bc.TVClust().fit(GOOD, n_clusters=3)
+    TypeError: TVClust.fit takes no 'n_clusters': MPCKMeans and DCRC are told the number, and
+    TVClust finds it, at most k under partition_prior=bayesclust.partition_priors.KnownK(k).
+bc.MPCKMeans(k=3)
+    TypeError: MPCKMeans takes no 'k': did you mean 'n_clusters'?
+bc.DPMeans(penality=1.0)
+    TypeError: DPMeans takes no 'penality': did you mean 'penalty'?
+bc.DCRC(2, y=[0])
+    TypeError: DCRC takes no 'y': to use labels of some items, pass
+    constraints=bayesclust.LabelConstraints([(item, label), ...], n_items=len(X)) to fit.
+bc.DPMeans().fit(GOOD, partition=[0])
+    TypeError: DPMeans.fit takes no 'partition': it takes self, X, y, constraints.
+bc.compare({}, truth=[0])
+    TypeError: compare takes no 'truth': did you mean 'y'?
+bc.cross_validate(bc.RDPMeans, GOOD, LINKS)
+    TypeError: estimator is the class RDPMeans: pass one that takes constraints, as TVClust().
+bc.cross_validate(bc.RDPMeans(), GOOD, LINKS)
+    ValueError: constraints hold 1 answers: pass at least two to hold out one.
 """
 
 
@@ -88,6 +117,11 @@ def test_answers_in_the_place_of_labels(estimator):
                 call(GOOD, y=answers)
 
 
+def test_labels_as_y_are_warned_of():
+    with pytest.warns(UserWarning, match=r"^y is ignored: to use labels .*LabelConstraints\("):
+        bc.DPMeans(penalty=1.0).fit(GOOD, y=[0, 0, 0, 1, 1, 1])
+
+
 def test_a_number_too_large_for_a_float_is_refused():
-    with pytest.raises(TypeError, match=r"X\[0, 1\] is 10+ \.\.\.: .* a number below 1e\+150\.$"):
+    with pytest.raises(TypeError, match=r"X\[0, 1\] is 10+ \.\.\.: .* a number below 1e\+150;"):
         fit([[10**90, 10**400], [2, 3]])

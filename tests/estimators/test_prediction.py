@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 import bayesclust as bc
 from bayesclust.estimators import tvclust
+from bayesclust.posterior import DiagnosisWarning
 from bayesclust.typing import NDArray
 
 SHORT = {
@@ -67,6 +68,17 @@ def test_survives_pickling_and_does_not_change_the_fit(fitted, data, method):
     assert before.identical(fitted.posterior_)
     # items are judged one by one
     np.testing.assert_allclose(getattr(fitted, method)(data.X[7:9]), expected[7:9], rtol=1e-10)
+
+
+def test_items_are_transformed_to_their_similarity_with_clusters(fitted, data):
+    similar = fitted.predict_similarity(data.X[:5])
+    expected = [similar[:, fitted.labels_ == k].mean(axis=1) for k in range(fitted.n_clusters_)]
+    np.testing.assert_allclose(fitted.transform(data.X[:5]), np.transpose(expected))
+    table = clone(fitted).set_params(num_samples=3).set_output(transform="pandas")
+    with pytest.warns(DiagnosisWarning):
+        found = table.fit_transform(data.X, constraints=None)
+    assert found.columns.tolist() == [f"tvclust{k}" for k in range(table.n_clusters_)]
+    assert fitted.score(data.X) == pytest.approx(fitted.score_samples(data.X).mean())
 
 
 def test_other_bad_calls(fitted, data):

@@ -18,8 +18,7 @@ named = pd.DataFrame([[1.0]], ["a"], ["b"])
 
 ROWS = """
 plots.credibility(bare)
-    ValueError: this posterior has no group 'constant_data': pass the posterior_ of a fit with
-    constraints.
+    ValueError: this fit had no constraints: pass a fit with constraints.
 plots.credibility(silent)
     ValueError: the constraints of the posterior hold no answers to show.
 plots.ranks(posterior, "speed")
@@ -33,6 +32,12 @@ plots.partitions(posterior, axes=[None])
     ValueError: axes are 1, but the panels of a credible ball take 4: pass 4 axes, or None.
 plots.similarity(many, many[0], order="dendrogram")
     ValueError: a dendrogram takes 2 to 900 items; got 901: leave order='clusters'.
+plots.similarity(np.eye(3))
+    TypeError: draws must hold integers; got dtype float64: pass one row of labels per draw, a
+    fitted estimator or its posterior_.
+plots.n_clusters(bc.RDPMeans())
+    TypeError: a posterior is an xarray.DataTree or a fitted estimator with posterior_; got
+    RDPMeans, which is not fitted or has no draws.
 plots.agreement(named)
     ValueError: matrix must be a DataFrame of partitions by the same partitions, as from
     bayesclust.agreement; got a DataFrame with columns ['b'].

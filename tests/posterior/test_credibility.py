@@ -157,7 +157,7 @@ def test_posteriors_without_constraints_or_noise_are_refused():
     for function in (bc.constraint_log_likelihood, bc.source_reliability):
         with pytest.raises(ValueError, match="has no p, q"):
             function(to_datatree(z, constraints=[links]))
-    with pytest.raises(ValueError, match=r"has no group 'constant_data'.* fit with constraints"):
+    with pytest.raises(ValueError, match="this fit had no constraints"):
         bc.constraint_credibility(to_datatree(z))
 
 

@@ -27,8 +27,7 @@ stacked_partitions(without_z)
     ValueError: the group posterior has no variable z (chain, draw, item): pass the posterior_
     of a sampler's fit.
 stored_constraints(to_datatree(Z))
-    ValueError: this posterior has no group 'constant_data': pass the posterior_ of a fit with
-    constraints.
+    ValueError: this fit had no constraints: pass a fit with constraints.
 with_names(to_datatree(Z), items=["a"])
     ValueError: there are 1 names for 4 items: pass one for each.
 with_names(to_datatree(Z), items=list("abad"))

@@ -49,7 +49,7 @@ def test_the_least_credible_answers_are_listed_by_name(tree, found):
     for row, own in rows:
         asked = [own[m] for m in "ijk" if own[m] is not None and own[m] == own[m]]
         assert row["items"] == [found.names[int(i)] for i in asked]
-        names = ["ann", "</script>"] if own["view"] == "links" else ["source 0"]
+        names = {"ann": "ann", "</script>": "</script>", 0: "source 0"}
         assert row["source"] == names[own["source"]]
     assert set(found.sources["source"]) == {"ann", "</script>", "source 0"}
 

@@ -163,7 +163,7 @@ def answers(good, rng):
     given = np.asarray(good)
     yield from (given[:-1], np.r_[given, given[:1]], given[None], None, 7, "yes", {0, 1})
     yield from ([[0], [1, 2]], ["maybe"] * len(given), [None] * len(given))
-    yield from (np.full(len(given), value) for value in (-1, 9, 0.5, np.nan, 2**40, 1j, DATE))
+    yield from (np.full(len(given), value) for value in (-2, 9, 0.5, np.nan, 2**40, 1j, DATE))
 
 
 def sources(good, rng):

@@ -57,6 +57,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("matrix", E=[[1.0, 0.0], [0.0, 1.0]]),
     **sort("optional sources", source=[0, 0, 1, 1, 0]),
     **sort("count", n_items=N, n_sources=2, n_clusters=3, size=2, min_size=1, n_neighbors=3),
+    **sort("count", n_folds=2),
     **sort("count", n_runs=2, num_draws=20, num_chains=2, num_samples=6),
     **sort("count", thinning=1, n_init=1, max_iter=50, n_trees=5, truncation=3, max_draws=20),
     **sort("count", within_truncation=3, n=20, d=3, k=2),
@@ -101,7 +102,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
 """The sort of an argument and a good value, by its name."""
 OWN: dict[str, tuple[str, Any]] = {
     "*.fit.constraints": ("optional constraints", LINKS),
-    **dict.fromkeys(("*.predict*.X", "*.score_samples.X"), ("new items", NEW)),
+    **dict.fromkeys(("*.predict*.X", "*.score*.X", "*.transform.X"), ("new items", NEW)),
     **dict.fromkeys(("*Constraints.sample.labels", "metrics.*.labels"), ("labels", TRUTH)),
     "*Constraints.name": ("optional name", "mine"),
     "models.tvclust*.power": ("(0, 1]", 0.5),
@@ -187,6 +188,7 @@ UNCHECKED = {
     **dict.fromkeys(("kernel", "prior", "observe"), "of several kinds"),
     **dict.fromkeys(("dnk", "what", "partitions", "named"), "of several kinds"),
     "DCRC.noise": "of several kinds",
+    "TVClust.score.y": "ignored",
     "checkpoint": "of methods",
     **dict.fromkeys(("log_fixed", "n_components", "among"), "of priors over partitions"),
     **dict.fromkeys(("hyper", "beta", "within"), "of samplers"),
@@ -206,10 +208,11 @@ ONLY = {
 """Entries of which some arguments are in the table, the others being parts of one."""
 SLOW = ["DCRC.fit", "TVClust.fit", "[A-Z]*Means", "DCRC", "TVClust", "MinimalModification"]
 SLOW += ["models.*", "plots.*", "write_report", "leave_view_out", "limit_path", "cluster_profiles"]
+SLOW += ["cross_validate"]
 """Patterns of entries of which a good call takes more than a tenth of a second or so."""
 UNCONSTRAINED = ("DPMeans",)
 METHODS = ["predict", "predict_proba", "predict_novelty", "predict_similarity", "score_samples"]
-METHODS += ["objective", "log_joint", "from_posterior"]
+METHODS += ["objective", "log_joint", "from_posterior", "transform", "score"]
 
 
 class Argument(NamedTuple):
@@ -366,6 +369,7 @@ OF_OBJECTS = {
         for name in ("restrict", "with_answers", "with_noise", "patterns", "truths", "counts")
     },
     "constraints.Rules.satisfied": RULES.satisfied,
+    **{f"information.{name}": getattr(bc.information, name) for name in ("pair", "triplet")},
     "posterior.CredibleBall.distance": lambda labels: bc.credible_ball(world.tree()).distance(
         labels
     ),
