@@ -343,7 +343,7 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
             float("" if isinstance(value, (str, bytes)) else value)
         except (TypeError, ValueError, OverflowError):
             place = f"[{', '.join(map(str, where))}]" if where else ""
-            if len(where) == 2 and hasattr(X, "columns"):
+            if len(where) == 2 and hasattr(X, "dtypes"):
                 place += f" in column {X.columns[where[1]]!r}"
             raise TypeError(
                 f"{name} must hold numbers, but {name}{place} is {shown(value)}: an argument must "

@@ -255,7 +255,7 @@ class Constraints(ByPattern, ABC):
 
         Parameters
         ----------
-        frame : DataFrame
+        frame : DataFrame, of pandas or polars, or table of pyarrow
             Columns "i", "j" and for triplets "k", "answer" in words or codes, perhaps "source".
         n_items : int, optional
             Number of items, where they are named by their numbers.
@@ -279,8 +279,9 @@ class Constraints(ByPattern, ABC):
         if (n_items is None) == (ids is None):
             given = "neither" if ids is None else "both"
             raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
+        columns = getattr(frame, "column_names", frame.columns)  # of pyarrow, and of all others
         for column in (*cls.members, "answer"):
-            if column not in frame.columns:
+            if column not in columns:
                 raise ValueError(
                     f"the table has no column {column!r}: name its columns "
                     f"{', '.join(cls.members)}, answer and, if there are several, source."
@@ -296,7 +297,7 @@ class Constraints(ByPattern, ABC):
                         raise ValueError(f"row {row} names {one!r}, which is not among ids.")
             items = np.array([[place[one] for one in names] for names in items.tolist()])
         source = None
-        if "source" in frame.columns:
+        if "source" in columns:
             source = frame["source"].to_numpy()
             if not all(isinstance(name, str) for name in source.tolist()):
                 source = check.true_labels(source, least=0, name="source")

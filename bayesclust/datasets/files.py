@@ -109,16 +109,11 @@ def load(name: str) -> Dataset:
     Parameters
     ----------
     name : str
-        One of `names()`.
+        One of `names()`; a ModuleNotFoundError names the package to install for it, if any.
 
     Returns
     -------
     Dataset
-
-    Raises
-    ------
-    ValueError, ModuleNotFoundError
-        If there is no data set of that name, or the package that ships its files is missing.
 
     Examples
     --------

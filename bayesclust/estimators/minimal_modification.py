@@ -96,11 +96,9 @@ class MinimalModification(ConstrainedClusterer):
 
     Raises
     ------
-    ConflictError, TimeoutError
-        From `fit`, if the constraints cannot hold (it names an irreducible set of them), or if no
-        partition that satisfies them was found in time.
-    ModuleNotFoundError
-        From `fit`, if OR-tools is not installed.
+    ConflictError, TimeoutError, ModuleNotFoundError
+        From `fit`, if the constraints cannot hold (it names an irreducible set of them), no
+        partition that satisfies them was found in time, or OR-tools is not installed.
 
     Notes
     -----

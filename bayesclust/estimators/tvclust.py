@@ -70,14 +70,12 @@ class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type
         is learned, in units of the data, unless fixed there.
     cluster_model : {"auto", "single", "mixture"}, default "auto"
         What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
-        which constraints group, for classes that are no ellipses. "auto" compares models in short
-        runs on four fifths of the constraints by how well they predict the rest: both of these, of
-        the columns or of 5, 10 and 20 principal components of more than 20, scaled or not; in
-        tables of up to 10,000 cells in which many items share a value also with family "mixed", and
-        of rows of length one with "von_mises_fisher"; then classifiers of 2, 3, 4, 6, ... classes,
-        DCRC's data term, which has no density and takes no new item for a new cluster. A family
-        other than "gaussian" is kept, without classifiers. With fewer than 10 constraints, and for
-        samplers other than "collapsed", which "mixture" needs too, "auto" is "single".
+        which constraints group, for classes that are no ellipses. "auto" compares both in short
+        runs, as `model_scores_` shows, by how well four fifths of the constraints predict the rest:
+        of more than 20 columns on principal components; where many items share a value, or rows
+        have length one, with family "mixed" or "von_mises_fisher" too; then classifiers (DCRC's
+        data term), which have no density. A family other than "gaussian" is kept. With fewer than
+        10 constraints, and for other samplers than "collapsed", "auto" is "single".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.

@@ -33,7 +33,7 @@ def write_report(
     ----------
     posterior : DataTree or fitted estimator
     path : str or path
-        File to write; an existing one is replaced.
+        File to write; an existing one is replaced, or left as it was if the disk is full.
     title : str, optional
         By default the name of the data, if the posterior knows it.
     max_listed : int, default 20
@@ -44,11 +44,6 @@ def write_report(
     Returns
     -------
     pathlib.Path
-
-    Raises
-    ------
-    OSError
-        If the disk is full; an existing file is then left as it was.
 
     Examples
     --------

@@ -45,6 +45,18 @@ def test_answers_are_taken_as_they_are_commonly_coded(same):
         assert links.answers.tolist() == [1, 0]
 
 
+class Table(dict):
+    """A table of columns, as pyarrow has it."""
+
+    columns, column_names = (), ("i", "j", "answer")
+
+
+def test_tables_of_pyarrow_are_read():
+    columns = {"i": [2, 1], "j": [0, 2], "answer": ["yes", "no"]}
+    links = read(Table({name: pd.Series(values) for name, values in columns.items()}))
+    assert links.rows == ((0, 2, "same"), (1, 2, "different"))
+
+
 def test_a_notebook_shows_answers_by_source():
     links = PairwiseConstraints([(0, 1), (1, 2)], [1, 1], 3, source=["<ann>", "bob"])
     cells = re.findall("<t[hd]>(.*?)</t", links._repr_html_())
