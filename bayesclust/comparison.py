@@ -59,7 +59,8 @@ def compare(
     y : array-like of shape (n,), optional
         True labels.
     reference : str, optional
-        Name of the fit whose posterior is the reference; by default the first that has draws.
+        Name of the fit whose posterior is the reference, better a sampler's than a mean field's; by
+        default the first that has draws.
     level : float in (0, 1), default 0.95
         Of the credible ball.
     loss : "vi", "binder" or Loss, default "vi"
@@ -80,10 +81,6 @@ def compare(
 
         ``attrs`` names the fits that rate the others ("reference", "log_joint_of",
         "objective_of"), and has "loss", "level" and the "radius" of the ball.
-
-    Notes
-    -----
-    Draws from a mean field understate how far a posterior reaches: name a sampler as the reference.
 
     Examples
     --------
@@ -258,14 +255,11 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFra
         "data", of the answers alone under the prior of partitions:
 
         - n_clusters of the point estimate without it;
-        - distance from the posterior with everything to that without it, in bits (variation of
-          information), and self_distance, what it would be between equal posteriors
-          (`bayesclust.posterior.posterior_distance`);
-        - right_with, right_without: share of the view's answers that partitions agree with, drawn
-          with and without them;
+        - distance between the posteriors with and without it, in bits, and self_distance, what it
+          would be between equal ones (`bayesclust.posterior.posterior_distance`);
+        - right_with, right_without: share of the view's answers that partitions agree with;
         - gain_over_marginal: log probability of the view's answers by the posterior without them,
-          the noise integrated out, less that under sources that ignore the items, in nats an
-          answer;
+          the noise integrated out, less that under sources that ignore the items, in nats each;
         - finding: "agrees with the rest" where the gain is above 0, else "conflicts with the rest".
 
     Notes

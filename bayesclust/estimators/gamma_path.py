@@ -98,11 +98,8 @@ def limit_path(
         Gives lambda, xi and D, of single clusters; it is fitted first if it is not yet. None is
         `RDPMeans` with its defaults and the same `random_state`.
     sampler : {"collapsed", "gibbs"}, default "collapsed"
-    num_chains, num_warmup, num_samples : int, default 4, 200, 250
-        Chains, and at each gamma the sweeps of each before its first draw, and draws of each.
-    moves, n_jobs, progress
-        As for `TVClust`.
-    random_state : int, Generator or None, default None
+    num_chains, num_warmup, num_samples, moves, n_jobs, progress, random_state
+        As for `TVClust`, at each gamma; by default 4 chains of 200 sweeps and 250 draws.
 
     Returns
     -------
