@@ -34,6 +34,7 @@ NAMES = (
     "collapsed_growth",
     "summaries",
     "blocked_scale",
+    "scale",
     "first_fit",
 )
 OUTPUT = Path(__file__).parent / "output"

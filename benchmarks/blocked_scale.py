@@ -16,13 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
 
-from bayesclust.constraints import PairwiseConstraints
 from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import TVClustProblem
-from benchmarks.data import mixture
+from benchmarks.data import answers, mixture
 from benchmarks.records import Growth, Point
 from benchmarks.timing import Scale
 
@@ -30,15 +27,6 @@ SIZES = (10_000, 100_000, 1_000_000)
 OF_PROCESS = "peak of a process of its own, beyond what imports took"
 CLUSTERS, COLUMNS, LINKS, WRONG = 20, 16, 100_000, 0.1
 SWEEPS = 5
-
-
-def answers(z: NDArray[np.int64], rng: Generator) -> PairwiseConstraints:
-    """Links between random items, a tenth of them wrong; fewer among very few items."""
-    number = LINKS if len(z) >= SIZES[0] else len(z)
-    pairs = rng.integers(len(z), size=(number + number // 100 + 9, 2))
-    pairs = pairs[pairs[:, 0] != pairs[:, 1]][:number]
-    same = (z[pairs[:, 0]] == z[pairs[:, 1]]) ^ (rng.random(len(pairs)) < WRONG)
-    return PairwiseConstraints(pairs, same, len(z))
 
 
 def peak() -> int:
@@ -62,7 +50,8 @@ def measure(n: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     empty = peak()
     X, z = mixture(n, COLUMNS, CLUSTERS, rng)
-    problem = TVClustProblem(FullGaussian().bind(X), (answers(z, rng),))
+    number = LINKS if n >= SIZES[0] else n
+    problem = TVClustProblem(FullGaussian().bind(X), (answers(z, number, WRONG, rng),))
     chain = BlockedChains(problem, z[None], [rng])
     for _ in range(2):
         chain.sweep(adapt=True)

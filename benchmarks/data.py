@@ -6,6 +6,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from bayesclust.constraints import PairwiseConstraints
+
 
 def mixture(
     n: int, d: int, K: int, rng: Generator
@@ -18,6 +20,14 @@ def mixture(
     for k in range(K):
         X[z == k] = centres[k] + X[z == k] @ roots[k].T
     return X, z
+
+
+def answers(z: NDArray[np.int64], number: int, wrong: float, rng: Generator) -> PairwiseConstraints:
+    """Links between random items, a share of them wrong."""
+    pairs = rng.integers(len(z), size=(number + number // 100 + 9, 2))
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]][:number]
+    same = (z[pairs[:, 0]] == z[pairs[:, 1]]) ^ (rng.random(len(pairs)) < wrong)
+    return PairwiseConstraints(pairs, same, len(z))
 
 
 def noisy_draws(n: int, draws: int, K: int = 8, seed: int = 0) -> NDArray[np.int64]:

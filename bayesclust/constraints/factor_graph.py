@@ -90,10 +90,24 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
 def sites_of(member: IntArray, code: IntArray, n_items: int) -> Sites:
     """Factors on the items `member` (F, 3), in rows by item."""
     factor, column = np.nonzero(member >= 0)
-    item = member[factor, column]
-    order = np.argsort(item, kind="stable")
-    start = np.searchsorted(item[order], np.arange(n_items + 1)).astype(np.int64)
+    start, order = grouped(member[factor, column], n_items)
     return Sites(start, factor[order].astype(np.int64), member, code)
+
+
+def grouped(item: IntArray, n_items: int) -> tuple[IntArray, IntArray]:
+    """Where each item's entries start (n + 1,) if the entries (m,) are put in the order returned.
+
+    Entries of one item stay as they were.
+    """
+    number = max(len(item), 1)
+    start = np.zeros(n_items + 1, dtype=np.int64)
+    np.cumsum(np.bincount(item, minlength=n_items), out=start[1:])
+    # keys that differ need no stable sort, which takes several times as long
+    key = item * number
+    key += np.arange(len(item))
+    key.sort()
+    key %= number
+    return start, key
 
 
 def table_parts(constraints: Sequence[Constraints]) -> list[tuple[slice, slice]]:
@@ -260,18 +274,25 @@ def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArra
     in the answers.
     """
     start, neighbour = constraint_graph(constraints, n_items)
-    order = np.argsort(-np.diff(start), kind="stable")
-    # lists: a plain loop reads them faster than arrays
-    bounds = start.tolist()
-    adjacent = neighbour.tolist()
-    colors = [-1] * n_items
-    for i in order.tolist():
-        taken = {colors[j] for j in adjacent[bounds[i] : bounds[i + 1]]}
-        color = 0
-        while color in taken:
-            color += 1
-        colors[i] = color
-    return np.array(colors, dtype=np.int64)
+    degree = np.diff(start)
+    colors = np.full(n_items, -1)
+    taken_by = np.full(int(degree.max(initial=0)) + 2, -1)
+    _color_in_turn(start, neighbour, np.argsort(-degree, kind="stable"), colors, taken_by)
+    return colors
+
+
+@kernel
+def _color_in_turn(start: Any, neighbour: Any, order: Any, colors: Any, taken_by: Any) -> None:
+    """Give items in this order the first colour that no neighbour has; -1 is none."""
+    for i in order:
+        for e in range(start[i], start[i + 1]):
+            color = colors[neighbour[e]]
+            if color >= 0:
+                taken_by[color] = i
+        free = 0
+        while taken_by[free] == i:
+            free += 1
+        colors[i] = free
 
 
 class Dirichlets(NamedTuple):

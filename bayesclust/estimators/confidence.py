@@ -20,13 +20,12 @@ from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
 from bayesclust.families.gaussian import Mahalanobis
 from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph, pose, times
-from bayesclust.inference.limits.rdp_means import Problem, Schedule, means
+from bayesclust.inference.limits.rdp_means import MANY_ITEMS, Problem, Schedule, means
 from bayesclust.posterior import tree
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.typing import FloatArray, IntArray
 
 GROWS = "grows"
-NO_LINKS = Schedule((0.0, 0.0))
 FORMS = "a number, a pair (xi1, xi2), a dict by the names of the constraints, or None"
 RIDGE = 1e-3
 """Share of the total covariance added to the pooled one, so that a direction without scatter within
@@ -153,28 +152,35 @@ def plan(
     rate: float,
     rng: Generator,
     *model: Any,
-) -> tuple[Problem, Schedule]:
-    """The problem, `model` being its last fields, and the growth of confidence; None is chosen."""
+) -> tuple[Problem, Schedule, IntArray | None]:
+    """The problem, `model` being its last fields, and the growth of confidence; None is chosen.
+
+    Of many items, also where to start.
+    """
     n = len(points)
     rate = float(rate)
+    start = None
     if xi is None and rate > 1 and tuning.enough(constraints):
         graph, unit = pose(constraints, n)
         problem = Problem.of(points, divergence, graph, cost or 0.0, *model)
-        if n > tuning.MANY_ITEMS:
+        if n > MANY_ITEMS:
             return tuning.choose_on_sample(constraints, problem, unit, cost, xi0, rate, rng)
         tried = tuning.candidates(points, divergence) if cost is None else np.array([cost])
-        return tuning.choose(constraints, problem, unit, tried, xi0, rate, rng)
+        return *tuning.choose(constraints, problem, unit, tried, xi0, rate, rng), start
     fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, constraints, n)
-    if cost is None:
+    if cost is None and n > MANY_ITEMS:
+        cost, start = tuning.penalty_on_sample(points, divergence)
+    elif cost is None:
         cost = tuning.penalty_from_data(points, divergence)
     if not any(map(len, constraints)):
-        return Problem.of(points, divergence, link_graph([], n), cost, *model), NO_LINKS
+        problem = Problem.of(points, divergence, link_graph([], n), cost, *model)
+        return problem, tuning.NO_ANSWERS, start
     graph, unit = pose(constraints, n) if fixed is None else fixed
     problem = Problem.of(points, divergence, graph, cost, *model)
     if fixed is not None:
-        return problem, Schedule(unit)
-    start = tuning.first_xi(problem) if xi0 is None else float(xi0)
-    return problem, Schedule(times(unit, start), rate)
+        return problem, Schedule(unit), start
+    first = tuning.first_xi(problem) if xi0 is None else float(xi0)
+    return problem, Schedule(times(unit, first), rate), start
 
 
 # --- taken from a posterior; the formulas stand at `RDPMeans.from_posterior`

@@ -170,9 +170,10 @@ class DPMeans(MeansClusterer):
         cost = confidence.cost_of_centre(given, self.n_clusters, points, divergence, name, what)
         model = (several, self.penalty if several else None)
         growth = self.xi0, self.xi_rate
-        problem, schedule = confidence.plan(
+        problem, schedule, near = confidence.plan(
             points, divergence, constraints, cost, xi, *growth, rng, *model
         )
+        start = near if start is None else start
         solution = search(problem, schedule, self.n_init, self.max_iter, rng, start=start)
         base.warn_unless(solution.converged, "items still move", self.max_iter, "passes")
         self.objective_path_: FloatArray = solution.path
@@ -244,13 +245,14 @@ class RDPMeans(DPMeans):
         each truth (row). Arrays (sources, 2) and (sources, 3, 3) tell sources apart. None lets it
         grow from `xi0` to where held-out answers are predicted best; infinity, and None with fewer
         than ten answers, without end as in the paper. With more than 50,000 items, `xi` and
-        `penalty` are chosen on a sample.
+        `penalty` are chosen on samples, and a descent ends when one item in 2,000 moves or fewer.
     xi0 : float or None, default None
         Where growth starts: a thousandth of the mean divergence of items from their overall mean.
     xi_rate : float, default 2.0
         Growth per pass, the paper's; with 1, xi stays at `xi0`.
     init : labels of shape (n,), fitted estimator, posterior or None, default None
-        The first start. None is the paper's, all items in one cluster.
+        The first start. None is the paper's, all items in one cluster; where settings are chosen on
+        a sample, the nearest of its centres.
     n_init : int, default 1
         Starts, of which the smallest J is kept; those after the first are random, or disturb the
         best one.

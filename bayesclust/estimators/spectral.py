@@ -103,7 +103,7 @@ class SpectralRDPMeans(MeansClusterer):
             self, X, y, constraints, read=squared.points, needs="links"
         )
         cost = confidence.cost_of_centre(self.penalty, self.n_clusters, points, squared)
-        problem, schedule = confidence.plan(
+        problem, schedule, _ = confidence.plan(
             points, squared, constraints, cost, asked, None, RDPMeans.xi_rate, rng
         )
         xi = schedule.xi

@@ -25,7 +25,13 @@ import numpy as np
 
 from bayesclust._numba import generic, implements, kernel
 from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.factor_graph import Sites, add_site_logits, compile_sites, stack_padded
+from bayesclust.constraints.factor_graph import (
+    Sites,
+    add_site_logits,
+    compile_sites,
+    grouped,
+    stack_padded,
+)
 from bayesclust.typing import BoolArray, FloatArray, IntArray, NDArray
 
 Xi = tuple[float, float] | FloatArray
@@ -104,11 +110,11 @@ def rows_by_item(
     pairs: IntArray, n_items: int
 ) -> tuple[IntArray, NDArray[np.int32], NDArray[np.int32]]:
     """Pairs in compressed rows, each in those of both its items: starts, other items, pairs."""
-    item, neighbour = np.concatenate([pairs, pairs[:, ::-1]]).T
-    order = np.argsort(item, kind="stable")
-    start = np.searchsorted(item[order], np.arange(n_items + 1)).astype(np.int64)
-    link = np.tile(np.arange(len(pairs), dtype=np.int32), 2)[order]
-    return start, neighbour[order].astype(np.int32), link
+    start, order = grouped(pairs.T.ravel(), n_items)
+    first = order < len(pairs)
+    link = np.where(first, order, order - len(pairs)).astype(np.int32)
+    other = np.where(first, pairs[link, 1], pairs[link, 0])
+    return start, other.astype(np.int32), link
 
 
 def is_additive(graph: Any) -> bool:

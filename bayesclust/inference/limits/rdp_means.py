@@ -61,6 +61,10 @@ from bayesclust.inference.limits.passes import (
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 CEILING = 1e6
+MANY_ITEMS = 50_000
+STILL = 2000
+"""With more items than that, penalty and confidence are chosen on samples, and a descent ends when
+no more than one item in so many moves: what is left of J is less than a part in ten thousand."""
 CLUSTER_SHARE = 1e-3
 """lambda over lambda_within, if nothing is said: so small that answers decide which components are
 one cluster. Without answers it is negative, and none are joined."""
@@ -256,6 +260,7 @@ def descend(
     else:
         most = largest(xi)
     path: list[float] = []
+    n = len(problem.points)
     while True:
         state = new_state(problem, labels, centers, owner)
         state, tally = visit(problem, state, xi, smallest(xi) / 2)
@@ -271,7 +276,8 @@ def descend(
             tally[MOVED] += int((before != owner).sum())
         path.append(objective(problem, labels, centers, xi, owner))
         grows = largest(xi) < most
-        converged = not tally[MOVED] and not (grows and tally[RESTLESS])
+        settled = tally[MOVED] <= (n // STILL if n > MANY_ITEMS else 0)
+        converged = settled and not (grows and tally[RESTLESS])
         if converged or len(path) == max_iter:
             break
         if grows:

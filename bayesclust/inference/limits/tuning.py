@@ -12,7 +12,14 @@ from numpy.random import Generator
 from bayesclust.constraints.base import Constraints
 from bayesclust.families import Divergence
 from bayesclust.inference.limits.answers import Xi, link_graph, pose, times
-from bayesclust.inference.limits.rdp_means import Problem, Schedule, Solution, spread
+from bayesclust.inference.limits.rdp_means import (
+    Problem,
+    Schedule,
+    Solution,
+    new_state,
+    spread,
+    visit,
+)
 from bayesclust.inference.limits.search import improve, search
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
@@ -24,15 +31,17 @@ ENOUGH_PREDICTED = 1000
 """Parts are held out until this many answers have been predicted."""
 CLASSES, PATIENCE = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30), 2
 """Numbers of clusters that are tried, in this order, until so many in a row are no better."""
-MANY_ITEMS = 50_000
-"""With more items than this, penalty and confidence are chosen on a sample."""
-SAMPLED = 1 / 40
-"""Share of the items in it: some 300 passes over the sample cost less than ten over all."""
-SAMPLED_NUMBERS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 35, 50)
-SAMPLED_RATE = 4.0
+SAMPLED, PREDICTED = 1 / 50, 1 / 8
+"""Shares of many items on which penalty and confidence are chosen, and of those that show which
+penalty is best: all passes over them cost less than ten over all items."""
+SAMPLED_NUMBERS, SAMPLED_RATE = (1, 2, 3, 4, 6, 8, 12, 16, 24, 35, 50), 16.0
 """Penalties, by numbers of clusters, and growth of the confidences that are tried on a sample."""
-FEW_PASSES = 3
-"""Most passes of a descent there."""
+FEW_PASSES, FEW_FOLDS = 10, 2
+"""Most passes of a descent there, and parts held out."""
+AS_GOOD = 2.0
+"""Nats by which a choice there may be from the best, being no worse for all that is known."""
+MOST_RISE = 2.0
+NO_ANSWERS = Schedule((0.0, 0.0))
 LARGEST_SHARE = 64.0
 """Above this many mean divergences answers decide nearly alone."""
 
@@ -63,17 +72,25 @@ def candidates(points: FloatArray, divergence: Divergence) -> FloatArray:
     return np.unique(all_of_them[wanted[wanted <= most] - 1])[::-1]
 
 
-def information_criterion(points: FloatArray, divergence: Divergence, solution: Solution) -> float:
+def information_criterion(
+    points: FloatArray,
+    divergence: Divergence,
+    solution: Solution,
+    most: float = np.inf,
+) -> float:
     """-log p(points, labels) + log(n) / 2 for each free coordinate of a centre.
 
     The likelihood is that of the family whose limit the divergence is, with the dispersion at its
     best, in the saddlepoint approximation (exact for spherical Gaussians): -(n f / 2) log(sum of D)
-    + sum_k n_k log(n_k / n), f the number of free coordinates.
+    + sum_k n_k log(n_k / n), f the number of free coordinates. No item counts as farther than
+    `most` from its centre.
     """
     n = len(points)
     f = divergence.n_free(points)
     sizes = np.bincount(solution.labels)
-    inside = float(divergence.paired(points, solution.centers[solution.labels]).sum())
+    sizes = sizes[sizes > 0]
+    own = divergence.paired(points, solution.centers[solution.labels])
+    inside = float(np.minimum(own, most).sum())
     total = float(divergence.between(points, points.mean(axis=0, keepdims=True)).sum())
     share = max(inside, 1e-12 * total) / total if total > 0 else 1.0
     fit = n * f / 2 * np.log(share) - float((sizes * np.log(sizes / n)).sum())
@@ -86,7 +103,7 @@ def penalty_from_data(points: FloatArray, divergence: Divergence) -> float:
 
     def criterion(penalty: float) -> float:
         problem = Problem.of(points, divergence, graph, penalty)
-        return information_criterion(points, divergence, search(problem, Schedule((0.0, 0.0))))
+        return information_criterion(points, divergence, search(problem, NO_ANSWERS))
 
     return float(min(candidates(points, divergence), key=criterion))
 
@@ -129,12 +146,12 @@ def held_out_log_prob(
     """Log probability of answers given partitions found without them, noise integrated out, by xi.
 
     Answers fall at random in five parts, which are held out in turn, until a thousand answers have
-    been: a solution for the other four is followed through growing xi. `roughly`, one part is held
-    out, and descents end after few passes: the next xi goes on from there.
+    been: a solution for the other four is followed through growing xi. `roughly`, fewer parts are
+    held out, and descents end after few passes: the next xi goes on from there.
     """
     total = np.zeros(len(xis))
     most = FEW_PASSES if roughly else 30
-    for kept, held in islice(folds(constraints, rng), 1 if roughly else None):
+    for kept, held in islice(folds(constraints, rng), FEW_FOLDS if roughly else None):
         graph, unit = pose(kept, len(problem.points))
         fold_problem = problem._replace(graph=graph)
         labels = np.zeros(len(problem.points), dtype=np.int64)
@@ -188,7 +205,8 @@ def choose(
     """The penalty, of those falling, and the schedule of xi that predict answers held out best.
 
     Of equals the largest. xi grows from `xi0`, without end (as in TVClust) if the largest tried is
-    best. `unit` is a confidence of 1 in each answer.
+    best. `unit` is a confidence of 1 in each answer. `roughly`, the smallest of those about as
+    good: wrong answers open more clusters among more items.
     """
     start = first_xi(problem) if xi0 is None else xi0
     endless = Schedule(times(unit, start), rate)
@@ -203,31 +221,30 @@ def choose(
         parts = np.random.default_rng(seed)
         tried = problem._replace(penalty=float(penalty))
         scores = held_out_log_prob(constraints, tried, xis, parts, roughly=roughly)
-        step = len(xis) - 1 - int(np.argmax(scores[::-1]))
-        if scores[step] > best:
-            best = scores[step]
+        good = np.flatnonzero(scores >= scores.max() - (AS_GOOD if roughly else 0.0))
+        step = int(good[0] if roughly else good[-1])
+        if scores.max() > best:
+            best = scores.max()
             end = np.inf if step == len(xis) - 1 else float(xis[step])
             chosen = tried, endless._replace(most=end)
     return chosen
 
 
 def sample(
-    constraints: Sequence[Constraints], problem: Problem, rng: Generator
+    constraints: Sequence[Constraints], problem: Problem, share: float, rng: Generator
 ) -> tuple[list[Constraints], Problem]:
     """Some items with all answers among them: the items of answers drawn at random, and others."""
     n = len(problem.points)
-    size = int(SAMPLED * n)
-    share = min(1.0, size / sum(one.items.size for one in constraints))
-    drawn = [
-        one.items[rng.choice(len(one), int(np.ceil(share * len(one))), replace=False)].ravel()
-        for one in constraints
-    ]
-    named = np.unique(np.concatenate(drawn))
-    others = rng.choice(n, max(size - len(named), 0), replace=False)
-    chosen = np.unique(np.concatenate([named, others]))
+    size = int(share * n)
+    drawn_share = min(1.0, size / max(sum(one.items.size for one in constraints), 1))
+    chosen = np.zeros(n, dtype=np.bool_)
+    for one in constraints:
+        drawn = rng.choice(len(one), int(np.ceil(drawn_share * len(one))), replace=False)
+        chosen[one.items[drawn]] = True
+    chosen[rng.choice(n, max(size - np.count_nonzero(chosen), 0), replace=False)] = True
     answers = [one.restrict(chosen) for one in constraints]
-    graph = pose(answers, len(chosen))[0]
     points, phi = problem.points[chosen], problem.phi[chosen]
+    graph = pose(answers, len(points))[0]
     return answers, problem._replace(points=points, phi=phi, graph=graph)
 
 
@@ -239,22 +256,91 @@ def choose_on_sample(
     xi0: float | None,
     rate: float,
     rng: Generator,
-) -> tuple[Problem, Schedule]:
-    """Do as `choose` on a sample of the items; without a cost, some numbers of clusters are tried.
+) -> tuple[Problem, Schedule, IntArray]:
+    """Do as `choose` on samples of the items: first the penalty without answers, then xi.
 
-    The penalty is that which the number chosen suggests on all items, some of which are farther out
-    than any in the sample.
+    Returns also where to start: from the sample's solution at the confidence chosen.
     """
-    answers, few = sample(constraints, problem, rng)
+    answers, few = sample(constraints, problem, SAMPLED, rng)
+    penalty = cost
+    if penalty is None:
+        asked, more = sample(constraints, problem, PREDICTED, rng)
+        # of several centres answers say which are one cluster, and the data how many there are
+        penalty = best_number(few, more, [] if problem.several else asked)
     start = first_xi(problem) if xi0 is None else float(xi0)
+    tried = np.array([penalty])
     growth = max(rate, SAMPLED_RATE)
-    tried = np.array([cost])
-    if cost is None:
-        tried = penalties(few.points, few.divergence, SAMPLED_NUMBERS[-1])
-        tried = tried[np.array(SAMPLED_NUMBERS) - 1]
-    best, schedule = choose(answers, few, unit, tried, start, growth, rng, roughly=True)
-    penalty = best.penalty
-    if cost is None:
-        number = SAMPLED_NUMBERS[tried.tolist().index(penalty)]
-        penalty = float(penalties(problem.points, problem.divergence, number)[-1])
-    return problem._replace(penalty=penalty), Schedule(times(unit, start), rate, schedule.most)
+    few, growing = choose(answers, few, unit, tried, start, growth, rng, roughly=True)
+    schedule = Schedule(times(unit, start), rate)
+    if np.isfinite(growing.most):
+        schedule = Schedule(times(unit, growing.most))
+    problem, labels = carry_up(problem, few, growing, chosen=cost is None)
+    return problem, schedule, labels
+
+
+def penalty_on_sample(points: FloatArray, divergence: Divergence) -> tuple[float, IntArray]:
+    """Do as `penalty_from_data` on a sample of the items, and say where to start."""
+    n = len(points)
+    problem = Problem.of(points, divergence, link_graph([], n), 0.0)
+    # always the same samples: nothing is random in what follows from the data
+    rng = np.random.default_rng(0)
+    few, more = (sample([], problem, share, rng)[1] for share in (SAMPLED, PREDICTED))
+    few = few._replace(penalty=best_number(few, more, []))
+    found, start = carry_up(problem, few, NO_ANSWERS, chosen=True)
+    return found.penalty, start
+
+
+def best_number(few: Problem, more: Problem, asked: Sequence[Constraints]) -> float:
+    """The penalty of a number of clusters whose solution for few items, without answers, is best.
+
+    That is by the answers about more items, each with its nearest centre, or without any by the
+    `information_criterion`. First some numbers are tried, then those around the best; of about
+    equals the smallest is taken.
+    """
+    unseen = few._replace(graph=link_graph([], len(few.points)), several=False)
+    suggested = penalties(few.points, few.divergence, SAMPLED_NUMBERS[-1])
+    scores: dict[int, float] = {}
+    numbers = list(SAMPLED_NUMBERS)
+    for _ in range(2):
+        for number in numbers:
+            posed = unseen._replace(penalty=float(suggested[number - 1]))
+            labels = np.zeros(len(few.points), dtype=np.int64)
+            end = improve(posed, labels, None, NO_ANSWERS.xi, FEW_PASSES)
+            end = end._replace(labels=nearest(more, end.centers))
+            scores[number] = log_prob_given(end.labels, asked)
+            if not asked:  # farther than the penalty an item would be a cluster of its own
+                cost = information_criterion(more.points, more.divergence, end, posed.penalty)
+                scores[number] = -cost
+        good = max(scores.values()) - AS_GOOD
+        best = min(number for number in scores if scores[number] >= good)
+        below = max((number for number in scores if number < best), default=best)
+        above = min((number for number in scores if number > best), default=best)
+        between = np.linspace(below, above, 7).round().astype(int).tolist()
+        numbers = [number for number in between if number not in scores]
+    return float(suggested[best - 1])
+
+
+def nearest(problem: Problem, centers: FloatArray) -> IntArray:
+    """The nearest centre of every item, by a pass that opens none, from centres dealt in turn."""
+    n = len(problem.points)
+    alone = problem._replace(graph=link_graph([], n), penalty=np.inf, several=False)
+    dealt = np.arange(n) % len(centers)
+    state, _ = visit(alone, new_state(alone, dealt, centers), NO_ANSWERS.xi, 0.0)
+    return state.z.astype(np.int64)
+
+
+def carry_up(
+    problem: Problem, few: Problem, schedule: Schedule, *, chosen: bool
+) -> tuple[Problem, IntArray]:
+    """The sample's penalty, and as a start every item with the nearest centre of its solution.
+
+    Among more items some are farther out, and each would open a cluster: a penalty that was chosen
+    rises to the divergence of the farthest, but no more than `MOST_RISE` times.
+    """
+    centers = search(few, schedule).centers
+    start = nearest(problem, centers)
+    penalty = few.penalty
+    if chosen:
+        farthest = float(problem.divergence.paired(problem.points, centers[start]).max())
+        penalty = min(max(penalty, farthest * (1 + 1e-9)), MOST_RISE * penalty)
+    return problem._replace(penalty=penalty), start

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
-from bayesclust.inference.limits import rdp_means
+from bayesclust.inference.limits import rdp_means, tuning
 from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
 from bayesclust.inference.limits.search import improve, search
@@ -19,6 +19,7 @@ from bayesclust.inference.limits.tuning import (
     information_criterion,
     penalties,
     penalty_from_data,
+    penalty_on_sample,
     sample,
 )
 from bayesclust.metrics import adjusted_rand
@@ -130,32 +131,74 @@ def test_ten_answers_are_enough():
     assert not enough([])
 
 
-def test_many_items_are_seen_in_a_sample(monkeypatch):
-    """The choice costs at most ten passes over all items, and finds the clusters."""
-    rng = np.random.default_rng(0)
-    n, y = 60_000, np.arange(60_000) % 4
-    X = rng.normal(size=(n, 2)) + 8.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[y]
-    links = PairwiseConstraints.sample(y, size=20_000, error_rate=0.1, seed=0)
-    visit = rdp_means.visit
-    seen = []
+@pytest.fixture
+def passes(monkeypatch):
+    """Items seen by every pass."""
+    visit, seen = rdp_means.visit, []
 
-    def counted(problem, state, xi, slack):
+    def counted(problem, *more):
         seen.append(len(problem.points))
-        return visit(problem, state, xi, slack)
+        return visit(problem, *more)
 
-    monkeypatch.setattr(rdp_means, "visit", counted)
+    for module in (rdp_means, tuning):
+        monkeypatch.setattr(module, "visit", counted)
+    return seen
+
+
+def corners(n):
+    """Four clusters and n items, in eight columns, all alike in shape."""
+    y = np.arange(n) % 4
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    return X + 8.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[y], y
+
+
+def test_many_items_are_seen_in_a_sample(passes):
+    """The choice costs at most ten passes over all items, and finds the clusters."""
+    n = 60_000
+    X, y = corners(n)
+    links = PairwiseConstraints.sample(y, size=20_000, error_rate=0.1, seed=0)
     graph = link_graph([links], n)
     problem = Problem.of(X, SQUARED, graph, 0.0)
-    chosen, schedule = choose_on_sample([links], problem, (1.0, 1.0), None, None, 2.0, rng)
-    assert 0 < sum(seen) <= 10 * n
-    assert max(seen) < n / 20
-    monkeypatch.setattr(rdp_means, "visit", visit)
+    rng = np.random.default_rng(0)
+    chosen, schedule, start = choose_on_sample([links], problem, (1.0, 1.0), None, None, 2.0, rng)
+    assert 0 < sum(passes) <= 10 * n
+    assert sorted(passes)[-2] < n / 4  # but for the pass that starts from the sample's centres
     assert chosen.graph is graph
-    assert schedule.rate == 2.0
-    end = search(chosen, schedule)
-    assert adjusted_rand(end.labels, y) > 0.95
-    given, _ = choose_on_sample([links], problem, (1.0, 1.0), 30.0, None, 2.0, rng)
+    end = search(chosen, schedule, start=start)
+    assert adjusted_rand(end.labels, y) > 0.99
+    given, *_ = choose_on_sample([links], problem, (1.0, 1.0), 30.0, None, 2.0, rng)
     assert given.penalty == 30.0
+
+
+def test_many_items_without_answers_are_seen_in_a_sample(passes):
+    """The same by the criterion, without chance; a few items far out do not decide."""
+    n = 60_000
+    X, y = corners(n)
+    X[:3] += 1000.0
+    penalty, start = penalty_on_sample(X, SQUARED)
+    assert 0 < sum(passes) <= 10 * n
+    again, _ = penalty_on_sample(X, SQUARED)
+    assert again == penalty
+    end = search(posed(X, penalty), ZERO, start=start)
+    assert adjusted_rand(end.labels[3:], y[3:]) > 0.99
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+def test_a_choice_on_samples_is_as_good_as_on_all(monkeypatch, seed):
+    """Clusters of unequal sizes, answers of which one in ten is wrong."""
+    for share, value in (("SAMPLED", 1 / 6), ("PREDICTED", 1 / 2)):
+        monkeypatch.setattr(tuning, share, value)
+    rng = np.random.default_rng(seed)
+    n, K = 6000, 8
+    y = rng.choice(K, size=n, p=1.0 / np.arange(1, K + 1) / (1.0 / np.arange(1, K + 1)).sum())
+    X = 2.2 * rng.normal(size=(K, 6))[y] + rng.normal(size=(n, 6))
+    links = PairwiseConstraints.sample(y, size=n // 2, error_rate=0.1, seed=seed)
+    task = [links], posed(X, 0.0, links), (1.0, 1.0)
+    whole = choose(*task, candidates(X, SQUARED), None, 2.0, np.random.default_rng(0))
+    part, schedule, start = choose_on_sample(*task, None, None, 2.0, np.random.default_rng(0))
+    on_all = adjusted_rand(search(*whole).labels, y)
+    assert adjusted_rand(search(part, schedule, start=start).labels, y) > on_all - 0.03
+    assert on_all > 0.9
 
 
 def test_a_sample_has_all_answers_among_its_items(rng):
@@ -166,7 +209,7 @@ def test_a_sample_has_all_answers_among_its_items(rng):
     ]
     problem = Problem.of(rng.normal(size=(400, 2)), SQUARED, link_graph([], 400), 1.0)
     rows = problem.points.tolist()
-    answers, few = sample(views, problem, rng)
+    answers, few = sample(views, problem, 1 / 40, rng)
     assert len(few.points) <= 15
     chosen = np.array([rows.index(point) for point in few.points.tolist()])
     for one, part in zip(views, answers, strict=True):
