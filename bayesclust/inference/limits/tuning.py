@@ -241,7 +241,7 @@ def sample(
     for one in constraints:
         drawn = rng.choice(len(one), int(np.ceil(drawn_share * len(one))), replace=False)
         chosen[one.items[drawn]] = True
-    chosen[rng.choice(n, max(size - np.count_nonzero(chosen), 0), replace=False)] = True
+    chosen[rng.choice(n, max(size - int(chosen.sum()), 0), replace=False)] = True
     answers = [one.restrict(chosen) for one in constraints]
     points, phi = problem.points[chosen], problem.phi[chosen]
     graph = pose(answers, len(points))[0]
