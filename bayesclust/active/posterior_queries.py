@@ -26,13 +26,7 @@ from bayesclust.active.protocol import (
 from bayesclust.constraints.base import equality_patterns
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.estimators import TVClust
-from bayesclust.inference.particles import (
-    THINNING,
-    AveragedParticles,
-    Particles,
-    extends,
-    systematic,
-)
+from bayesclust.inference.particles import THINNING, Particles, extends, systematic
 from bayesclust.posterior import tree
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.losses import Loss
@@ -57,11 +51,10 @@ ANSWERED = 9.0
 class PosteriorQueries:
     """Ask the queries whose answers are expected to tell most, by a posterior that is updated.
 
-    Keeps weighted draws of the posterior of `TVClust` models between calls. New answers change
-    their weights, and now and then the draws (`bayesclust.inference.particles`); no fit is
-    repeated, unless answers were taken back, more than thirty came at once, or the data are others.
-    Several models are weighted by how well each predicted the answers. Constraints beside answers
-    are not used.
+    Keeps weighted draws of the posterior of a `TVClust` between calls. New answers change their
+    weights, and now and then the draws (`bayesclust.inference.particles`); no fit is repeated,
+    unless answers were taken back, more than thirty came at once, or the data are others.
+    Constraints beside answers are not used.
 
     The gain of a query is the expected fall of an uncertainty U by its answer a,
 
@@ -78,9 +71,9 @@ class PosteriorQueries:
     target : "partition" or loss, default "vi"
         What one wants to know: the partition in every detail (BALD), or one that is right up to a
         small loss.
-    estimator : TVClust, sequence of TVClust or None, default None
-        The models and their chains, with sampler="collapsed". None is ``TVClust(num_warmup=200)``
-        with ``cluster_model`` "single" and "mixture".
+    estimator : TVClust or None, default None
+        The model and its chains, with sampler="collapsed". None is ``TVClust(num_warmup=200,
+        cluster_model="mixture")``, whose clusters may have any shape.
     min_gain : float, default 0
         Queries of less expected gain, in nats or the units of the loss, are not asked.
     noise : NoiseModel or None, default ``LinkNoise(p=(18, 2), q=(18, 2))``
@@ -88,7 +81,7 @@ class PosteriorQueries:
         Under a weaker prior the posterior would sooner call an answer wrong than change a
         partition.
     num_draws : int, default 100
-        Draws that are kept, of all models together.
+        Draws that are kept.
 
     Examples
     --------
@@ -109,7 +102,7 @@ class PosteriorQueries:
         kind: str = PAIR,
         *,
         target: str | Loss = "vi",
-        estimator: TVClust | Sequence[TVClust] | None = None,
+        estimator: TVClust | None = None,
         min_gain: float = 0.0,
         noise: NoiseModel | None = ANNOTATOR,
         num_draws: int = 100,
@@ -118,20 +111,18 @@ class PosteriorQueries:
         self.target = expected_gain.check_target(target)
         self.min_gain = check.number_between(min_gain, "min_gain", "[0, inf)")
         if estimator is None:
-            estimator = [
-                TVClust(num_warmup=200, cluster_model=model) for model in ("single", "mixture")
-            ]
-        given = estimator if isinstance(estimator, Sequence) else [estimator]
-        self.estimators = check.each_is(given, (TVClust,), "estimator")
-        samplers = [one.sampler for one in self.estimators]
-        if set(samplers) != {"collapsed"}:
+            estimator = TVClust(num_warmup=200, cluster_model="mixture")
+        if not isinstance(estimator, TVClust):
+            raise TypeError(f"estimator must be a TVClust; got {check.kind_of(estimator)}.")
+        self.estimator = estimator
+        if estimator.sampler != "collapsed":
             raise ValueError(
-                "estimator must be TVClust, one or several, with sampler='collapsed', which "
-                f"conditions on answers one by one; got samplers {samplers}."
+                "estimator must be a TVClust with sampler='collapsed', which conditions on answers "
+                f"one by one; got sampler={estimator.sampler!r}."
             )
         self.noise = noise if noise is None else check.each_is([noise], (NoiseModel,), "noise")[0]
-        self.num_draws = check.check_int(num_draws, "num_draws", least=2 * len(self.estimators))
-        self._particles: AveragedParticles | None = None
+        self.num_draws = check.check_int(num_draws, "num_draws", least=2)
+        self._particles: Particles | None = None
         self._X: Any = None
 
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
@@ -155,21 +146,15 @@ class PosteriorQueries:
                 self._particles.update(constraints, rng)
                 return self
         own = np.random.default_rng(int(rng.integers(2**63)))
-        count = len(self.estimators)
-        ends = [m * self.num_draws // count for m in range(count + 1)]
-        parts = []
-        for estimator, size, seed in zip(
-            self.estimators, np.diff(ends), own.spawn(count), strict=True
-        ):
-            chains: list[Any] = clone(estimator).start_chains(state.X, constraints, seed)
-            thinning = max(THINNING, estimator.thinning)
-            parts.append(Particles(chains, int(size), estimator.num_warmup, thinning=thinning))
-        self._particles = AveragedParticles(parts)
+        chains: list[Any] = clone(self.estimator).start_chains(state.X, constraints, own)
+        thinning = max(THINNING, self.estimator.thinning)
+        warmup = self.estimator.num_warmup
+        self._particles = Particles(chains, self.num_draws, warmup, thinning=thinning)
         self._X = state.X
         return self
 
     @property
-    def particles(self) -> AveragedParticles:
+    def particles(self) -> Particles:
         """The weighted draws, as the last update left them."""
         if self._particles is None:
             raise ValueError(

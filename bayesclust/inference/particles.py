@@ -6,14 +6,7 @@ answer s multiplies the weight of draw z by
     p(s | z, earlier answers) = p(earlier answers and s | z) / p(earlier answers | z),
 
 the noise integrated out. When the weights have become uneven, draws are resampled by their weights,
-and each is moved by a sweep of its chain, under all answers so far. Models m are weighed by how
-well each predicts every answer given all others,
-
-    w_m proportional to exp sum_a log p(s_a | all other answers, data, m)
-
-(pseudo-Bayesian model averaging: Geisser and Eddy 1979; Yao, Vehtari, Simpson and Gelman 2018,
-Bayesian Anal. 13, Sec. 3.4). Bayes factors would count against a model for good what its few draws
-predicted before they had converged.
+and each is moved by a sweep of its chain, under all answers so far.
 """
 
 from __future__ import annotations
@@ -29,14 +22,13 @@ from numpy.random import Generator
 from scipy.special import softmax
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.inference.chain import Chain, TVClustProblem
+from bayesclust.inference.chain import Chain
 from bayesclust.inference.limits.tuning import rows_of
 from bayesclust.typing import FloatArray, IntArray
 
 THINNING = 5
 MOVED = 0.5  # share of the draws that are moved after an answer where they are not resampled
 MIN_ESS = 0.5  # effective share of the draws below which they are resampled (Liu and Chen 1998)
-FEWEST = 8  # draws that the least likely model keeps, so that it can come back
 
 
 def extends(constraints: Sequence[Constraints], more: Sequence[Constraints]) -> bool:
@@ -59,30 +51,11 @@ def _one_by_one(
             yield (*more[:v], first, *constraints[v + 1 :])
 
 
-def systematic(weights: FloatArray, rng: Generator, number: int | None = None) -> IntArray:
-    """Draw indices in ascending order, each as often as its weight says or once more."""
-    number = number or len(weights)
-    positions = (rng.random() + np.arange(number)) / number
+def systematic(weights: FloatArray, rng: Generator) -> IntArray:
+    """Draw as many indices in ascending order, each as often as its weight says or once more."""
+    positions = (rng.random() + np.arange(len(weights))) / len(weights)
     found = np.searchsorted(np.cumsum(weights), positions)
     return found.clip(max=len(weights) - 1).astype(np.int64)
-
-
-def leave_one_out(constraints: Constraints, draws: IntArray, weights: FloatArray) -> FloatArray:
-    """log p(answer | data, all other answers) of each answer, the noise integrated out: (m,).
-
-    It is minus the log of the mean of 1 / p(answer | z, other answers) over draws given all answers
-    (Geisser and Eddy 1979, J. Am. Stat. Assoc. 74; Gelfand, Dey and Chang 1992, Eq. 9).
-    """
-    counts = constraints.counts(draws)
-    whole = constraints.noise.log_marginal(counts)
-    inverse = np.empty(counts.shape)  # of an answer of each code about items of each pattern
-    for code, pattern in np.ndindex(counts.shape[1:]):
-        others = counts.copy()
-        others[:, code, pattern] = np.maximum(others[:, code, pattern] - 1, 0)
-        inverse[:, code, pattern] = np.exp(constraints.noise.log_marginal(others) - whole)
-    patterns = constraints.patterns(draws)
-    own = inverse[np.arange(len(draws))[:, None], constraints.codes, patterns]
-    return np.asarray(-np.log(weights @ own))
 
 
 class Particles:
@@ -120,11 +93,15 @@ class Particles:
         """1 / sum w^2: number of equally weighted draws as good (Kong, Liu and Wong 1994)."""
         return float(1.0 / (self.weights**2).sum())
 
-    @property
-    def score(self) -> float:
-        """Sum of log p(answer | data, all other answers), in nats."""
-        every = [each for each in self.problem.constraints if len(each)]
-        return float(sum(leave_one_out(each, self.draws, self.weights).sum() for each in every))
+    def update(self, constraints: Sequence[Constraints], rng: Generator) -> None:
+        """Condition on further answers; `constraints` holds those so far, in order, and more."""
+        for stage in _one_by_one(self.problem.constraints, constraints):
+            self.reweight(stage)
+            if self.effective_size < MIN_ESS * len(self.draws):
+                self.resample(rng)
+            else:
+                self.rejuvenate(rng)
+        self.problem = replace(self.problem, constraints=tuple(constraints))
 
     def reweight(self, constraints: Sequence[Constraints]) -> None:
         """Condition on further answers by the weights alone."""
@@ -133,9 +110,9 @@ class Particles:
         self._log_weights += self._log_answers - before
         self.problem = replace(self.problem, constraints=tuple(constraints))
 
-    def resample(self, rng: Generator, number: int) -> None:
-        """Resample `number` draws by their weights, and move each."""
-        chosen = systematic(self.weights, rng, number)
+    def resample(self, rng: Generator) -> None:
+        """Resample the draws by their weights, and move each."""
+        chosen = systematic(self.weights, rng)
         self._states = [copy.deepcopy(self._states[s]) for s in chosen]
         self.draws = self.draws[chosen]
         self._log_weights = np.zeros(len(chosen))
@@ -180,65 +157,3 @@ class Particles:
         for each in constraints:
             values += each.noise.log_marginal(each.counts(self.draws))
         return values
-
-
-class AveragedParticles:
-    """Weighted draws of several models, whose numbers follow how well each predicts the answers."""
-
-    def __init__(self, parts: Sequence[Particles]) -> None:
-        self.parts = tuple(parts)
-        self.number = sum(len(part.draws) for part in parts)
-
-    @property
-    def problem(self) -> TVClustProblem:
-        """The first model, with the answers so far."""
-        return self.parts[0].problem
-
-    @property
-    def scores(self) -> FloatArray:
-        """Sum of log p(answer | data, all other answers) under each model, in nats: (models,)."""
-        return np.array([part.score for part in self.parts])
-
-    @property
-    def shares(self) -> FloatArray:
-        """Weight of each model, proportional to exp(`scores`), shape (models,)."""
-        return np.asarray(softmax(self.scores))
-
-    @property
-    def draws(self) -> IntArray:
-        """Partitions, model after model, shape (S, n); labels may have gaps."""
-        return np.concatenate([part.draws for part in self.parts])
-
-    @property
-    def weights(self) -> FloatArray:
-        """Weights of the draws, of sum 1, shape (S,)."""
-        parts = zip(self.shares, self.parts, strict=True)
-        return np.concatenate([share * part.weights for share, part in parts])
-
-    @property
-    def effective_size(self) -> float:
-        """1 / sum w^2 over the draws of all models."""
-        return float(1.0 / (self.weights**2).sum())
-
-    def update(self, constraints: Sequence[Constraints], rng: Generator) -> None:
-        """Condition on further answers; `constraints` holds those so far, in order, and more."""
-        for stage in _one_by_one(self.problem.constraints, constraints):
-            for part in self.parts:
-                part.reweight(stage)
-            uneven = self.effective_size < MIN_ESS * self.number
-            numbers = self._numbers() if uneven else [len(part.draws) for part in self.parts]
-            for part, number in zip(self.parts, numbers, strict=True):
-                if uneven or part.effective_size < MIN_ESS * number:
-                    part.resample(rng, number)
-                else:
-                    part.rejuvenate(rng)
-        for part in self.parts:
-            part.problem = replace(part.problem, constraints=tuple(constraints))
-
-    def _numbers(self) -> list[int]:
-        """Draws of each model: by its share, but `FEWEST` at least, or half of an even share."""
-        fewest = min(FEWEST, self.number // (2 * len(self.parts)))
-        wanted = fewest + (self.number - fewest * len(self.parts)) * self.shares
-        numbers = np.floor(wanted).astype(np.int64)
-        numbers[np.argsort(numbers - wanted)[: self.number - numbers.sum()]] += 1
-        return [int(number) for number in numbers]

