@@ -17,8 +17,8 @@ bc.InteractiveSession(X4, [0] * 4, query_strategy="oracle")
     ValueError: query_strategy must be "random" or "random-triplets" or "npu" or "posterior" or
     "posterior-triplets"; got 'oracle'.
 PosteriorQueries(estimator=bc.TVClust("gibbs"))
-    ValueError: estimator must be a TVClust with sampler='collapsed', which conditions on answers one
-    by one; got sampler='gibbs'.
+    ValueError: estimator must be a TVClust with sampler='collapsed', which conditions on answers
+    one by one; got sampler='gibbs'.
 PosteriorQueries(estimator=[])
     TypeError: estimator must be a TVClust; got a list.
 PosteriorQueries().gains(session.state, None, [Query("triplet", (0, 1, 2))])
