@@ -1,4 +1,4 @@
-"""The priors over partitions that tests go through; a file of one's own may add to both tables."""
+"""The priors over partitions that tests go through; a file of one's own may add to all tables."""
 
 import math
 
@@ -28,3 +28,10 @@ LEARNED = {
     "known number": KnownK(3, (2.0, 2.0)),
     "of one's own": UniformNumber(4),
 }
+SAMPLED = {
+    "pitman-yor": PitmanYor((2.0, 3.0), 1.3),
+    "finite mixtures": MixtureOfFiniteMixtures(0.7),
+    "known number": KnownK(3, 0.6),
+    "known number, learned": KnownK(2, (2.0, 2.0)),
+}
+"""Under these samplers must reach the exact posterior."""

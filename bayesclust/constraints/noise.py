@@ -23,7 +23,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import betaln, digamma, gammaln
 
-from bayesclust.checks import check_array, number_between, shown
+from bayesclust.checks import check_array, number_between, real_array, shown
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
 
 TINY = float(np.finfo(np.float64).tiny)
@@ -200,6 +200,7 @@ class DirichletNoise(NoiseModel):
         rows: dict[str, Rows] = {}
         K = 0
         for name, prior in self.priors().items():
+            prior = float(prior) if isinstance(prior, int) else prior
             values = _values(prior, f"{type(self).__name__}.priors(): weights of {name!r}")
             free = not isinstance(prior, (float, Known))
             is_rate = isinstance(prior, (tuple, float))
@@ -347,11 +348,11 @@ def _values(prior: Prior, name: str) -> FloatArray:
     if isinstance(prior, Known):
         return prior.rows
     pair = isinstance(prior, tuple) and len(prior) == 2
-    values = np.array([prior] if pair else prior, dtype=np.float64)
+    values = real_array([prior] if pair else prior, name)
     if values.ndim != 2 or not (np.isfinite(values) & (values > 0)).all():
         raise ValueError(
-            f"{name} must be finite and above 0, a pair (a, b) of a rate or rows in a 2-d array; "
-            f"got {shown(prior)}."
+            f"{name} must be finite and above 0, a pair (a, b) or a number of a rate, or rows in a "
+            f"2-d array; got {shown(prior)}."
         )
     return values
 

@@ -345,7 +345,9 @@ class BoundFamily(ABC):
 
     def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
         """Means and variances (K, f) of `quantities` given drawn terms, in the user's units."""
-        raise NotImplementedError(f"{type(self).__name__} has no moments(terms): write it.")
+        raise NotImplementedError(
+            f"cluster_profiles cannot describe clusters of {type(self).__name__}: give it moments."
+        )
 
     @abstractmethod
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:

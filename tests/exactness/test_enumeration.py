@@ -12,7 +12,7 @@ from bayesclust.families.gaussian import BoundFullGaussian
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.moves.parameter_scan import ParameterScan
 from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_moves, gibbs_chain
-from bayesclust.partition_priors import DirichletProcess, KnownK, MixtureOfFiniteMixtures, PitmanYor
+from bayesclust.partition_priors import DirichletProcess, KnownK
 from tests.exactness import exact
 from tests.exactness.cases import (
     all_views,
@@ -22,6 +22,7 @@ from tests.exactness.cases import (
     problem,
     triplets,
 )
+from tests.priors import SAMPLED
 
 MOVES = {
     "default": Moves(),
@@ -64,16 +65,8 @@ def test_other_dimensions_without_side_information(d, sampler):
     assert_exact(case, None, QUICK, 9, sampler)
 
 
-PRIORS = {
-    "pitman-yor": PitmanYor((2.0, 3.0), 1.3),
-    "finite mixtures": MixtureOfFiniteMixtures(0.7),
-    "known number": KnownK(3, 0.6),
-    "known number, learned": KnownK(2, (2.0, 2.0)),
-}
-
-
 @each_chain
-@pytest.mark.parametrize("prior", PRIORS.values(), ids=PRIORS)
+@pytest.mark.parametrize("prior", SAMPLED.values(), ids=SAMPLED)
 def test_every_prior(prior, sampler):
     case = replace(problem("gaussian", n=5, seed=8), partition_prior=prior)
     assert_exact(case, MOVES["default"], QUICK, 2, sampler)
@@ -87,10 +80,10 @@ def test_every_move(prior, moves):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("prior", PRIORS)
+@pytest.mark.parametrize("prior", SAMPLED)
 @pytest.mark.parametrize("name", ["gaussian_tied", "poisson"])
 def test_every_prior_at_length(name, prior):
-    case = replace(problem(name, n=7, seed=2), partition_prior=PRIORS[prior])
+    case = replace(problem(name, n=7, seed=2), partition_prior=SAMPLED[prior])
     # two clusters at most: what is shared changes little while neither can open another
     number = 30_000 if prior == "known number, learned" else 8000
     assert_exact(case, MOVES["default"], number, 2)
