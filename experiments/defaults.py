@@ -195,8 +195,7 @@ class Plan(frame.Plan):
 
     def wanted(self) -> Iterator[Cell]:
         """Draw by draw, on the data sets that can be had."""
-        here = bc.datasets.names(installed=True)
-        sets = [name for name in self.data if name in here or name.endswith((".csv", ".npz"))]
+        sets = [name for name in self.data if name not in left_out(self.data)]
         for trial, method, name in product(range(self.trials), self.methods, sets):
             if not METHODS[method].uses_answers:
                 yield Cell(self.seed, method, name, "none", 0.0, 1.0, trial)
@@ -205,6 +204,12 @@ class Plan(frame.Plan):
             chosen = [amounts[(FEWER, MORE).index(amount)] for amount in self.amounts]
             for asked, accuracy in product(chosen, self.accuracies):
                 yield Cell(self.seed, method, name, *asked, accuracy, trial)
+
+
+def left_out(names: tuple[str, ...]) -> list[str]:
+    """Those of the sets whose files come with packages that are not installed."""
+    here = bc.datasets.names(installed=True)
+    return [name for name in names if name not in here and not name.endswith((".csv", ".npz"))]
 
 
 SETTING = ["sampling", "amount", "accuracy"]
@@ -258,6 +263,8 @@ WORDS = {
 def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
     """The tables in Markdown: F by method, the noise learned, and which cluster model was taken."""
     yield HEAD.format(draws=frame.span(entries.draws, "draw"), seed=plan.seed)
+    if gone := left_out(plan.data):
+        yield f"Left out, as the packages with their files are not installed: {', '.join(gone)}.\n"
     # small and large sets have their numbers of answers in one column
     rank = entries.groupby("data").amount.rank(method="dense").astype(int)
     mine = entries.assign(rank=rank)

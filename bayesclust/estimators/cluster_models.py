@@ -277,8 +277,7 @@ def choose(
             left = hopeful(left)
     by_shares = shares_log_prob(kept, held)
     for _ in range(MOST_LONGER):
-        gains = [pilot.score - by_shares for pilot in left]
-        if any(gain.mean() > gain.std() / np.sqrt(len(gain)) for gain in gains):
+        if tells(left, by_shares):
             break
         for pilot in left:
             run(pilot, LONGER)
@@ -286,7 +285,8 @@ def choose(
     until_no_better(classifiers, lambda choice: run(begin(choice), ROUNDS[-1]))
     scores = np.array([pilot.score for pilot in pilots])
     behind, error = behind_best(scores)
-    chosen = int(behind.argmin())
+    # where no model tells anything, the simplest of those about as good as the best
+    chosen = int(behind.argmin() if tells(pilots, by_shares) else np.argmax(behind <= error))
     table = pd.DataFrame([pilot.choice for pilot in pilots]).assign(
         clusters=[pilot.clusters for pilot in pilots],
         seconds=[pilot.seconds for pilot in pilots],
@@ -296,6 +296,12 @@ def choose(
         chosen=np.arange(len(pilots)) == chosen,
     )
     return pilots[chosen].choice, table
+
+
+def tells(pilots: Sequence[Pilot], by_shares: FloatArray) -> bool:
+    """Whether one of them predicts answers better than their shares, by its standard error."""
+    gains = [pilot.score - by_shares for pilot in pilots]
+    return any(gain.mean() > gain.std() / np.sqrt(len(gain)) for gain in gains)
 
 
 def chosen_once(

@@ -15,6 +15,7 @@ from bayesclust.estimators.cluster_models import (
     hopeful,
     shares_log_prob,
     split,
+    tells,
 )
 from bayesclust.inference.runner import Draws
 
@@ -187,6 +188,22 @@ def test_constraints_are_held_out_and_scored_by_hand(crossed, rng):
         for answer in one.answers
     ]
     np.testing.assert_allclose(shares_log_prob(kept, held), np.log(shares))
+
+
+def test_a_model_tells_something_where_it_beats_the_shares(rng):
+    by_shares = rng.normal(size=400)
+    noise = rng.normal(size=400)
+    level, better = pilot("single", by_shares + noise - noise.mean()), by_shares + noise + 0.2
+    assert not tells([level], by_shares)
+    assert tells([level, pilot("mixture", better)], by_shares)
+
+
+def test_coins_leave_the_simplest_model(crossed):
+    X, y, _ = crossed
+    coins = bc.PairwiseConstraints.sample(y, size=120, error_rate=0.5, seed=0)
+    table = bc.TVClust(**SHORT).fit(X, constraints=coins).model_scores_
+    assert table["behind"].idxmin() > 0
+    assert table["chosen"].idxmax() == (table["behind"] <= table["error"]).idxmax() == 0
 
 
 @pytest.mark.slow
