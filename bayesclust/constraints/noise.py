@@ -199,7 +199,8 @@ class DirichletNoise(NoiseModel):
     def _layout(self) -> _Layout:
         rows: dict[str, Rows] = {}
         K = 0
-        for name, prior in self.priors().items():
+        given: dict[str, Any] = self.priors()
+        for name, prior in given.items():
             prior = float(prior) if isinstance(prior, int) else prior
             values = _values(prior, f"{type(self).__name__}.priors(): weights of {name!r}")
             free = not isinstance(prior, (float, Known))
