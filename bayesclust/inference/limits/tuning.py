@@ -40,7 +40,7 @@ FEW_PASSES, FEW_FOLDS = 10, 2
 """Most passes of a descent there, and parts held out."""
 AS_GOOD = 2.0
 """Nats by which a choice there may be from the best, being no worse for all that is known."""
-MOST_RISE = 2.0
+MOST_RISE, ABOVE = 2.0, 1.1
 NO_ANSWERS = Schedule((0.0, 0.0))
 LARGEST_SHARE = 64.0
 """Above this many mean divergences answers decide nearly alone."""
@@ -256,25 +256,28 @@ def choose_on_sample(
     xi0: float | None,
     rate: float,
     rng: Generator,
-) -> tuple[Problem, Schedule, IntArray]:
+) -> tuple[Problem, Schedule, IntArray | None]:
     """Do as `choose` on samples of the items: first the penalty without answers, then xi.
 
-    Returns also where to start: from the sample's solution at the confidence chosen.
+    Where both are chosen, returns also where to start: at the sample's solution.
     """
     answers, few = sample(constraints, problem, SAMPLED, rng)
-    penalty = cost
-    if penalty is None:
-        asked, more = sample(constraints, problem, PREDICTED, rng)
-        # of several centres answers say which are one cluster, and the data how many there are
-        penalty = best_number(few, more, [] if problem.several else asked)
     start = first_xi(problem) if xi0 is None else float(xi0)
-    tried = np.array([penalty])
     growth = max(rate, SAMPLED_RATE)
+    if cost is not None:
+        tried = np.array([cost])
+        growing = choose(answers, few, unit, tried, start, growth, rng, roughly=True)[1]
+        schedule = Schedule(times(unit, start), rate, growing.most)
+        return problem._replace(penalty=float(cost)), schedule, None
+    asked, more = sample(constraints, problem, PREDICTED, rng)
+    # of several centres answers say which are one cluster, and the data how many there are
+    penalty, labels = best_number(few, more, [] if problem.several else asked)
+    tried = np.array([penalty])
     few, growing = choose(answers, few, unit, tried, start, growth, rng, roughly=True)
     schedule = Schedule(times(unit, start), rate)
     if np.isfinite(growing.most):
         schedule = Schedule(times(unit, growing.most))
-    problem, labels = carry_up(problem, few, growing, chosen=cost is None)
+    problem, labels = carry_up(problem, few, growing, labels)
     return problem, schedule, labels
 
 
@@ -285,13 +288,15 @@ def penalty_on_sample(points: FloatArray, divergence: Divergence) -> tuple[float
     # always the same samples: nothing is random in what follows from the data
     rng = np.random.default_rng(0)
     few, more = (sample([], problem, share, rng)[1] for share in (SAMPLED, PREDICTED))
-    few = few._replace(penalty=best_number(few, more, []))
-    found, start = carry_up(problem, few, NO_ANSWERS, chosen=True)
+    penalty, labels = best_number(few, more, [])
+    found, start = carry_up(problem, few._replace(penalty=penalty), NO_ANSWERS, labels)
     return found.penalty, start
 
 
-def best_number(few: Problem, more: Problem, asked: Sequence[Constraints]) -> float:
-    """The penalty of a number of clusters whose solution for few items, without answers, is best.
+def best_number(
+    few: Problem, more: Problem, asked: Sequence[Constraints]
+) -> tuple[float, IntArray]:
+    """The penalty of a number of clusters whose labels of few items, without answers, are best.
 
     That is by the answers about more items, each with its nearest centre, or without any by the
     `information_criterion`. First some numbers are tried, then those around the best; of about
@@ -300,12 +305,14 @@ def best_number(few: Problem, more: Problem, asked: Sequence[Constraints]) -> fl
     unseen = few._replace(graph=link_graph([], len(few.points)), several=False)
     suggested = penalties(few.points, few.divergence, SAMPLED_NUMBERS[-1])
     scores: dict[int, float] = {}
+    found: dict[int, IntArray] = {}
     numbers = list(SAMPLED_NUMBERS)
     for _ in range(2):
         for number in numbers:
             posed = unseen._replace(penalty=float(suggested[number - 1]))
             labels = np.zeros(len(few.points), dtype=np.int64)
             end = improve(posed, labels, None, NO_ANSWERS.xi, FEW_PASSES)
+            found[number] = end.labels
             end = end._replace(labels=nearest(more, end.centers))
             scores[number] = log_prob_given(end.labels, asked)
             if not asked:  # farther than the penalty an item would be a cluster of its own
@@ -317,7 +324,7 @@ def best_number(few: Problem, more: Problem, asked: Sequence[Constraints]) -> fl
         above = min((number for number in scores if number > best), default=best)
         between = np.linspace(below, above, 7).round().astype(int).tolist()
         numbers = [number for number in between if number not in scores]
-    return float(suggested[best - 1])
+    return float(suggested[best - 1]), found[best]
 
 
 def nearest(problem: Problem, centers: FloatArray) -> IntArray:
@@ -330,17 +337,15 @@ def nearest(problem: Problem, centers: FloatArray) -> IntArray:
 
 
 def carry_up(
-    problem: Problem, few: Problem, schedule: Schedule, *, chosen: bool
+    problem: Problem, few: Problem, schedule: Schedule, labels: IntArray
 ) -> tuple[Problem, IntArray]:
     """The sample's penalty, and as a start every item with the nearest centre of its solution.
 
-    Among more items some are farther out, and each would open a cluster: a penalty that was chosen
-    rises to the divergence of the farthest, but no more than `MOST_RISE` times.
+    Among more items some are farther out, and each would open a cluster: the penalty rises to above
+    the divergence of the farthest, but no more than `MOST_RISE` times.
     """
-    centers = search(few, schedule).centers
+    centers = search(few, schedule, start=labels).centers
     start = nearest(problem, centers)
-    penalty = few.penalty
-    if chosen:
-        farthest = float(problem.divergence.paired(problem.points, centers[start]).max())
-        penalty = min(max(penalty, farthest * (1 + 1e-9)), MOST_RISE * penalty)
-    return problem._replace(penalty=penalty), start
+    farthest = float(problem.divergence.paired(problem.points, centers[start]).max())
+    rise = float(np.clip(ABOVE * farthest / few.penalty, 1.0, MOST_RISE))
+    return problem._replace(penalty=rise * few.penalty), start

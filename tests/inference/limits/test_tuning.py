@@ -166,8 +166,8 @@ def test_many_items_are_seen_in_a_sample(passes):
     assert chosen.graph is graph
     end = search(chosen, schedule, start=start)
     assert adjusted_rand(end.labels, y) > 0.99
-    given, *_ = choose_on_sample([links], problem, (1.0, 1.0), 30.0, None, 2.0, rng)
-    assert given.penalty == 30.0
+    given, schedule, start = choose_on_sample([links], problem, (1.0, 1.0), 30.0, None, 2.0, rng)
+    assert (given.penalty, schedule.rate, start) == (30.0, 2.0, None)
 
 
 def test_many_items_without_answers_are_seen_in_a_sample(passes):
