@@ -126,7 +126,11 @@ def _estimator(settings: argparse.Namespace) -> Any:
 
 def run(settings: argparse.Namespace) -> int:
     """Read, fit and write; return 130 if the run was interrupted, whose draws are kept."""
+    from xarray import DataTree
+
     from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+    from bayesclust.posterior.point_estimate import point_estimate
+    from bayesclust.report.findings import profiles_of
 
     estimator = _estimator(settings)
     check_target(settings.out)
@@ -148,6 +152,9 @@ def run(settings: argparse.Namespace) -> int:
     has_draws = hasattr(estimator, "posterior_")
     tree = estimator.posterior_ if has_draws else _tree_of_limit(estimator, X, views)
     tree.attrs["data"] = settings.data.name
+    profiles = profiles_of(estimator, point_estimate(tree))
+    if not profiles.empty:
+        tree["cluster_profiles"] = DataTree(profiles.to_xarray())
     write_netcdf(tree, settings.out)
     sizes = tree["posterior"].sizes
     draws = f"{counted(sizes['chain'], 'chain')} of {counted(sizes['draw'], 'draw')}"

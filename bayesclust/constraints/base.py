@@ -54,6 +54,19 @@ def equality_patterns(given: Any, xp: Any = np) -> Any:
     return xp.asarray(_TRIPLET_PATTERN)[equalities]
 
 
+def pattern_shares(r: Any, items: IntArray, xp: Any = np) -> Any:
+    """Probability of each equality pattern of tuples, shape (patterns, m), given r (n, K)."""
+    rows = [r[own] for own in items.T]
+    if len(rows) == 2:
+        same = xp.minimum(xp.einsum("fk,fk->f", *rows), 1.0)
+        return xp.stack([same, 1.0 - same])
+    a, b, c = rows
+    ab, ac, bc = (xp.einsum("fk,fk->f", *both) for both in ((a, b), (a, c), (b, c)))
+    every = xp.einsum("fk,fk,fk->f", a, b, c)
+    apart = 1.0 - ab - ac - bc + 2.0 * every
+    return xp.maximum(xp.stack([every, ab - every, ac - every, bc - every, apart]), 0.0)
+
+
 def _arranged(items: IntArray) -> IntArray:
     """Put the smaller item of each pair first; triplets stay as they are."""
     return np.sort(items, axis=1) if items.shape[1] == 2 else items

@@ -21,7 +21,7 @@ import numpy as np
 from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_int, check_items, check_positive, number_between
 from bayesclust.constraints.base import Constraints, check_constraints
-from bayesclust.models.sites import constraint_sites, refuse_enumerated
+from bayesclust.models.sites import REDRAWN, constraint_sites, refuse_enumerated
 from bayesclust.partition_priors import Parameter
 from bayesclust.typing import ArrayLike, BoolArray
 
@@ -112,6 +112,6 @@ def dcrc(
             value += against * (p * log_p)[free].sum() / len(free)
         numpyro.factor("entropies", value)
     with numpyro.plate("item", len(items)):
-        z = numpyro.sample("z", dist.Categorical(logits=log_p))
+        z = numpyro.sample("z", dist.Categorical(logits=log_p), infer=REDRAWN)
         refuse_enumerated(z, len(items))
     constraint_sites(answered, z, observe=observe)

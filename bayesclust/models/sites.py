@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.constraints.base import Constraints, check_constraints, equality_patterns
+from bayesclust.constraints.base import (
+    Constraints,
+    check_constraints,
+    equality_patterns,
+    pattern_shares,
+)
 from bayesclust.constraints.noise import DirichletNoise, NoiseModel
 from bayesclust.constraints.stored import noise_names
+
+REDRAWN = {
+    "enumerate": "never, as answers tie labels together: redraw it by bayesclust.PartitionGibbs "
+    "beside NUTS in numpyro.infer.Gibbs, or take tvclust_marginal for SVI"
+}
+"""The mark of sites of labels, which NumPyro's refusal to sum over them quotes."""
 
 
 def constraint_sites(
@@ -26,8 +37,10 @@ def constraint_sites(
     Parameters
     ----------
     constraints : Constraints, sequence of Constraints or None
-    z : array of shape (n,)
-        Labels, from a site of the program.
+    z : array of shape (n,), or of real numbers (n, K)
+        Labels, from a site of the program; or the probabilities of each label in a mean field, for
+        variational inference: the answers are then a factor "<v>_answer", the expectation of their
+        log probability.
     observe : bool, default True
         Condition on the answers; False leaves them to be simulated.
 
@@ -61,15 +74,21 @@ def constraint_sites(
     ['component', 'mean', 'item', 'z', 'x', 'p', 'q', 'links_answers', 'links_answer']
     """
     jnp, numpyro, dist = numpyro_modules()
-    refuse_enumerated(z)
+    soft = jnp.ndim(z) == 2 and jnp.issubdtype(jnp.result_type(z), jnp.floating)
+    if not soft:
+        refuse_enumerated(z)
     answered = check_constraints(constraints, jnp.shape(z)[0])
     for one, names in zip(answered, noise_names(answered), strict=True):
         confusion = noise_sites(one.noise, names, one.n_sources)
         if len(one) == 0:
             continue
-        truth = jnp.asarray(one.truth)[equality_patterns(z[one.items], jnp)]
         # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
         log_confusion = jnp.log(jnp.maximum(confusion, jnp.finfo(confusion.dtype).tiny))
+        if soft:
+            each = log_confusion[one.source, one.truth[:, None], one.answers]
+            numpyro.factor(f"{one.name}_answer", (pattern_shares(z, one.items, jnp) * each).sum())
+            continue
+        truth = jnp.asarray(one.truth)[equality_patterns(z[one.items], jnp)]
         observed = one.answers.astype(np.int64) if observe else None
         with numpyro.plate(answers_plate(one), len(one)):
             given = dist.Categorical(logits=log_confusion[one.source, truth])

@@ -33,7 +33,7 @@ from bayesclust._numpyro import numpyro_modules
 from bayesclust.checks import check_int, check_items, number_between
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.families import Family, HyperPrior, get_family
-from bayesclust.models.sites import constraint_sites, refuse_enumerated
+from bayesclust.models.sites import REDRAWN, constraint_sites, refuse_enumerated
 from bayesclust.partition_priors import KnownK, Nested, PartitionPrior, as_nested, as_prior
 from bayesclust.typing import ArrayLike
 
@@ -121,7 +121,8 @@ def tvclust_mixture(
     -----
     Further sites are "within_concentration", "within_stick" in the plate "cluster", and "component"
     (which of its cluster's components an item has) in the plate "item". The plate "components"
-    holds the components of the first cluster, then those of the second, and so on.
+    holds the components of the first cluster, then those of the second, and so on. Both kinds of
+    labels are redrawn by a `PartitionGibbs`, that of components with ``site="component"``.
 
     Examples
     --------
@@ -144,24 +145,31 @@ def tvclust_marginal(
     truncation: int = 20,
     observe: bool = True,
     power: float = 1.0,
+    constraints: Constraints | Sequence[Constraints] | None = None,
 ) -> None:
-    """`tvclust` without answers and with the labels summed out, for NUTS and SVI.
+    """`tvclust` with the labels summed out, for NUTS and SVI; with constraints for SVI alone.
 
-    Answers tie labels together, so that with them sums over labels have no closed form: use
-    `tvclust` and `PartitionGibbs` there.
+    Answers tie labels together, so that sums over labels have no closed form. With answers this
+    program therefore brings a mean field of the labels along, the parameter "assignment", and any
+    guide of NumPyro takes the rest. For exact draws use `tvclust` and `PartitionGibbs`.
 
     Parameters
     ----------
-    X, family, partition_prior, truncation, power
+    X, family, partition_prior, truncation, power, constraints
         As in `tvclust`.
     observe : bool, default True
-        Condition on X; False simulates labels "z" and items "x" as `tvclust` does.
+        Condition on X and the answers; False simulates labels "z", items "x" and answers as
+        `tvclust` does.
 
     Notes
     -----
     log p(x_i) = log sum_k pi_k p(x_i | theta_k)^power is a term of the factor "x", which takes the
     place of the sites "z" and "x". It stays the same when clusters change places: summarise what
     does not depend on their order.
+
+    With answers the factors are E_q[log p(z, x, answers | rest) - log q(z)] for labels that q draws
+    independently, item i from row i of "assignment" (n, T). SVI's bound is then that of q times
+    the guide. NUTS would leave q where it starts.
 
     Examples
     --------
@@ -173,9 +181,21 @@ def tvclust_marginal(
     >>> mcmc.run(jax.random.key(0), X, "gaussian_diagonal", truncation=3)
     >>> mcmc.get_samples()["weight"].shape
     (20, 3)
+
+    With answers, by SVI:
+
+    >>> import bayesclust as bc
+    >>> from numpyro.infer import SVI, Trace_ELBO, autoguide
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 3)], [True, False], n_items=6)
+    >>> guide = autoguide.AutoNormal(tvclust_marginal)
+    >>> svi = SVI(tvclust_marginal, guide, numpyro.optim.Adam(0.05), Trace_ELBO())
+    >>> given = {"family": "gaussian_diagonal", "truncation": 3, "constraints": links}
+    >>> found = svi.run(jax.random.key(0), 20, X, progress_bar=False, **given)
+    >>> found.params["assignment"].shape
+    (6, 3)
     """
     prior, number = as_prior(partition_prior), check_int(truncation, "truncation", least=2)
-    _program(X, None, family, observe, power, prior, number, summed=observe)
+    _program(X, constraints, family, observe, power, prior, number, summed=observe)
 
 
 def _program(
@@ -214,15 +234,24 @@ def _program(
             densities = likelihood(jnp.full(len(items), k)).log_prob(bound.columns(items))
             return jnp.log(weight[k]) + weight_of_one * densities
 
-        numpyro.factor("x", jax.nn.logsumexp(jax.vmap(weighed)(jnp.arange(T)), axis=0).sum())
+        each = jax.vmap(weighed)(jnp.arange(T))
+        if not any(map(len, answered)):
+            numpyro.factor("x", jax.nn.logsumexp(each, axis=0).sum())
+            return
+        start = dist.Dirichlet(jnp.ones((len(items), T)))
+        shares = numpyro.param("assignment", start.sample, constraint=dist.constraints.simplex)
+        log_shares = jnp.log(jnp.maximum(shares, jnp.finfo(shares.dtype).tiny))
+        numpyro.factor("x", (shares * (each.T - log_shares)).sum())
+        constraint_sites(answered, shares)
         return
     with numpyro.plate("item", len(items)):
-        z = numpyro.sample("z", dist.Categorical(probs=weight))
+        z = numpyro.sample("z", dist.Categorical(probs=weight), infer=REDRAWN)
         refuse_enumerated(z, len(items))
         place = z
         if within is not None:
             shares = stick_weights(below)[z]
-            place = z * S + numpyro.sample("component", dist.Categorical(probs=shares))
+            own = dist.Categorical(probs=shares)
+            place = z * S + numpyro.sample("component", own, infer=REDRAWN)
         with numpyro.handlers.scale(scale=weight_of_one if observe else 1.0):
             numpyro.sample("x", likelihood(place), obs=bound.columns(items) if observe else None)
     constraint_sites(answered, z, observe=observe)

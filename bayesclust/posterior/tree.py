@@ -17,6 +17,8 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 Labels = np.ndarray[Any, np.dtype[Any]]
 ONE_EACH = "pass one label per item"
+PARTITIONS = ("z", "component")
+"""Draws whose numbers mean nothing by themselves: coordinates, which ArviZ passes over."""
 PROCESSES = ("DirichletProcess(", "PitmanYor(", "dirichlet_process", "pitman_yor")
 """How the settings of a fit begin the name of a prior with a concentration."""
 
@@ -122,13 +124,13 @@ def to_datatree(
     names = {"z": ("item",), **(dims or {})}
     draws = {"n_clusters": z.max(axis=2).astype(np.int64) + 1, **posterior, "z": z}
     groups = {
-        "posterior": _dataset(draws, names, z.shape),
-        "sample_stats": _dataset(sample_stats or {}, names, z.shape),
+        "posterior": draws_dataset(draws, names, z.shape),
+        "sample_stats": draws_dataset(sample_stats or {}, names, z.shape),
     }
     if X is not None:
         data = check_items(X, least=1, missing=True)
         check_array(data, "X", (z.shape[2], "d"), "", "pass the data that was clustered")
-        groups["observed_data"] = xr.Dataset({"X": (("item", "feature"), data)})
+        groups["observed_data"] = numbered(xr.Dataset({"X": (("item", "feature"), data)}))
     constraints = each_is(constraints, (Constraints, StoredConstraints), "constraints")
     for view in constraints:
         if view.n_items != z.shape[2]:
@@ -138,7 +140,7 @@ def to_datatree(
             )
     answers = to_dataset(constraints)
     if answers.data_vars:
-        groups["constant_data"] = answers
+        groups["constant_data"] = numbered(answers)
     tree = xr.DataTree.from_dict(groups)
     tree.attrs.update({name: _plain(value) for name, value in (attrs or {}).items()})
     sources = {one.name: one.source_names for one in constraints if one.source_names}
@@ -146,9 +148,13 @@ def to_datatree(
     return with_names(tree, items=items, features=features, sources=sources)
 
 
-def _dataset(
+def draws_dataset(
     variables: Mapping[str, ArrayLike], dims: Mapping[str, tuple[str, ...]], shape: tuple[int, ...]
 ) -> xr.Dataset:
+    """Return variables (chain, draw, ...) as one group, partitions and known values as coordinates.
+
+    Every dimension has a coordinate, since several of ArviZ's plots take no others.
+    """
     data: dict[str, Any] = {}
     for name, values in variables.items():
         array = np.asarray(values)
@@ -160,9 +166,21 @@ def _dataset(
             array = array.astype(np.int8)
         own = dims.get(name, [f"{name}_dim_{j}" for j in range(array.ndim - 2)])
         data[name] = (("chain", "draw", *own), array)
-    made = xr.Dataset(data)
-    # several of ArviZ's plots take dimensions with coordinates only
-    return made.assign_coords({dim: np.arange(size) for dim, size in made.sizes.items()})
+    made = numbered(xr.Dataset(data))
+    held = [name for name, (_, own) in data.items() if name in PARTITIONS or _is_fixed(own)]
+    return made.set_coords(held)
+
+
+def numbered(data: xr.Dataset) -> xr.Dataset:
+    """Return the data with a coordinate of each dimension, by number where it has none."""
+    bare = {dim: size for dim, size in data.sizes.items() if dim not in data.coords}
+    return data.assign_coords({dim: np.arange(size) for dim, size in bare.items()})
+
+
+def _is_fixed(draws: np.ndarray[Any, Any]) -> bool:
+    """Whether this is a real parameter that was never drawn, of which ArviZ makes no histogram."""
+    several = draws.shape[0] * draws.shape[1] > 1 and draws.size > 0
+    return several and draws.dtype.kind == "f" and bool((draws == draws[0, 0]).all())
 
 
 def _plain(value: Any) -> Any:

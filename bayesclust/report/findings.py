@@ -31,6 +31,7 @@ from bayesclust.posterior.tree import (
     stored_constraints,
     tree_of,
 )
+from bayesclust.profiles import cluster_profiles
 from bayesclust.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class Findings:
     labels: IntArray  # (n,) point estimate
     numbers: dict[int, float]  # posterior probability of each number of clusters
     clusters: pd.DataFrame  # the largest first: cluster, items, confidence (mean), typical
+    profiles: pd.DataFrame  # `bayesclust.cluster_profiles` of it; empty if there are none
     ball: CredibleBall  # around the point estimate
     least_sure: pd.DataFrame  # item, cluster, confidence
     answers: int
@@ -122,6 +124,7 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
         labels=labels,
         numbers={int(str(k)): float(p) for k, p in shares.items() if p > 0},
         clusters=clusters,
+        profiles=profiles_of(posterior, labels),
         ball=credible_ball(draws, labels, level=level),
         least_sure=least_sure,
         answers=len(table),
@@ -190,6 +193,21 @@ def _clusters(
     item = [names[i] for i in least]
     unsure = {"item": item, "cluster": labels[least], "confidence": sure[least]}
     return clusters, pd.DataFrame(unsure)
+
+
+def profiles_of(posterior: Any, labels: IntArray) -> pd.DataFrame:
+    """The profiles of two or more clusters, as computed or as `bayesclust fit` kept them."""
+    import pandas as pd
+
+    kept = getattr(posterior, "children", {}).get("cluster_profiles")
+    sizes = np.bincount(labels)
+    if kept is not None and np.array_equal(kept["size"].values[:, 0], sizes):
+        return kept.to_dataset().to_dataframe()
+    try:
+        table = cluster_profiles(posterior, labels)
+    except (NotImplementedError, TypeError, ValueError):  # no densities of clusters
+        return pd.DataFrame()
+    return table if len(sizes) > 1 else pd.DataFrame()
 
 
 def _sources(posterior: Any) -> pd.DataFrame:

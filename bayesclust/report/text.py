@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 WIDTH = 100
+TELLING = 3
+"""Features by which a cluster is described."""
 STRAY, MANY_ITEMS = 3, 50
 """Items of a cluster that is rather a few outlying items, among so many items or more."""
 NOISE = (
@@ -46,6 +48,8 @@ def _tabulated(frame: pd.DataFrame, columns: dict[str, tuple[str, str]]) -> dict
 def sections(found: Findings) -> Iterator[Section]:
     """Everything that a summary says after the verdict, in its order."""
     yield _clusters(found)
+    if not found.profiles.empty:
+        yield _profiles(found)
     if found.kind != PARTITION:
         columns = {"least sure items": ("item", ""), "cluster": ("cluster", "d")}
         table = _tabulated(found.least_sure, columns | {"confidence": ("confidence", ".3f")})
@@ -82,6 +86,25 @@ def _clusters(found: Findings) -> Section:
         note="Confidence: probability that an item shares a cluster with a random other member of "
         "its own, on average.",
         **_tabulated(own.drop(strays.index), columns),
+    )
+
+
+def _profiles(found: Findings) -> Section:
+    own = found.profiles.reset_index()
+    own = own[(own["size"] > STRAY) | (len(found.labels) < MANY_ITEMS)]
+    far = own["difference"].abs().sort_values(ascending=False, kind="stable").index
+    own = own.loc[far].groupby("cluster").head(TELLING).sort_values("cluster", kind="stable")
+    own["interval"] = own["mean_low"].map("{:.3g}".format) + own["mean_high"].map(
+        " to {:.3g}".format
+    )
+    columns = {"cluster": ("cluster", "d"), "feature": ("feature", ""), "mean": ("mean", ".3g")}
+    columns |= {"90% interval": ("interval", ">"), "sd": ("sd", ".3g")}
+    return Section(
+        "profiles",
+        "What tells the clusters apart",
+        note="Posterior means of each feature's mean and standard deviation within a cluster. "
+        "Difference: how far the mean lies above that of all other items, in standard deviations.",
+        **_tabulated(own, columns | {"difference": ("difference", "+.2f")}),
     )
 
 

@@ -41,8 +41,10 @@ def test_long_classes_are_found_and_predicted(fitted):
 
 
 def test_the_covariance_is_not_kept_with_the_draws(fitted):
-    names = {"z", "n_clusters", "concentration", "base_scale", "base_mean_precision", "p", "q"}
-    assert set(fitted.posterior_["posterior"].data_vars) == names
+    names = {"n_clusters", "concentration", "base_scale", "base_mean_precision", "p", "q"}
+    draws = fitted.posterior_["posterior"]
+    assert set(draws.data_vars) == names
+    assert set(draws.coords) == {"z", *draws.dims}
     assert fitted.log_joint(fitted.labels_) > fitted.log_joint(np.arange(120) % 7)
 
 

@@ -52,7 +52,7 @@ def test_scores_are_the_average_over_the_draws_used(fitted, data, monkeypatch):
         one = pickle.loads(pickle.dumps(fitted))
         kept = draws.isel(chain=[number // 60], draw=[number % 60])
         one.posterior_ = bc.posterior.tree.to_datatree(
-            {name: kept[name].values for name in kept.data_vars}
+            {name: kept[name].values for name in [*kept.data_vars, "z"]}
         )
         alone.append(one.score_samples(data.X[:3]))
     np.testing.assert_allclose(few, logsumexp(alone, axis=0) - np.log(4))

@@ -86,7 +86,7 @@ def test_draws_are_of_every_source_view_and_parameter(fitted, views):
     assert draws["z"].dtype == np.int16
     assert (draws["z"].max("item") + 1 == draws["n_clusters"]).all()
     prior = fitted.partition_prior or DirichletProcess()
-    assert set(prior.parameters) <= set(draws.data_vars)
+    assert set(prior.parameters) <= set(draws.variables)
     assert (draws["n_clusters"] <= (prior.most_clusters or 60)).all()
     assert len(bc.constraint_credibility(fitted)) == sum(map(len, views))
 

@@ -4,24 +4,27 @@ Unlike enumeration it sees problems of a realistic size, unlike Geweke's test it
 it is used: from starts of its own, adapting while it warms up.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 
+from bayesclust import profiles
 from bayesclust.constraints import LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES
 from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.blocked import chains as blocked
 from bayesclust.inference.blocked.chains import BlockedChains
-from bayesclust.inference.chain import Moves, TVClustProblem
+from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
+from bayesclust.inference.prediction import Prediction
 from bayesclust.inference.samplers import collapsed_chain, default_moves
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import data_for, links, triplets
 from tests.exactness.dcrc import World as DCRCWorld
 from tests.exactness.dcrc import on_more_items
-from tests.exactness.generative import DRAWS, World, assert_uniform, p_values, rank
+from tests.exactness.generative import DRAWS, World, answers_given, assert_uniform, p_values, rank
 from tests.exactness.test_blocked_geweke import put_truth
 from tests.exactness.test_dcrc import K
 from tests.exactness.test_enumeration import each_chain
@@ -110,6 +113,56 @@ def test_ranks_of_independent_draws_are_uniform(rng):
     found = p_values(rows)
     assert found["right"] > 1e-3
     assert found["wrong"] < 1e-6
+
+
+# --- parameters of clusters
+
+MORE = 1500
+"""Items from the same clusters, of which the true parameters are seen."""
+
+
+def simulated(base, rng):
+    """A problem, and the moments and the share of the cluster of its first item."""
+    rows = np.resize(base.family.X, (N_ITEMS + MORE, base.family.X.shape[1]))
+    world = World(replace(base, family=base.family.with_rows(rows), constraints=()), rng)
+    noise = [each.noise.sample_prior(each.n_sources, rng) for each in base.constraints]
+    answered = answers_given(base.constraints, world.z[:N_ITEMS], noise, rng)
+    family = world.problem.family
+    X = getattr(family, "centre", 0.0) + getattr(family, "unit", 1.0) * family.X
+    own = X[world.z == world.z[0]]
+    known = np.isin(world.z, world.z[:N_ITEMS]).sum()
+    truth = {"share": len(own) / known, "mean": own[:, 0].mean(), "sd": own[:, 1].std(ddof=1)}
+    return replace(base, family=family.with_rows(family.X[:N_ITEMS]), constraints=answered), truth
+
+
+def parameters(chain, rng):
+    """The same, drawn given the chain's partition and hyper-parameters."""
+    z = np.unique(chain.labels, return_inverse=True)[1]
+    own, state = chain.problem, chain.state
+    given = own.family, z[None], [state.values], state.hyper[None], own.partition_prior
+    if isinstance(own, TwoLevelProblem):
+        parts = np.unique(state.assignment.z, return_inverse=True)[1]
+        given += (parts[None], own.within, [state.within])
+    means, variances, shares = profiles._draw(Prediction(*given), z, 1, own.family.moments, rng)
+    k = z[0]
+    found = {"mean": means[0, k, 0], "sd": np.sqrt(variances[0, k, 1])}
+    return found | {"share": shares[0, k]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("two_levels", [False, True])
+@pytest.mark.parametrize("name", ["gaussian", "gaussian_diagonal", "poisson"])
+def test_ranks_of_cluster_parameters_are_uniform(name, two_levels):
+    base, rows = template(name), []
+    if two_levels:
+        base = TwoLevelProblem(base.family, base.constraints, base.partition_prior)
+    for rng in np.random.default_rng(3).spawn(500):
+        problem, truth = simulated(base, rng)
+        start = seeded_partition(problem.family.embedding(), int(rng.integers(1, 6)), rng)
+        moves = default_moves(collapsed_chain, N_ITEMS)
+        chain = collapsed_chain(problem, start, rng, moves)
+        rows.append(rank(truth, list(thinned(chain, partial(parameters, chain, rng))), rng))
+    assert_uniform(rows)
 
 
 # --- the blocked sampler

@@ -1,12 +1,13 @@
 """The partition update in NumPyro's Gibbs sampler: exact posteriors."""
 
+import arviz as az
 import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pytest
-from numpyro.infer import MCMC, NUTS, Gibbs
+from numpyro.infer import MCMC, NUTS, DiscreteHMCGibbs, Gibbs
 from scipy.stats import multivariate_normal
 
 from bayesclust.families import FAMILIES, FullGaussian, get_family
@@ -82,6 +83,26 @@ def test_tvclust_beside_nuts_is_exact():
     assert found.worst_z < 5.5, found
     assert found.expected < 0.06
     assert not compare(draws, *log_posterior(family.bind(X), views[:1], prior)).agrees
+
+
+@pytest.mark.slow
+def test_other_tools_of_numpyro_take_the_programs():
+    """Its own kernel of discrete sites, replicates given posterior draws, and ArviZ's converter."""
+    rng = np.random.default_rng(0)
+    X = cases.data_for(get_family("gaussian"), 8, 2, rng)
+    links = cases.links(8, rng)
+    kernels = (
+        DiscreteHMCGibbs(NUTS(tvclust)),
+        Gibbs([(PartitionGibbs(tvclust, links), ["z"]), (NUTS(tvclust), None)]),
+    )
+    for kernel in kernels:
+        mcmc = MCMC(kernel, num_warmup=3, num_samples=4, progress_bar=False)
+        mcmc.run(jax.random.key(0), X, links)
+        replicate = numpyro.infer.Predictive(tvclust, mcmc.get_samples())
+        draws = replicate(jax.random.key(1), X, links, observe=False)
+        assert draws["x"].shape == (4, 8, 2)
+        assert draws["links_answer"].shape == (4, len(links))
+        assert az.from_numpyro(mcmc)["posterior"]["z"].shape == (1, 4, 8)
 
 
 @pytest.mark.slow

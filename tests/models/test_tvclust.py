@@ -25,7 +25,7 @@ from bayesclust.families import (
     get_family,
 )
 from bayesclust.families.discrete import Recoded
-from bayesclust.models import log_joint, tvclust, tvclust_marginal
+from bayesclust.models import dcrc, log_joint, tvclust, tvclust_marginal, tvclust_mixture
 from bayesclust.partition_priors import DirichletProcess
 from tests.exactness.cases import with_holes
 from tests.families.reference import DATA, binary_data, coded_data, count_data, log_conditional
@@ -147,6 +147,35 @@ def test_the_marginal_program_sums_over_all_labels(name):
     )
     total = density(tvclust_marginal, (X,), options, params)
     assert total == pytest.approx(logsumexp(each), abs=1e-8)
+
+
+@pytest.mark.parametrize("power", [1.0, 0.5])
+def test_answers_enter_the_marginal_program_by_a_mean_field(power, rng):
+    """Its density is the mean of log p - log q over the 2^6 labellings, drawn from q."""
+    X, options = data_for("gaussian_diagonal"), {"family": "gaussian_diagonal", "truncation": 2}
+    options |= {"power": power, "constraints": answers()}
+    params = jax.tree.map(jnp.asarray, drawn(tvclust_marginal, X, **options))
+    r = rng.dirichlet([1.0, 1.0], size=N)
+    labels = np.array(list(itertools.product(range(2), repeat=N)))
+    each = jax.jit(jax.vmap(lambda z: log_density(tvclust, (X,), options, params | {"z": z})[0]))(
+        labels
+    )
+    log_q = np.log(r[np.arange(N), labels]).sum(axis=1)
+    total = density(tvclust_marginal, (X,), options, params | {"assignment": r})
+    assert total == pytest.approx(np.exp(log_q) @ (np.asarray(each) - log_q), abs=1e-8)
+
+
+@pytest.mark.parametrize("program", [tvclust, tvclust_mixture, dcrc])
+def test_numpyro_is_told_who_redraws_labels(program):
+    given = (data_for("gaussian"), 2) if program is dcrc else (data_for("gaussian"), answers())
+    guide = numpyro.infer.autoguide.AutoNormal(program)
+    svi = numpyro.infer.SVI(program, guide, numpyro.optim.Adam(0.1), numpyro.infer.Trace_ELBO())
+    mcmc = numpyro.infer.MCMC(
+        numpyro.infer.NUTS(program), num_warmup=1, num_samples=1, progress_bar=False
+    )
+    for start in (svi.init, mcmc.run):
+        with pytest.raises(RuntimeError, match=r"redraw it by bayesclust\.PartitionGibbs beside"):
+            start(jax.random.key(0), *given)
 
 
 def test_sticks_without_names_are_the_chinese_restaurant_process():

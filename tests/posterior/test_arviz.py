@@ -1,6 +1,7 @@
 """What ArviZ does with a posterior of ours, names of items, columns and sources included."""
 
 import arviz as az
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -51,11 +52,19 @@ def test_names_of_a_frame_are_coordinates(fit):
     assert draws["item"].values.tolist() == [f"n{i:02d}" for i in range(16)]
     assert draws["links_source"].values.tolist() == ["ann", "eve"]
     assert fit.posterior_["observed_data"]["feature"].values.tolist() == ["height", "weight"]
-    for group in ("posterior", "sample_stats", "observed_data"):
-        data = fit.posterior_[group].to_dataset()
-        assert set(data.dims) == set(data.coords)
-    rows = az.summary(fit.posterior_, var_names=["p"]).index
-    assert rows.tolist() == ["p[ann]", "p[eve]"]
+    for name, group in fit.to_arviz(num_draws=10).children.items():
+        assert set(group.dims) == set(group.to_dataset().indexes), name
+    rows = az.summary(fit.posterior_).index
+    reliability = ["p[ann]", "p[eve]", "q[ann]", "q[eve]"]
+    assert rows.tolist() == ["n_clusters", "concentration", "base_scale", *reliability]
+    assert draws["z"].dims == ("chain", "draw", "item")
+
+
+def test_known_values_are_no_variables_for_arviz():
+    draws = {"z": np.zeros((2, 3, 4), int), "gamma": np.ones((2, 3)), "x": np.arange(6.0)[None]}
+    made = bc.posterior.to_datatree(draws | {"x": draws["x"].reshape(2, 3)})["posterior"]
+    assert set(made.data_vars) == {"n_clusters", "x"}
+    assert made["gamma"].shape == (2, 3)
 
 
 def test_sources_by_name_come_back(fit):
@@ -94,6 +103,31 @@ def test_summaries_are_made(fit, name):
     found = getattr(az, name)(fit.posterior_, var_names=SCALARS)
     rows = found.index if name == "summary" else found
     assert {str(row).split("[")[0] for row in rows} == set(SCALARS)
+
+
+EVERYTHING = {name: {} for name in PLOTS if name != "plot_pair"}
+EVERYTHING |= {name: {} for name in (*TABLES, "mad", "std", "var", "psense", "psense_summary")}
+EVERYTHING |= {name: {} for name in ("plot_psense_dist", "plot_psense_quantities")}
+EVERYTHING |= {
+    "plot_pair": {"var_names": ["concentration", "p"]},
+    "plot_pair_focus": {"focus_var": "n_clusters"},
+    "plot_prior_posterior": {},
+    "plot_bf": {"var_names": "concentration", "ref_val": 1.0},
+    "loo": {"var_name": "X"},
+    "loo_pit": {"var_names": ["links"]},
+}
+OF_ANSWERS = ("dist", "dist_pit", "interval", "pava", "pit", "rootogram", "tstat")
+EVERYTHING |= {f"plot_ppc_{name}": {"var_names": ["links"]} for name in OF_ANSWERS}
+EVERYTHING |= {f"plot_loo_{name}": {"var_names": ["links"]} for name in ("pit", "pava")}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_arviz_takes_the_tree_as_it_is(fit):
+    tree = fit.to_arviz()
+    assert len(EVERYTHING) > 25
+    for name, options in EVERYTHING.items():
+        assert getattr(az, name)(tree, **options) is not None, name
+        plt.close("all")
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -3,11 +3,13 @@
 from html import unescape
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesclust as bc
 from bayesclust.posterior.tree import to_datatree, with_names
 from bayesclust.report import as_text, findings, report_page
+from bayesclust.report.text import sections
 
 
 def test_numbers_partition_and_ball_are_those_of_the_posterior(tree, found):
@@ -85,6 +87,26 @@ def test_without_answers_or_noise_there_is_less_to_say():
     assert found.sources.empty
     assert found.probably_wrong == 1
     assert "0, 2: same" in as_text(found)
+
+
+def test_the_features_that_tell_clusters_apart_are_listed(rng):
+    y = np.repeat([0, 1], 30)
+    columns = [f"noise {j}" for j in range(4)] + ["height"]
+    X = pd.DataFrame(rng.normal(size=(60, 5)) + np.outer(y, [0, 0, 0, 0, 9.0]), columns=columns)
+    est = bc.TVClust("variational", num_samples=50, random_state=0).fit(X)
+    found = findings(est)
+    expected = bc.cluster_profiles(est, found.labels)
+    pd.testing.assert_frame_equal(found.profiles, expected)
+    rows = next(part for part in sections(found) if part.name == "profiles").rows
+    assert [row[:2] for row in rows[::3]] == [["0", "height"], ["1", "height"]]
+    row = expected.loc[(1, "height")]
+    assert rows[3][2:4] == [
+        f"{row['mean']:.3g}",
+        f"{row['mean_low']:.3g} to {row['mean_high']:.3g}",
+    ]
+    assert "WHAT TELLS THE CLUSTERS APART" in as_text(found)
+    assert report_page(est).count("<td>height</td>") == 2
+    assert findings(est.posterior_).profiles.empty
 
 
 def test_surprises_of_the_noise_model_are_told():

@@ -20,7 +20,7 @@ from functools import cached_property
 import numpy as np
 from scipy.sparse import csr_array
 
-from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.base import Constraints, pattern_shares
 from bayesclust.constraints.factor_graph import (
     Sites,
     compile_sites,
@@ -102,7 +102,7 @@ class SoftAnswers:
         """Expected counts of each one's answers by code and pattern, given r (n, K)."""
         found = []
         for one, (codes, _) in zip(self.constraints, table_parts(self.constraints), strict=True):
-            shares = pattern_probabilities(one, r)
+            shares = pattern_shares(r, one.items)
             number = codes.stop - codes.start
             found.append(np.stack([np.bincount(one.codes, p, number) for p in shares], axis=1))
         return found
@@ -145,17 +145,3 @@ def _matrix(row: IntArray, column: IntArray, shape: tuple[int, int]) -> tuple[cs
     order = np.argsort(row, kind="stable")
     start = np.searchsorted(row[order], np.arange(shape[0] + 1))
     return csr_array((np.zeros(len(order)), column[order], start), shape=shape), order
-
-
-def pattern_probabilities(one: Constraints, r: FloatArray) -> FloatArray:
-    """Probability of each equality pattern of its items, shape (patterns, m), given r (n, K)."""
-    rows = [r[one.items[:, t]] for t in range(one.items.shape[1])]
-    if len(rows) == 2:
-        same = np.minimum(np.einsum("fk,fk->f", *rows), 1.0)
-        return np.stack([same, 1.0 - same])
-    a, b, c = rows
-    ab, ac, bc = (np.einsum("fk,fk->f", left, right) for left, right in ((a, b), (a, c), (b, c)))
-    all_same = np.einsum("fk,fk,fk->f", a, b, c)
-    apart = 1.0 - ab - ac - bc + 2.0 * all_same
-    found = np.stack([all_same, ab - all_same, ac - all_same, bc - all_same, apart])
-    return np.asarray(np.maximum(found, 0.0))
