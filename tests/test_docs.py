@@ -127,6 +127,11 @@ CLAIMS = {
         names["telling"] == {0: "petal length", 1: "petal length", 2: "petal length"}
         and names["table"].loc[(0, "petal length"), "mean_high"] < 2
     ),
+    "arviz": lambda names: (
+        list(names["summary"].index[:2]) == ["n_clusters", "concentration"]
+        and names["table"].index[0] == "full"
+    ),
+    "numpyro": lambda names: names["clusters"] == 3,
     "chains_disagree": lambda names: not names["report"].ok and names["agreed"].shape == (150, 150),
     "asking_questions": lambda names: (
         names["bc"].metrics.pairwise_f(names["labels"], names["y"]) > 0.9

@@ -30,6 +30,7 @@ def test_the_summary_is_what_the_posterior_says(run_nc, tree, capsys):
     assert out == as_text(findings(tree, max_listed=3)) + "\n"
     assert error == ""
     assert "links, ann" in out
+    assert "WHAT TELLS THE CLUSTERS APART\n  cluster  feature" in out
 
 
 def test_labels_are_written_by_name(run_nc, tree, tmp_path, capsys):

@@ -91,21 +91,20 @@ def test_without_answers_or_noise_there_is_less_to_say():
 
 def test_the_features_that_tell_clusters_apart_are_listed(rng):
     y = np.repeat([0, 1], 30)
-    columns = [f"noise {j}" for j in range(4)] + ["height"]
-    X = pd.DataFrame(rng.normal(size=(60, 5)) + np.outer(y, [0, 0, 0, 0, 9.0]), columns=columns)
-    est = bc.TVClust("variational", num_samples=50, random_state=0).fit(X)
+    columns = ["noise", "width", "length", "height"]
+    X = pd.DataFrame(rng.normal(size=(60, 4)) + np.outer(y, [0, 5, 5, 9]), columns=columns)
+    settings = {"family": "gaussian_diagonal", "num_samples": 50, "random_state": 0}
+    est = bc.TVClust("variational", **settings).fit(X)
     found = findings(est)
     expected = bc.cluster_profiles(est, found.labels)
     pd.testing.assert_frame_equal(found.profiles, expected)
     rows = next(part for part in sections(found) if part.name == "profiles").rows
     assert [row[:2] for row in rows[::3]] == [["0", "height"], ["1", "height"]]
     row = expected.loc[(1, "height")]
-    assert rows[3][2:4] == [
-        f"{row['mean']:.3g}",
-        f"{row['mean_low']:.3g} to {row['mean_high']:.3g}",
-    ]
+    ends = f"{row['mean_low']:.3g} to {row['mean_high']:.3g}"
+    assert rows[3][2:4] == [f"{row['mean']:.3g}", ends]
     assert "WHAT TELLS THE CLUSTERS APART" in as_text(found)
-    assert report_page(est).count("<td>height</td>") == 2
+    assert report_page(est).count(">height</td>") == 2
     assert findings(est.posterior_).profiles.empty
 
 
