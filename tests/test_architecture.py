@@ -33,7 +33,7 @@ LAYERS = [
     {"partition_priors"},
     {"models"},
     {"inference", "metrics", "posterior"},
-    {"comparison", "predictive", "profiles"},
+    {"comparison", "profiles"},
     {"datasets", "estimators", "information", "plots"},
     {"active", "report"},
     {"cli"},

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -37,10 +37,7 @@ from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import as_labels, evenly_spread, group, stacked_partitions
-from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
-
-if TYPE_CHECKING:
-    from xarray import DataTree
+from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 VARIATIONAL = "variational"
 MAX_DRAWS = 200
@@ -371,42 +368,6 @@ class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type
     @property
     def _n_features_out(self) -> int:
         return self.n_clusters_
-
-    def to_arviz(self, *, num_draws: int = 250, seed: Seed = 0) -> DataTree:
-        """Return the posterior with all groups that ArviZ's checks and comparisons take.
-
-        Parameters
-        ----------
-        num_draws : int, default 250
-            Draws of each chain, evenly spread, which all groups have.
-        seed : int, Generator or None, default 0
-
-        Returns
-        -------
-        xarray.DataTree
-            A copy of `posterior_` with further groups: `log_likelihood`, of the items (X, each
-            summed over its own label) and of the constraints by their names, given the partition;
-            `posterior_predictive`, answers to the questions of the constraints, as `observed_data`
-            has them; `prior`, draws of the parameters; `log_prior`, for ``arviz.psense``. A
-            classifier has those of constraints alone.
-
-        Examples
-        --------
-        >>> import arviz as az
-        >>> import bayesclust as bc
-        >>> X = np.random.default_rng(0).normal(size=(30, 2))
-        >>> est = bc.TVClust("variational", num_samples=50, random_state=0).fit(X)
-        >>> tree = est.to_arviz(num_draws=20)
-        >>> az.loo(tree, var_name="X").n_data_points
-        30
-        """
-        number = checks.check_int(num_draws, "num_draws")
-        rng = checks.check_random_state(seed, "seed")
-        check_is_fitted(self)
-        # imported here: a fit does without it
-        from bayesclust.predictive import with_predictions
-
-        return with_predictions(self, number, rng)
 
     @available_if(lambda self: getattr(self, "cluster_model_", SINGLE) == SINGLE)
     def log_joint(self, labels: ArrayLike) -> float:

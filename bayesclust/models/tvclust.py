@@ -174,18 +174,14 @@ def tvclust_marginal(
     Examples
     --------
     >>> import jax, numpyro
-    >>> from numpyro.infer import MCMC, NUTS
+    >>> import bayesclust as bc
     >>> from bayesclust.models import tvclust_marginal
+    >>> from numpyro.infer import MCMC, NUTS, SVI, Trace_ELBO, autoguide
     >>> X = np.array([[0.0], [0.2], [0.3], [4.0], [4.1], [4.4]])
     >>> mcmc = MCMC(NUTS(tvclust_marginal), num_warmup=20, num_samples=20, progress_bar=False)
     >>> mcmc.run(jax.random.key(0), X, "gaussian_diagonal", truncation=3)
     >>> mcmc.get_samples()["weight"].shape
     (20, 3)
-
-    With answers, by SVI:
-
-    >>> import bayesclust as bc
-    >>> from numpyro.infer import SVI, Trace_ELBO, autoguide
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 3)], [True, False], n_items=6)
     >>> guide = autoguide.AutoNormal(tvclust_marginal)
     >>> svi = SVI(tvclust_marginal, guide, numpyro.optim.Adam(0.05), Trace_ELBO())

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesclust.checks import check_random_state
 from bayesclust.constraints.noise import NoiseModel
 from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.diagnosis import DiagnosisWarning
@@ -21,12 +22,13 @@ from bayesclust.posterior.tree import (
     chain_partitions,
     group,
     item_names,
+    numbered,
     process_draws,
     source_names,
     stored_constraints,
     tree_of,
 )
-from bayesclust.typing import FloatArray
+from bayesclust.typing import FloatArray, Seed
 
 INCREDIBLE = 0.05
 """Credibility below which an answer is taken for wrong, which draws must be good for."""
@@ -178,7 +180,7 @@ def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> 
     return _Tally(shares, error_of_means(means), right_total, predicted)
 
 
-def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
+def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
     """Return the posterior with a group `log_likelihood` of its constraints, for ``arviz.loo``.
 
     Given partition and noise each constraint is a datum of its own: ``arviz.loo(tree,
@@ -188,11 +190,15 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     ----------
     posterior : DataTree or fitted estimator
         Of a fit with constraints that kept the noise.
+    seed : int, Generator or None, default 0
+        Of the replicates.
 
     Returns
     -------
     xarray.DataTree
         A copy with the group: by the constraints' names (chain, draw, <name>_answer_id), in nats.
+        So has `posterior_predictive` answers to the same questions anew, and `observed_data` those
+        given, for ``arviz.plot_ppc_pit`` and the like.
 
     Examples
     --------
@@ -204,15 +210,31 @@ def constraint_log_likelihood(posterior: Any) -> xr.DataTree:
     >>> bc.constraint_log_likelihood(tree)["log_likelihood"]["links"].values[0, 0].round(3)
     array([-0.105, -1.204])
     """
+    rng = check_random_state(seed, "seed")
     draws, given = group(posterior, "posterior"), stored_constraints(posterior)
-    variables = {}
-    for view, p in zip(given, answer_probabilities(posterior, given), strict=True):
-        dims = ("chain", "draw", f"{view.name}_answer_id")
-        variables[view.name] = (dims, np.log(np.maximum(p, TINY)))
     tree: xr.DataTree = tree_of(posterior).copy()
-    coords = {name: draws[name] for name in ("chain", "draw") if name in draws.coords}
-    tree["log_likelihood"] = xr.DataTree(xr.Dataset(variables, coords=coords))
+    likelihood, replicated = xr.Dataset(), xr.Dataset()
+    observed = tree["observed_data"].to_dataset() if "observed_data" in tree else xr.Dataset()
+    for view, p in zip(given, answer_probabilities(posterior, given), strict=True):
+        rows = f"{view.name}_answer_id"
+        likelihood[view.name] = (("chain", "draw", rows), np.log(np.maximum(p, TINY)))
+        edges = answer_tables(posterior, view).cumsum(axis=-1)[..., :-1]
+        answers = (rng.random(p.shape)[..., None] >= edges).sum(axis=-1)
+        replicated[view.name] = (("chain", "draw", rows), answers)
+        observed[view.name] = ((rows,), view.answers.astype(np.int64))
+    groups = {"log_likelihood": likelihood, "posterior_predictive": replicated}
+    for name, data in (groups | {"observed_data": observed}).items():
+        coords = {dim: draws[dim] for dim in ("chain", "draw") if dim in data.dims}
+        tree[name] = xr.DataTree(numbered(data.assign_coords(coords)))
     return tree
+
+
+def answer_tables(posterior: Any, view: StoredConstraints) -> FloatArray:
+    """p(every answer | partition, noise), (chain, draw, m, answers)."""
+    z = chain_partitions(posterior)
+    chain, draw, _ = np.ogrid[: len(z), : z.shape[1], :1]
+    confusion = confusions(view, group(posterior, "posterior"))
+    return np.asarray(confusion[chain, draw, view.source, view.truths(z)])
 
 
 def answer_probabilities(posterior: Any, answered: Sequence[Any]) -> list[FloatArray]:

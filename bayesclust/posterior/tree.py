@@ -124,8 +124,8 @@ def to_datatree(
     names = {"z": ("item",), **(dims or {})}
     draws = {"n_clusters": z.max(axis=2).astype(np.int64) + 1, **posterior, "z": z}
     groups = {
-        "posterior": draws_dataset(draws, names, z.shape),
-        "sample_stats": draws_dataset(sample_stats or {}, names, z.shape),
+        "posterior": _dataset(draws, names, z.shape),
+        "sample_stats": _dataset(sample_stats or {}, names, z.shape),
     }
     if X is not None:
         data = check_items(X, least=1, missing=True)
@@ -148,13 +148,9 @@ def to_datatree(
     return with_names(tree, items=items, features=features, sources=sources)
 
 
-def draws_dataset(
+def _dataset(
     variables: Mapping[str, ArrayLike], dims: Mapping[str, tuple[str, ...]], shape: tuple[int, ...]
 ) -> xr.Dataset:
-    """Return variables (chain, draw, ...) as one group, partitions and known values as coordinates.
-
-    Every dimension has a coordinate, since several of ArviZ's plots take no others.
-    """
     data: dict[str, Any] = {}
     for name, values in variables.items():
         array = np.asarray(values)

@@ -52,7 +52,7 @@ def test_names_of_a_frame_are_coordinates(fit):
     assert draws["item"].values.tolist() == [f"n{i:02d}" for i in range(16)]
     assert draws["links_source"].values.tolist() == ["ann", "eve"]
     assert fit.posterior_["observed_data"]["feature"].values.tolist() == ["height", "weight"]
-    for name, group in fit.to_arviz(num_draws=10).children.items():
+    for name, group in bc.constraint_log_likelihood(fit).children.items():
         assert set(group.dims) == set(group.to_dataset().indexes), name
     rows = az.summary(fit.posterior_).index
     reliability = ["p[ann]", "p[eve]", "q[ann]", "q[eve]"]
@@ -106,14 +106,11 @@ def test_summaries_are_made(fit, name):
 
 
 EVERYTHING = {name: {} for name in PLOTS if name != "plot_pair"}
-EVERYTHING |= {name: {} for name in (*TABLES, "mad", "std", "var", "psense", "psense_summary")}
-EVERYTHING |= {name: {} for name in ("plot_psense_dist", "plot_psense_quantities")}
+EVERYTHING |= {name: {} for name in (*TABLES, "mad", "std", "var")}
 EVERYTHING |= {
     "plot_pair": {"var_names": ["concentration", "p"]},
     "plot_pair_focus": {"focus_var": "n_clusters"},
-    "plot_prior_posterior": {},
-    "plot_bf": {"var_names": "concentration", "ref_val": 1.0},
-    "loo": {"var_name": "X"},
+    "loo": {"var_name": "links"},
     "loo_pit": {"var_names": ["links"]},
 }
 OF_ANSWERS = ("dist", "dist_pit", "interval", "pava", "pit", "rootogram", "tstat")
@@ -123,11 +120,23 @@ EVERYTHING |= {f"plot_loo_{name}": {"var_names": ["links"]} for name in ("pit", 
 
 @pytest.mark.filterwarnings("ignore")
 def test_arviz_takes_the_tree_as_it_is(fit):
-    tree = fit.to_arviz()
+    tree = bc.constraint_log_likelihood(fit)
     assert len(EVERYTHING) > 25
     for name, options in EVERYTHING.items():
         assert getattr(az, name)(tree, **options) is not None, name
         plt.close("all")
+
+
+def test_replicates_are_answers_under_the_noise_of_their_draw(fit):
+    tree = bc.constraint_log_likelihood(fit)
+    stored = tree["constant_data"].to_dataset()
+    (links,) = bc.constraints.stored.constraints_from_dataset(stored)
+    draws, made = tree["posterior"], tree["posterior_predictive"]["links"].values
+    p, q = (draws[name].values[..., links.source] for name in "pq")
+    expected = np.where(links.truths(draws["z"].values) == 1, p, 1 - q)
+    error = np.sqrt((expected * (1 - expected)).sum(axis=(0, 1))) / 100
+    assert (np.abs(made.mean(axis=(0, 1)) - expected.mean(axis=(0, 1))) < 4.5 * error + 1e-9).all()
+    np.testing.assert_array_equal(tree["observed_data"]["links"], links.answers)
 
 
 @pytest.mark.filterwarnings("ignore")
