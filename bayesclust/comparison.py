@@ -19,7 +19,7 @@ from bayesclust.checks import check_choice, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.inference.limits.tuning import leave_out
 from bayesclust.metrics import adjusted_rand, nmi, pairwise_f, variation_of_information
-from bayesclust.posterior.credibility import answer_probabilities
+from bayesclust.posterior.credibility import answer_tables
 from bayesclust.posterior.credible_ball import SAME, credible_ball
 from bayesclust.posterior.distance import posterior_distance
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
@@ -385,7 +385,8 @@ def cross_validate(
         row = {"answers": sum(map(len, held)), "n_clusters": fit.n_clusters_}
         row |= {"satisfied": np.concatenate(agree).mean(), "log_score": np.nan}
         if hasattr(fit, "posterior_"):
-            p = [one.mean(axis=(0, 1)) for one in answer_probabilities(fit, held)]
+            pairs = zip(answer_tables(fit, held), held, strict=True)
+            p = [t[..., np.arange(len(own)), own.answers].mean(axis=(0, 1)) for t, own in pairs]
             row["log_score"] = np.log(np.concatenate(p)).mean()
         rows.append(row | {"seconds": fit.fit_seconds_})
     return pd.DataFrame(rows).rename_axis("fold")

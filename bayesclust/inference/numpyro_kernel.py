@@ -94,11 +94,10 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     Raises
     ------
     TypeError, ValueError
-        For constraints of another kind or on different numbers of items; when sampling starts, if
-        labels are missing, observed or not one per item, latent sites have no block, constraints
-        have no sites, or densities depend on labels otherwise than item by item and answer by
-        answer. This is tried on random labels, unless the model's arguments are abstract
-        (`jax.jit`).
+        For constraints on different numbers of items; when sampling starts, for labels that are
+        not one per item, latent sites without a block, constraints without sites, and densities
+        that depend on labels otherwise than item by item and answer by answer, which is tried on
+        random labels unless the model's arguments are abstract (`jax.jit`).
 
     Notes
     -----
@@ -110,30 +109,25 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
 
     Examples
     --------
-    Two regression lines, and two answers about which point lies on which:
-
     >>> import jax, numpyro
     >>> import jax.numpy as jnp
     >>> import numpyro.distributions as dist
     >>> from numpyro.infer import MCMC, NUTS, Gibbs
     >>> import bayesclust as bc
-    >>> from bayesclust.models import constraint_sites
     >>> def lines(x, y, links):
     ...     with numpyro.plate("component", 2):
     ...         slope = numpyro.sample("slope", dist.Normal(0, 2))
     ...     with numpyro.plate("item", len(x)):
     ...         z = numpyro.sample("z", dist.Categorical(jnp.ones(2) / 2))
     ...         numpyro.sample("y", dist.Normal(slope[z] * x, 0.2), obs=y)
-    ...     constraint_sites(links, z)
+    ...     bc.constraint_sites(links, z)
     >>> x = jnp.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 0.0, 0.0])
     >>> y = jnp.array([1.1, 1.8, 3.1, -0.9, -2.1, -3.0, 0.0, 0.1])
     >>> links = bc.PairwiseConstraints([(0, 6), (3, 7)], [True, True], n_items=8)
     >>> kernel = Gibbs([(bc.PartitionGibbs(lines, links), ["z"]), (NUTS(lines), None)])
     >>> mcmc = MCMC(kernel, num_warmup=100, num_samples=200, progress_bar=False)
     >>> mcmc.run(jax.random.key(0), x, y, links)
-    >>> z = mcmc.get_samples(group_by_chain=True)["z"]
-    >>> tree = bc.posterior.to_datatree({"z": z}, constraints=[links])
-    >>> bc.point_estimate(tree)
+    >>> bc.point_estimate(mcmc.get_samples()["z"])
     array([0, 0, 0, 1, 1, 1, 0, 1])
     """
 

@@ -29,7 +29,7 @@ def constraint_sites(
 ) -> None:
     """Let answers depend on the labels of a NumPyro program of your own.
 
-    To be called once in the program, outside its plates. For constraints named v it samples the
+    To be called once in the program, outside its plates; `PartitionGibbs` redraws the labels. For constraints named v it samples the
     parameters of their noise, one of each per source ("p" and "q", "noise" or "confusion"; those of
     the second constraints of a kind are "p_v" and so on), and the answers as site "<v>_answer" in
     the plate "<v>_answers", with probability C[source, truth, answer] (for pairs TVClust Eq. 8).
@@ -38,9 +38,8 @@ def constraint_sites(
     ----------
     constraints : Constraints, sequence of Constraints or None
     z : array of shape (n,), or of real numbers (n, K)
-        Labels, from a site of the program; or the probabilities of each label in a mean field, for
-        variational inference: the answers are then a factor "<v>_answer", the expectation of their
-        log probability.
+        Labels, from a site of the program; or, for SVI, the probabilities of each label in a mean
+        field: the answers are then a factor "<v>_answer", their expected log probability.
     observe : bool, default True
         Condition on the answers; False leaves them to be simulated.
 
@@ -50,24 +49,19 @@ def constraint_sites(
         If constraints are none, are on another number of items, or have a noise model that is no
         `DirichletNoise`; or the labels arrive enumerated.
 
-    See Also
-    --------
-    bayesclust.inference.numpyro_kernel.PartitionGibbs : redraws the labels of such a program.
-
     Examples
     --------
     >>> import jax, numpyro
     >>> import jax.numpy as jnp
     >>> import numpyro.distributions as dist
     >>> import bayesclust as bc
-    >>> from bayesclust.models import constraint_sites
     >>> def mixture(x, links):
     ...     with numpyro.plate("component", 3):
     ...         mean = numpyro.sample("mean", dist.Normal(0, 5))
     ...     with numpyro.plate("item", len(x)):
     ...         z = numpyro.sample("z", dist.Categorical(jnp.ones(3) / 3))
     ...         numpyro.sample("x", dist.Normal(mean[z], 1), obs=x)
-    ...     constraint_sites(links, z)
+    ...     bc.constraint_sites(links, z)
     >>> links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
     >>> program = numpyro.handlers.seed(mixture, jax.random.key(0))
     >>> list(numpyro.handlers.trace(program).get_trace(jnp.array([0.1, 0.3, 4.0]), links))

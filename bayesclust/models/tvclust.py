@@ -149,17 +149,15 @@ def tvclust_marginal(
 ) -> None:
     """`tvclust` with the labels summed out, for NUTS and SVI; with constraints for SVI alone.
 
-    Answers tie labels together, so that sums over labels have no closed form. With answers this
-    program therefore brings a mean field of the labels along, the parameter "assignment", and any
-    guide of NumPyro takes the rest. For exact draws use `tvclust` and `PartitionGibbs`.
+    Answers tie labels together: with them labels have a mean field in this program, the parameter
+    "assignment", and any guide takes the rest. For exact draws use `tvclust` and `PartitionGibbs`.
 
     Parameters
     ----------
     X, family, partition_prior, truncation, power, constraints
         As in `tvclust`.
     observe : bool, default True
-        Condition on X and the answers; False simulates labels "z", items "x" and answers as
-        `tvclust` does.
+        Condition on X and the answers; False simulates labels "z" and these as `tvclust` does.
 
     Notes
     -----
@@ -167,28 +165,19 @@ def tvclust_marginal(
     place of the sites "z" and "x". It stays the same when clusters change places: summarise what
     does not depend on their order.
 
-    With answers the factors are E_q[log p(z, x, answers | rest) - log q(z)] for labels that q draws
-    independently, item i from row i of "assignment" (n, T). SVI's bound is then that of q times
-    the guide. NUTS would leave q where it starts.
+    With answers the factors are E_q[log p(z, x, answers | rest) - log q(z)], q drawing label i from
+    row i of "assignment" (n, T): SVI's bound is that of q times the guide. NUTS would not move q.
 
     Examples
     --------
     >>> import jax, numpyro
-    >>> import bayesclust as bc
     >>> from bayesclust.models import tvclust_marginal
-    >>> from numpyro.infer import MCMC, NUTS, SVI, Trace_ELBO, autoguide
+    >>> from numpyro.infer import MCMC, NUTS
     >>> X = np.array([[0.0], [0.2], [0.3], [4.0], [4.1], [4.4]])
     >>> mcmc = MCMC(NUTS(tvclust_marginal), num_warmup=20, num_samples=20, progress_bar=False)
     >>> mcmc.run(jax.random.key(0), X, "gaussian_diagonal", truncation=3)
     >>> mcmc.get_samples()["weight"].shape
     (20, 3)
-    >>> links = bc.PairwiseConstraints([(0, 1), (0, 3)], [True, False], n_items=6)
-    >>> guide = autoguide.AutoNormal(tvclust_marginal)
-    >>> svi = SVI(tvclust_marginal, guide, numpyro.optim.Adam(0.05), Trace_ELBO())
-    >>> given = {"family": "gaussian_diagonal", "truncation": 3, "constraints": links}
-    >>> found = svi.run(jax.random.key(0), 20, X, progress_bar=False, **given)
-    >>> found.params["assignment"].shape
-    (6, 3)
     """
     prior, number = as_prior(partition_prior), check_int(truncation, "truncation", least=2)
     _program(X, constraints, family, observe, power, prior, number, summed=observe)

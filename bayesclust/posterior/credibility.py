@@ -197,8 +197,7 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
     -------
     xarray.DataTree
         A copy with the group: by the constraints' names (chain, draw, <name>_answer_id), in nats.
-        So has `posterior_predictive` answers to the same questions anew, and `observed_data` those
-        given, for ``arviz.plot_ppc_pit`` and the like.
+        `posterior_predictive` has answers to the same questions anew, `observed_data` those given.
 
     Examples
     --------
@@ -215,12 +214,12 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
     tree: xr.DataTree = tree_of(posterior).copy()
     likelihood, replicated = xr.Dataset(), xr.Dataset()
     observed = tree["observed_data"].to_dataset() if "observed_data" in tree else xr.Dataset()
-    for view, p in zip(given, answer_probabilities(posterior, given), strict=True):
+    for view, table in zip(given, answer_tables(posterior, given), strict=True):
         rows = f"{view.name}_answer_id"
-        likelihood[view.name] = (("chain", "draw", rows), np.log(np.maximum(p, TINY)))
-        edges = answer_tables(posterior, view).cumsum(axis=-1)[..., :-1]
-        answers = (rng.random(p.shape)[..., None] >= edges).sum(axis=-1)
-        replicated[view.name] = (("chain", "draw", rows), answers)
+        p = np.maximum(table[..., np.arange(len(view)), view.answers], TINY)
+        likelihood[view.name] = (("chain", "draw", rows), np.log(p))
+        above = rng.random(p.shape)[..., None] >= table.cumsum(axis=-1)[..., :-1]
+        replicated[view.name] = (("chain", "draw", rows), above.sum(axis=-1))
         observed[view.name] = ((rows,), view.answers.astype(np.int64))
     groups = {"log_likelihood": likelihood, "posterior_predictive": replicated}
     for name, data in (groups | {"observed_data": observed}).items():
@@ -229,20 +228,12 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
     return tree
 
 
-def answer_tables(posterior: Any, view: StoredConstraints) -> FloatArray:
-    """p(every answer | partition, noise), (chain, draw, m, answers)."""
-    z = chain_partitions(posterior)
-    chain, draw, _ = np.ogrid[: len(z), : z.shape[1], :1]
-    confusion = confusions(view, group(posterior, "posterior"))
-    return np.asarray(confusion[chain, draw, view.source, view.truths(z)])
-
-
-def answer_probabilities(posterior: Any, answered: Sequence[Any]) -> list[FloatArray]:
-    """p(answer | partition, noise), (chain, draw, m), of answers by the sources of each view."""
+def answer_tables(posterior: Any, answered: Sequence[Any]) -> list[FloatArray]:
+    """p(each answer | partition, noise), (chain, draw, m, answers), by the sources of each view."""
     z, draws = chain_partitions(posterior), group(posterior, "posterior")
     chain, draw, _ = np.ogrid[: len(z), : z.shape[1], :1]
     return [
-        confusions(view, draws)[chain, draw, own.source, own.truths(z), own.answers]
+        confusions(view, draws)[chain, draw, own.source, own.truths(z)]
         for view, own in zip(stored_constraints(posterior), answered, strict=True)
     ]
 

@@ -152,6 +152,7 @@ def _dataset(
     variables: Mapping[str, ArrayLike], dims: Mapping[str, tuple[str, ...]], shape: tuple[int, ...]
 ) -> xr.Dataset:
     data: dict[str, Any] = {}
+    held = []
     for name, values in variables.items():
         array = np.asarray(values)
         if array.shape[:2] != shape[:2]:
@@ -162,21 +163,17 @@ def _dataset(
             array = array.astype(np.int8)
         own = dims.get(name, [f"{name}_dim_{j}" for j in range(array.ndim - 2)])
         data[name] = (("chain", "draw", *own), array)
-    made = numbered(xr.Dataset(data))
-    held = [name for name, (_, own) in data.items() if name in PARTITIONS or _is_fixed(own)]
-    return made.set_coords(held)
+        # ArviZ makes no histogram of real numbers that were never drawn
+        real = array.dtype.kind == "f" and array.shape[:2] != (1, 1) and array.size > 0
+        if name in PARTITIONS or (real and (array == array[0, 0]).all()):
+            held.append(name)
+    return numbered(xr.Dataset(data)).set_coords(held)
 
 
 def numbered(data: xr.Dataset) -> xr.Dataset:
     """Return the data with a coordinate of each dimension, by number where it has none."""
     bare = {dim: size for dim, size in data.sizes.items() if dim not in data.coords}
     return data.assign_coords({dim: np.arange(size) for dim, size in bare.items()})
-
-
-def _is_fixed(draws: np.ndarray[Any, Any]) -> bool:
-    """Whether this is a real parameter that was never drawn, of which ArviZ makes no histogram."""
-    several = draws.shape[0] * draws.shape[1] > 1 and draws.size > 0
-    return several and draws.dtype.kind == "f" and bool((draws == draws[0, 0]).all())
 
 
 def _plain(value: Any) -> Any:

@@ -94,9 +94,8 @@ def _profiles(found: Findings) -> Section:
     own = own[(own["size"] > STRAY) | (len(found.labels) < MANY_ITEMS)]
     far = own["difference"].abs().sort_values(ascending=False, kind="stable").index
     own = own.loc[far].groupby("cluster").head(TELLING).sort_values("cluster", kind="stable")
-    own["interval"] = own["mean_low"].map("{:.3g}".format) + own["mean_high"].map(
-        " to {:.3g}".format
-    )
+    ends = own[["mean_low", "mean_high"]].to_numpy()
+    own["interval"] = [f"{low:.3g} to {high:.3g}" for low, high in ends]
     columns = {"cluster": ("cluster", "d"), "feature": ("feature", ""), "mean": ("mean", ".3g")}
     columns |= {"90% interval": ("interval", ">"), "sd": ("sd", ".3g")}
     return Section(
