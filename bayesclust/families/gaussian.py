@@ -357,7 +357,7 @@ class BoundFullGaussian(BoundColumns):
         """(kappa0, nu0, Psi0) in our coordinates; E[Sigma_k] = Psi0 / strength."""
         scale, strength, kappa0 = hyper
         d = self.X.shape[1]
-        return kappa0, strength + d + 1, np.diag(strength * (scale + self.floor))
+        return kappa0, strength + d + 1, np.eye(d) * (strength * (scale + self.floor))
 
     def rows(self, X: FloatArray) -> Terms:
         return (X,)

@@ -29,10 +29,11 @@ def constraint_sites(
 ) -> None:
     """Let answers depend on the labels of a NumPyro program of your own.
 
-    To be called once in the program, outside its plates; `PartitionGibbs` redraws the labels. For constraints named v it samples the
-    parameters of their noise, one of each per source ("p" and "q", "noise" or "confusion"; those of
-    the second constraints of a kind are "p_v" and so on), and the answers as site "<v>_answer" in
-    the plate "<v>_answers", with probability C[source, truth, answer] (for pairs TVClust Eq. 8).
+    To be called once in the program, outside its plates; `PartitionGibbs` redraws the labels. For
+    constraints named v it samples the parameters of their noise, one of each per source ("p" and
+    "q", "noise" or "confusion"; those of the second constraints of a kind are "p_v" and so on), and
+    the answers as site "<v>_answer" in the plate "<v>_answers", with probability C[source, truth,
+    answer] (for pairs TVClust Eq. 8).
 
     Parameters
     ----------
