@@ -34,8 +34,9 @@ CLASSES, PATIENCE = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30), 2
 SAMPLED, PREDICTED = 1 / 50, 1 / 8
 """Shares of many items on which penalty and confidence are chosen, and of those that show which
 penalty is best: all passes over them cost less than ten over all items."""
-SAMPLED_NUMBERS, SAMPLED_RATE = (1, 2, 3, 4, 6, 8, 12, 16, 24, 35, 50), 16.0
-"""Penalties, by numbers of clusters, and growth of the confidences that are tried on a sample."""
+SAMPLED_NUMBERS, SAMPLED_RATE = (1, 2, 3, 4, 6, 8, 12, 16, 24, 35, 50), 4.0
+"""Penalties, by numbers of clusters, and growth of the confidences that are tried on a sample: its
+square where the penalty, too, is chosen."""
 FEW_PASSES, FEW_FOLDS = 10, 2
 """Most passes of a descent there, and parts held out."""
 AS_GOOD = 2.0
@@ -263,7 +264,7 @@ def choose_on_sample(
     """
     answers, few = sample(constraints, problem, SAMPLED, rng)
     start = first_xi(problem) if xi0 is None else float(xi0)
-    growth = max(rate, SAMPLED_RATE)
+    growth = max(rate, SAMPLED_RATE if cost is not None else SAMPLED_RATE**2)
     if cost is not None:
         tried = np.array([cost])
         growing = choose(answers, few, unit, tried, start, growth, rng, roughly=True)[1]
