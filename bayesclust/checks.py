@@ -372,13 +372,15 @@ def _check_finite(array: FloatArray, name: str) -> None:
     # NaN passes through extremes, and fails both comparisons
     if array.min() >= -LARGEST and array.max() <= LARGEST:
         return
-    for what, flags in (("NaN", np.isnan(array)), ("infinity", np.isinf(array))):
-        if flags.any():
-            where = rows_in_words(flags)
-            raise ValueError(
-                f"{name} has {what} in {where}: remove these items, fill in values, or use a "
-                "family that takes NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust."
-            )
+    hint = (
+        "remove these items, fill in values, or use a family that takes NaN, such as "
+        "'gaussian_diagonal' or 'mixed' of TVClust"
+    )
+    if np.isnan(array).any():
+        raise ValueError(f"{name} has NaN in {rows_in_words(np.isnan(array))}: {hint}.")
+    if np.isinf(array).any():
+        where = rows_in_words(np.isinf(array))
+        raise ValueError(f"{name} has infinity in {where}: remove these items or fill in values.")
     where = rows_in_words(np.abs(array) > LARGEST)
     raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {where}: rescale the features.")
 

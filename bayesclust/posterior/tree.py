@@ -207,17 +207,19 @@ def group(posterior: Any, name: str) -> xr.Dataset:
 
 def is_array(posterior: Any) -> bool:
     """Tell whether draws come as an array, as from another package, and not in a tree."""
-    return isinstance(posterior, (np.ndarray, list, tuple))
+    if isinstance(posterior, (list, tuple)):
+        return True
+    return hasattr(posterior, "__array__") and not hasattr(posterior, "data_vars")
 
 
 def chain_partitions(posterior: Any) -> Labels:
     """Return canonical draws (chain, draw, n) of a tree, an estimator or an array, maybe 2-d."""
     if is_array(posterior):
         chains = 1
-        rows = posterior
-        if isinstance(posterior, np.ndarray) and posterior.ndim == 3 and posterior.size:
-            chains = len(posterior)
-            rows = posterior.reshape(-1, posterior.shape[-1])
+        rows = np.asarray(posterior) if hasattr(posterior, "__array__") else posterior
+        if isinstance(rows, np.ndarray) and rows.ndim == 3 and rows.size:
+            chains = len(rows)
+            rows = rows.reshape(-1, rows.shape[-1])
         partitions = as_partitions(rows)
         return partitions.reshape(chains, -1, partitions.shape[1])
     draws = group(posterior, "posterior")

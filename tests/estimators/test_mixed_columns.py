@@ -41,7 +41,7 @@ def test_mixed_columns_with_gaps(data):
     seen = np.arange(60) != 7
     assert bc.metrics.adjusted_rand(z[seen], est.labels_[seen]) > 0.8
     posterior = est.posterior_
-    assert {"base_scale", "base_concentration"} <= set(posterior["posterior"].data_vars)
+    assert {"base_scale", "base_concentration"} <= set(posterior["posterior"].coords)
     np.testing.assert_array_equal(posterior["observed_data"]["X"], X.to_numpy())
     assert np.isfinite(est.bound_path_).all()
     again = clone(est).fit(X.to_numpy(), constraints=links)

@@ -136,6 +136,7 @@ def of_type(*kinds):
 
 
 def cells_of(frame):
+    frame = frame.drop(columns="seconds", errors="ignore")
     cells = frame.astype(object).where(frame.notna(), None).to_numpy()
     return [list(frame.columns), list(frame.index), cells.tolist()]
 
