@@ -74,7 +74,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def read_items(settings: argparse.Namespace) -> Any:
-    """Read numbers by item and feature as the options say; missing cells are NaN."""
+    """Read numbers by item and feature, and words for --family mixed; missing cells are NaN."""
     import pandas as pd
 
     path = Path(settings.data)
@@ -83,17 +83,21 @@ def read_items(settings: argparse.Namespace) -> Any:
     words = words.drop(columns=settings.drop)
     words = words.mask(words.apply(lambda column: column.str.lower().isin(MISSING)))
     X = words.apply(pd.to_numeric, errors="coerce").astype(np.float64)
-    for row, at in np.argwhere((X.isna() & words.notna()).to_numpy()):
+    spelled = X.isna() & words.notna()
+    if spelled.to_numpy().any() and getattr(settings, "family", None) != "mixed":
+        row, at = np.argwhere(spelled.to_numpy())[0]
         item, column = X.index[row], X.columns[at]
         raise ValueError(
             f"{path}: {column} of item {item} is {words.iloc[row, at]!r}, which is not a number: "
-            f"leave the column out with --drop {column}, or name items by it with --id {column}."
+            f"leave the column out with --drop {column}, name items by it with --id {column}, or "
+            "take words by --family mixed."
         )
     if settings.standardize:
         from sklearn.preprocessing import StandardScaler
 
-        X = StandardScaler().set_output(transform="pandas").fit_transform(X)
-    return X
+        numbers = X.columns[~spelled.any()]
+        X[numbers] = StandardScaler().fit_transform(X[numbers])
+    return X.assign(**{column: words[column] for column in X.columns[spelled.any()]})
 
 
 def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable[Any]) -> Any:

@@ -50,6 +50,16 @@ def test_columns_are_scaled_and_missing_cells_stay(table):
     np.testing.assert_allclose(scaled, [[-1, 0], [1, 0], [np.nan, 0]])
 
 
+def test_words_stay_where_the_family_takes_them(table):
+    path = table("a,town\n1,Rome\n3,\n,Oslo\n")
+    parser = argparse.ArgumentParser()
+    tables.add_reading(parser)
+    settings = parser.parse_args(["--standardize"])
+    items = tables.read_items(argparse.Namespace(**vars(settings), data=path, family="mixed"))
+    np.testing.assert_allclose(items["a"], [-1, 1, np.nan])
+    assert items["town"].fillna("missing").tolist() == ["Rome", "missing", "Oslo"]
+
+
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
