@@ -131,7 +131,8 @@ def simulated(base, rng):
     X = getattr(family, "centre", 0.0) + getattr(family, "unit", 1.0) * family.X
     own = X[world.z == world.z[0]]
     known = np.isin(world.z, world.z[:N_ITEMS]).sum()
-    truth = {"share": len(own) / known, "mean": own[:, 0].mean(), "sd": own[:, 1].std(ddof=1)}
+    sd = own[:, 1].std(ddof=min(1, len(own) - 1))
+    truth = {"share": len(own) / known, "mean": own[:, 0].mean(), "sd": sd}
     return replace(base, family=family.with_rows(family.X[:N_ITEMS]), constraints=answered), truth
 
 
