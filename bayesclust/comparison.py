@@ -17,7 +17,7 @@ from sklearn.utils.validation import has_fit_parameter
 from bayesclust import checks
 from bayesclust.checks import check_choice, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, check_constraints
-from bayesclust.inference.limits.tuning import leave_out
+from bayesclust.inference.limits.tuning import folds
 from bayesclust.metrics import adjusted_rand, nmi, pairwise_f, variation_of_information
 from bayesclust.posterior.credibility import answer_tables
 from bayesclust.posterior.credible_ball import SAME, credible_ball
@@ -376,10 +376,8 @@ def cross_validate(
         raise ValueError(f"constraints hold {most} answers: pass at least two to hold out one.")
     number = checks.check_int(n_folds, "n_folds", least=2, most=most)
     rng = checks.check_random_state(random_state)
-    parts = [rng.permutation(len(one)) % number for one in given]
     rows = []
-    for fold in range(number):
-        kept, held = leave_out(given, [part == fold for part in parts])
+    for kept, held in folds(given, rng, number, enough=np.inf):
         fit = clone(estimator).fit(X, constraints=kept)
         agree = [one.truths(fit.labels_) == one.answers for one in held]
         row = {"answers": sum(map(len, held)), "n_clusters": fit.n_clusters_}

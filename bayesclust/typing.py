@@ -20,5 +20,8 @@ Counts = IntArray | FloatArray
 Params = dict[str, FloatArray]
 """Noise parameters by name, each with a leading axis of sources."""
 
+PARTITIONS = ("z", "component")
+"""The variables of a posterior that hold labels."""
+
 Seed = int | np.random.Generator | None
 """What `numpy.random.default_rng` turns into a generator."""

@@ -31,7 +31,7 @@ MOST_BYTES = 2e9
 
 
 def linked(n: int, m: int) -> tuple[NDArray[np.float64], bc.PairwiseConstraints]:
-    """Items in overlapping clusters, and links of which one in ten is wrong."""
+    """Items in overlapping clusters, and links, one in ten of them wrong."""
     rng = np.random.default_rng(0)
     X, z = mixture(n, COLUMNS, CLUSTERS, rng)
     return X, answers(z, m, WRONG, rng)

@@ -72,13 +72,11 @@ def _arranged(items: IntArray) -> IntArray:
     return np.sort(items, axis=1) if items.shape[1] == 2 else items
 
 
-def draw_answers(
-    confusion: FloatArray, source: IntArray, truths: CodeArray, rng: Generator
-) -> CodeArray:
-    """Draw answers (m,) from the sources' confusion matrices (S, truth, answer), given truths."""
-    thresholds = np.cumsum(confusion[source, truths], axis=-1)[:, :-1]
-    above = rng.random(len(source))[:, None] >= thresholds
-    return np.asarray(above.sum(axis=1), dtype=np.int8)
+def draw_answers(p: FloatArray, rng: Generator) -> CodeArray:
+    """Draw answers (...) from the probabilities of each (..., answer)."""
+    thresholds = np.cumsum(p, axis=-1)[..., :-1]
+    above = rng.random(p.shape[:-1])[..., None] >= thresholds
+    return np.asarray(above.sum(axis=-1), dtype=np.int8)
 
 
 KINDS: dict[str, type[Constraints]] = {}
@@ -393,7 +391,7 @@ class Constraints(ByPattern, ABC):
         `flipped` of what is returned tells which answers came out unlike the truth.
         """
         confusion = self.noise.confusion(self._checked_params(noise_params))
-        return self._answered(draw_answers(confusion, self.source, self.truths(z), rng), z)
+        return self._answered(draw_answers(confusion[self.source, self.truths(z)], rng), z)
 
     def _answered(self, answers: ArrayLike, z: ArrayLike) -> Self:
         """Return the same questions with simulated answers, of which the truth is known."""

@@ -151,4 +151,4 @@ class RelativeConstraints(Constraints):
                 )
             table = np.stack([square(rows, 3, "confusion") for rows in each])
         asked = cls(triplets, np.zeros(len(triplets), np.int8), len(truth), source, name=name)
-        return asked._answered(draw_answers(table, source, asked.truths(truth), rng), truth)
+        return asked._answered(draw_answers(table[source, asked.truths(truth)], rng), truth)

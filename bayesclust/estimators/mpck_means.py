@@ -87,9 +87,10 @@ class MPCKMeans(ConstrainedClusterer):
         Centres: of the largest sets that must-links join, farthest from each other, and where there
         are too few items drawn as in k-means++; "paper" draws these around the mean of all;
         "k-means++" ignores the constraints. Or labels (n,) of at most K clusters.
-    n_init, max_iter : int, default 1, 300
-        Starts, those after the first drawn, of which the lowest J is taken, and most rounds of
-        each. 0 rounds place every item at the nearest of the centres to start from.
+    n_init : int, default 1
+        Starts, those after the first drawn; the lowest J is taken.
+    max_iter : int, default 300
+        Most rounds of each start. 0 places every item at the nearest of the centres to start from.
     random_state : int, Generator or None, default None
 
     Attributes
@@ -101,8 +102,10 @@ class MPCKMeans(ConstrainedClusterer):
         A: weights or a matrix, one or one per cluster; not set by ``metric="euclidean"``.
     objective_, objective_path_ : float, (n_iter_,) array
         J, and J after each round of the last of the stages.
-    n_violated_, closure_ : int, bool
-        How many of the given constraints `labels_` violates; whether those that follow counted.
+    n_iter_, n_violated_ : int
+        Rounds, and how many of the given constraints `labels_` violates.
+    closure_ : bool
+        Whether constraints that follow counted.
     contradictions_ : (b, 2) array of int
         Pairs of cannot-links whose items a chain of must-links joins.
 

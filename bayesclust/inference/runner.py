@@ -25,9 +25,8 @@ from tqdm.auto import tqdm
 
 from bayesclust._numba import KERNELS
 from bayesclust.checks import n_threads
-from bayesclust.typing import BoolArray, NDArray
+from bayesclust.typing import PARTITIONS, BoolArray, NDArray
 
-PARTITIONS = ("z", "component")
 GROUPS = ("posterior", "sample_stats")
 TOGETHER = "number_of_chains"  # the attribute of several chains that advance together
 COMPILING = "Compiling, once per installation: about 20 s"

@@ -301,10 +301,10 @@ def _number_table(
 ) -> FloatArray:
     """log V(n, K + 1) / V(n, K) for K = 0..most, -inf where either is impossible."""
     log_v: FloatArray = prior.log_v(n, np.arange(most + 2), dict(values)) + np.zeros(most + 2)
-    possible = np.isfinite(log_v)
-    log_v[~possible] = -1.0
-    log_ratio = log_v[1:] - log_v[:-1]
-    log_ratio[~(possible[1:] & possible[:-1])] = -np.inf
+    finite = np.isfinite(log_v)
+    both = finite[1:] & finite[:-1]
+    log_ratio = np.full(most + 1, -np.inf)
+    log_ratio[both] = log_v[1:][both] - log_v[:-1][both]
     return log_ratio
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from bayesclust.checks import check_random_state
+from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.noise import NoiseModel
 from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.diagnosis import DiagnosisWarning
@@ -218,8 +219,8 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
         rows = f"{view.name}_answer_id"
         p = np.maximum(table[..., np.arange(len(view)), view.answers], TINY)
         likelihood[view.name] = (("chain", "draw", rows), np.log(p))
-        above = rng.random(p.shape)[..., None] >= table.cumsum(axis=-1)[..., :-1]
-        replicated[view.name] = (("chain", "draw", rows), above.sum(axis=-1))
+        anew = draw_answers(table, rng).astype(np.int64)
+        replicated[view.name] = (("chain", "draw", rows), anew)
         observed[view.name] = ((rows,), view.answers.astype(np.int64))
     groups = {"log_likelihood": likelihood, "posterior_predictive": replicated}
     for name, data in (groups | {"observed_data": observed}).items():

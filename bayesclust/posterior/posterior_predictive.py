@@ -101,7 +101,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
             sizes = (view.n_sources, *[view.n_items] * names.shape[1])
             kinds = np.ravel_multi_index((view.source, *names.T), sizes)
             cell = np.unique(kinds, return_inverse=True)[1]
-            answers = draw_answers(table, view.source, truths, rng)
+            answers = draw_answers(table[view.source, truths], rng)
             for part, said in ((given, view.answers), (made, answers)):
                 part.append(_statistics(view, said, said != truths, error_rate, cell, question))
         rows += _rows(view, given, made)

@@ -13,12 +13,10 @@ from bayesclust._numba import kernel
 from bayesclust.checks import check_array, check_items, each_is
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
-from bayesclust.typing import ArrayLike, FloatArray, IntArray
+from bayesclust.typing import PARTITIONS, ArrayLike, FloatArray, IntArray
 
 Labels = np.ndarray[Any, np.dtype[Any]]
 ONE_EACH = "pass one label per item"
-PARTITIONS = ("z", "component")
-"""Draws whose numbers mean nothing by themselves: coordinates, which ArviZ passes over."""
 PROCESSES = ("DirichletProcess(", "PitmanYor(", "dirichlet_process", "pitman_yor")
 """How the settings of a fit begin the name of a prior with a concentration."""
 
@@ -163,7 +161,8 @@ def _dataset(
             array = array.astype(np.int8)
         own = dims.get(name, [f"{name}_dim_{j}" for j in range(array.ndim - 2)])
         data[name] = (("chain", "draw", *own), array)
-        # ArviZ makes no histogram of real numbers that were never drawn
+        # coordinates, which ArviZ passes over: numbers of clusters mean nothing by themselves, and
+        # it makes no histogram of real numbers that were never drawn
         real = array.dtype.kind == "f" and array.shape[:2] != (1, 1) and array.size > 0
         if name in PARTITIONS or (real and (array == array[0, 0]).all()):
             held.append(name)

@@ -201,13 +201,14 @@ def profiles_of(posterior: Any, labels: IntArray) -> pd.DataFrame:
 
     kept = getattr(posterior, "children", {}).get("cluster_profiles")
     sizes = np.bincount(labels)
+    if len(sizes) == 1:
+        return pd.DataFrame()
     if kept is not None and np.array_equal(kept["size"].values[:, 0], sizes):
         return kept.to_dataset().to_dataframe()
     try:
-        table = cluster_profiles(posterior, labels)
+        return cluster_profiles(posterior, labels)
     except (NotImplementedError, TypeError, ValueError):  # no densities of clusters
         return pd.DataFrame()
-    return table if len(sizes) > 1 else pd.DataFrame()
 
 
 def _sources(posterior: Any) -> pd.DataFrame:

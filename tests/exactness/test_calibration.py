@@ -118,7 +118,7 @@ def test_ranks_of_independent_draws_are_uniform(rng):
 # --- parameters of clusters
 
 MORE = 600
-"""Items from the same clusters, of which the true parameters are seen."""
+"""Further items from the same clusters: their moments are the true parameters."""
 
 
 def simulated(base, rng):

@@ -42,6 +42,7 @@ FEW_PASSES, FEW_FOLDS = 10, 2
 AS_GOOD = 2.0
 """Nats by which a choice there may be from the best, being no worse for all that is known."""
 MOST_RISE, ABOVE = 2.0, 1.1
+"""A sample's penalty rises by at most this factor, to this much above the farthest item's."""
 NO_ANSWERS = Schedule((0.0, 0.0))
 LARGEST_SHARE = 64.0
 """Above this many mean divergences answers decide nearly alone."""
@@ -165,13 +166,16 @@ def held_out_log_prob(
 
 
 def folds(
-    constraints: Sequence[Constraints], rng: Generator
+    constraints: Sequence[Constraints],
+    rng: Generator,
+    number: int = FOLDS,
+    enough: float = ENOUGH_PREDICTED,
 ) -> Iterator[tuple[list[Constraints], list[Constraints]]]:
     """The constraints kept and those held out, until enough have been held out."""
-    parts = [rng.permutation(len(one)) % FOLDS for one in constraints]
+    parts = [rng.permutation(len(one)) % number for one in constraints]
     predicted = 0
-    for fold in range(FOLDS):
-        if predicted < ENOUGH_PREDICTED:
+    for fold in range(number):
+        if predicted < enough:
             kept, held = leave_out(constraints, [part == fold for part in parts])
             predicted += sum(map(len, held))
             yield kept, held
@@ -264,22 +268,24 @@ def choose_on_sample(
     """
     answers, few = sample(constraints, problem, SAMPLED, rng)
     start = first_xi(problem) if xi0 is None else float(xi0)
-    growth = max(rate, SAMPLED_RATE if cost is not None else SAMPLED_RATE**2)
-    if cost is not None:
-        tried = np.array([cost])
-        growing = choose(answers, few, unit, tried, start, growth, rng, roughly=True)[1]
-        schedule = Schedule(times(unit, start), rate, growing.most)
-        return problem._replace(penalty=float(cost)), schedule, None
-    asked, more = sample(constraints, problem, PREDICTED, rng)
-    # of several centres answers say which are one cluster, and the data how many there are
-    penalty, labels = best_number(few, more, [] if problem.several else asked)
+    penalty = cost
+    labels: IntArray | None = None
+    growth = SAMPLED_RATE
+    if penalty is None:
+        asked, more = sample(constraints, problem, PREDICTED, rng)
+        # of several centres answers say which are one cluster, and the data how many there are
+        penalty, labels = best_number(few, more, [] if problem.several else asked)
+        growth = SAMPLED_RATE**2
+    growth = max(rate, growth)
     tried = np.array([penalty])
     few, growing = choose(answers, few, unit, tried, start, growth, rng, roughly=True)
-    schedule = Schedule(times(unit, start), rate)
+    schedule = Schedule(times(unit, start), rate, growing.most)
+    if labels is None:
+        return problem._replace(penalty=few.penalty), schedule, None
     if np.isfinite(growing.most):
         schedule = Schedule(times(unit, growing.most))
-    problem, labels = carry_up(problem, few, growing, labels)
-    return problem, schedule, labels
+    problem, near = carry_up(problem, few, growing, labels)
+    return problem, schedule, near
 
 
 def penalty_on_sample(points: FloatArray, divergence: Divergence) -> tuple[float, IntArray]:

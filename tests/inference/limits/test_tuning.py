@@ -185,7 +185,7 @@ def test_many_items_without_answers_are_seen_in_a_sample(passes):
 
 @pytest.mark.parametrize("seeds", [[3], pytest.param(range(4), marks=pytest.mark.slow)])
 def test_a_choice_on_samples_is_as_good_as_on_all(monkeypatch, seeds):
-    """Clusters of unequal sizes, answers of which one in ten is wrong."""
+    """Clusters of unequal sizes, and answers, one in ten of them wrong."""
     for share, value in (("SAMPLED", 1 / 6), ("PREDICTED", 1 / 2)):
         monkeypatch.setattr(tuning, share, value)
     found = []
