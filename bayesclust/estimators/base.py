@@ -198,13 +198,17 @@ def chain_starts(
     moves: Moves | None,
     rngs: list[Generator],
 ) -> list[Callable[[], Chain]]:
-    """One callable per chain, or one for all where they advance together."""
+    """One callable per chain, or one for all where they advance together.
+
+    `given` are labels (n,) for all chains, or (chains, n) for each.
+    """
     if isinstance(problem, DCRCProblem):
         return [partial(DCRCChain, problem, rng) for rng in rngs]
 
     def partition(chain: int) -> IntArray:
         if given is not None:
-            return given
+            own: IntArray = given if given.ndim == 1 else given[chain]
+            return own
         most = problem.partition_prior.most_clusters
         number = min(dispersed_number(chain, problem.n_items), most or problem.n_items)
         return seeded_partition(problem.family.embedding(), number, rngs[chain])

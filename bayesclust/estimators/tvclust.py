@@ -17,8 +17,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust import checks
-from bayesclust.constraints.base import Constraints
-from bayesclust.estimators import base, cluster_models
+from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.estimators import base, cluster_models, extension
 from bayesclust.estimators.base import AUTO, BLOCKED, COLLAPSED, SINGLE
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words
@@ -248,21 +248,89 @@ class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type
                 begun = store is not None and store.has_begun(len(chains))
                 chains, schedule = base.search(chains, schedule, run=not begun, **how)
             draws = run_chains(chains, schedule, checkpoint=store, spread=True, **how)
-            if isinstance(problem, ClassifierProblem):
-                self._class_shares = class_shares(draws.posterior["z"], len(problem.W))
-        kind = "mean field" if self._is_variational else None
-        self.posterior_ = base.draws_tree(
-            draws, problem.constraints, items, settings, kind, self._names
-        )
-        if not self._is_variational:
-            self.labels_: IntArray = point_estimate(
-                self.posterior_, loss=loss, seed=int(rng.integers(2**31))
+        self._conclude(draws, problem, items, loss, rng)
+        self._note_seconds(clock)
+        return self
+
+    def extend(
+        self,
+        X: ArrayLike | None = None,
+        *,
+        constraints: Any = None,
+        num_warmup: int | None = None,
+        num_samples: int | None = None,
+    ) -> Self:
+        """Let the chains go on with more items, more answers or both, at a tenth of a fit's cost.
+
+        Each chain continues from its last draw, new items where this predicts them; model, family,
+        principal components and base measure stay as the fit chose them, and settings of the
+        estimator as they are. `posterior_` and what follows from it are then of all items.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d) or None, default None
+            New items, numbered from n, with the columns of the data.
+        constraints : Constraints, list of Constraints or None
+            Further ones, on all n + m items. Those of the kind and name of earlier ones add to
+            these, with the same sources by name or number.
+        num_warmup, num_samples : int or None, default None
+            Sweeps before the first draw, and draws of each chain; None is a twentieth and a twelfth
+            of the fit's. Items or answers that overthrow the partition need more.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there is nothing new, for "variational", and for constraints that add to earlier ones
+            with another noise model.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import bayesclust as bc
+        >>> rng = np.random.default_rng(0)
+        >>> X = np.r_[rng.normal(0, 1, (20, 2)), rng.normal(8, 1, (20, 2))]
+        >>> short = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
+        >>> est = bc.TVClust(**short).fit(X)
+        >>> links = bc.PairwiseConstraints.from_lists([(0, 40)], [(1, 41)], n_items=42)
+        >>> est = est.extend([[0.2, 0.1], [7.9, 8.3]], constraints=links, num_samples=50)
+        >>> bool(est.labels_[40] == est.labels_[0]), bool(est.labels_[41] == est.labels_[0])
+        (True, False)
+        """
+        clock = perf_counter()
+        check_is_fitted(self)
+        usual = self._check_settings()
+        if self.num_samples is None:
+            usual = replace(usual, num_samples=usual_draws(self._problem.n_items))
+        schedule = extension.shorter(usual, num_warmup, num_samples)
+        if self._is_variational:
+            raise ValueError(
+                "sampler='variational' has no chains that could go on: fit all items again."
             )
-            self.n_clusters_ = int(self.labels_.max()) + 1
-            base.warn_of_draws(self.posterior_)
-        self._problem = problem
-        self.fit_seconds_ = perf_counter() - clock
-        self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
+        if X is None and constraints is None:
+            raise ValueError("there is nothing new: pass X, constraints or both.")
+        items = group(self.posterior_, "observed_data")["X"].values
+        rows = None
+        if X is not None:
+            new, rows = self._read_new(X)
+            self._names = extension.longer_names(self._names, X, len(items), len(new))
+            items = np.concatenate([items, new])
+        given = check_constraints(constraints, len(items))
+        seed = int(checks.check_random_state(self.random_state).integers(2**31))
+        rng = np.random.default_rng([seed, len(items), sum(map(len, given))])
+        problem = extension.extended(self._problem, items, rows, given, rng)
+        draws = group(self.posterior_, "posterior")
+        last = np.arange(1, self.num_chains + 1) * draws.sizes["draw"] - 1
+        ends = self._draws_at(last)
+        chains = extension.chains(self.sampler, problem, ends, draws, self.moves, rng)
+        threads = checks.n_threads(self.n_jobs, cells=items.size)
+        how: dict[str, Any] = {"progress": self.progress, "n_jobs": threads}
+        found = run_chains(chains, schedule, spread=True, title="{} chains, going on", **how)
+        self._conclude(found, problem, items, as_loss(self.loss), rng)
+        self._note_seconds(clock)
         return self
 
     def predict(self, X: ArrayLike) -> IntArray:
@@ -466,6 +534,11 @@ class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type
         problem, self.reduction_ = candidates.problem(choice, constraints, rng)
         return problem
 
+    def _note_seconds(self, start: float) -> None:
+        """Note the seconds since the start."""
+        self.fit_seconds_ = perf_counter() - start
+        self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
+
     def _settings(self) -> dict[str, Any]:
         """The parameters as they are recorded with the draws."""
         settings: dict[str, Any] = self.get_params(deep=False)
@@ -498,9 +571,32 @@ class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type
         drawn = draw_mean_field(fit.state, (self.num_chains, num_samples), rng)
         return Draws(drawn, {}, False)
 
+    def _conclude(
+        self, draws: Draws, problem: Any, items: FloatArray, loss: Any, rng: Generator
+    ) -> None:
+        """Set what follows from the draws."""
+        kind = "mean field" if self._is_variational else None
+        self.posterior_ = base.draws_tree(
+            draws, problem.constraints, items, self._settings(), kind, self._names
+        )
+        self._problem = problem
+        if isinstance(problem, ClassifierProblem):
+            self._class_shares = class_shares(draws.posterior["z"], len(problem.W))
+        if not self._is_variational:
+            self.labels_: IntArray = point_estimate(
+                self.posterior_, loss=loss, seed=int(rng.integers(2**31))
+            )
+            self.n_clusters_ = int(self.labels_.max()) + 1
+            base.warn_of_draws(self.posterior_)
+
     def _prediction(self, X: ArrayLike) -> tuple[Prediction | ClassifierPrediction, FloatArray]:
         """The draws to average over, and the new items in the family's coordinates."""
         check_is_fitted(self)
+        _, rows = self._read_new(X)
+        return self.spread_draws(MAX_DRAWS), rows
+
+    def _read_new(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """New items as they are, and in the family's coordinates."""
         problem = self._problem
         classifier = isinstance(problem, ClassifierProblem)
         if self._words:
@@ -508,21 +604,25 @@ class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type
         missing = not classifier and problem.family.takes_missing
         items = checks.check_items(X, least=1, missing=missing)
         base.describe_columns_of_new(self, X)
+        rows = items
         if self.reduction_ is not None:
-            items = self.reduction_.transform(items)
-        rows = items if classifier else problem.family.transform(items)
-        return self.spread_draws(MAX_DRAWS), rows
+            rows = self.reduction_.transform(items)
+        return items, rows if classifier else problem.family.transform(rows)
 
     def spread_draws(self, number: int) -> Prediction | ClassifierPrediction:
         """Draws at even distances, at most so many, as what they say of new items and clusters."""
         check_is_fitted(self)
+        draws = group(self.posterior_, "posterior")
+        return self._draws_at(evenly_spread(number, draws.sizes["chain"] * draws.sizes["draw"]))
+
+    def _draws_at(self, chosen: IntArray) -> Prediction | ClassifierPrediction:
+        """Some draws, numbered chain by chain, as what they say of new items and clusters."""
         problem = self._problem
         if isinstance(problem, ClassifierProblem):
             return ClassifierPrediction(problem, self._class_shares)
         family = problem.family
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])
-        chosen = evenly_spread(number, len(every))
         z = stacked_partitions(every[chosen]).astype(np.int64)
         hyper = np.empty((len(chosen), len(family.hyper_priors)))
         for j, own in enumerate(family.hyper_priors):

@@ -214,6 +214,16 @@ class State:
                 )
         return state
 
+    def take_up(
+        self, values: dict[str, float], hyper: FloatArray, noise: list[dict[str, Any]]
+    ) -> None:
+        """Have these parameters, with the partition as it is."""
+        self.values = values
+        self.noise = noise
+        self.hyper = hyper
+        self.problem.family.set_hyper(self.clusters, hyper)
+        self.refresh()
+
     def make_room(self, spare: int) -> None:
         """Have so many free slots at least."""
         if int(self.assignment.number[0]) + spare > len(self.assignment.slots):

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import logsumexp
 
 from bayesclust._numba import FAST, kernel
@@ -112,6 +113,38 @@ class Prediction:
                 value[terms.rows] += np.exp(joins - total) @ share
         return value / value.sum(axis=1, keepdims=True)
 
+    def clusters(self, rows: FloatArray, rng: Generator) -> IntArray:
+        """Clusters (S, n + m) of all items: a draw for each new one, by itself, or one of its own.
+
+        It is where chains start that move all items together.
+        """
+        drawn = np.empty((len(self.z), len(rows)), np.int64)
+        for terms in self._blocks(rows):
+            for s, joins in enumerate(terms.joins):
+                options = np.column_stack([joins, terms.alone[:, s]])
+                drawn[s, terms.rows] = (options + rng.gumbel(size=options.shape)).argmax(axis=1)
+        return _with_own(self.z, drawn)
+
+    def likeliest_components(self, rows: FloatArray, clusters: IntArray) -> IntArray:
+        """Components (S, n + m): each new item in the likeliest of its cluster, or in one anew."""
+        assert self.components is not None
+        assert self.within is not None
+        assert self.within_values is not None
+        lower = Prediction(
+            self.family, self.components, self.within_values, self.hyper, self.within
+        )
+        found = np.empty((len(self.z), len(rows)), np.int64)
+        n = self.z.shape[1]
+        for terms in lower._blocks(rows):
+            for s, joins in enumerate(terms.joins):
+                owner = np.empty(joins.shape[1], np.int64)
+                owner[self.components[s]] = self.z[s]
+                inside = owner == clusters[s, n:][terms.rows, None]
+                options = np.where(inside, joins, -np.inf)
+                none = ~inside.any(axis=1)
+                found[s, terms.rows] = np.where(none, len(owner), options.argmax(axis=1))
+        return _with_own(self.components, found)
+
     @property
     def _lowest(self) -> IntArray:
         """The components of items, or their clusters where these are the same."""
@@ -186,6 +219,14 @@ def _cluster_terms(
         value[:, g] = np.logaddexp(old, opened + log_alone) + prior.log_grow[size]
         weights[g] = prior.among.log_join[size]
     return value, weights
+
+
+def _with_own(old: IntArray, new: IntArray) -> IntArray:
+    """Labels (S, n + m) where new items beyond the labels there are get one each of their own."""
+    number = old.max(axis=1, keepdims=True) + 1
+    opened = new >= number
+    own = number + opened.cumsum(axis=1) - 1
+    return np.concatenate([old, np.where(opened, own, new)], axis=1)
 
 
 def _shares(z: IntArray, labels: IntArray) -> FloatArray:

@@ -7,6 +7,7 @@ neither has to be given one, or to be named in `UNCHECKED`.
 
 import inspect
 import tempfile
+from copy import deepcopy
 from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -103,6 +104,8 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
 OWN: dict[str, tuple[str, Any]] = {
     "*.fit.constraints": ("optional constraints", LINKS),
     **dict.fromkeys(("*.predict*.X", "*.score*.X", "*.transform.X"), ("new items", NEW)),
+    "TVClust.extend.X": ("new items", NEW),
+    "TVClust.extend.num_samples": ("optional count", 6),
     **dict.fromkeys(("*Constraints.sample.labels", "metrics.*.labels"), ("labels", TRUTH)),
     "*Constraints.name": ("optional name", "mine"),
     "models.tvclust*.power": ("(0, 1]", 0.5),
@@ -199,6 +202,7 @@ ONLY = {
     "PairwiseConstraints.sample": ("labels", "fraction", "error_rate", "n_sources", "seed", "name"),
     "RelativeConstraints.sample": ("labels", "size", "error_rate", "n_sources", "seed", "name"),
     "*.objective": ("labels",),
+    "TVClust.extend": ("X", "num_samples"),
     "posterior.to_datatree": ("z", "X", "constraints"),
     "models.log_joint": ("z", "components"),
     "ConfusionNoise": ("prior",),
@@ -375,6 +379,7 @@ OF_OBJECTS = {
     ),
     "losses.Loss.loss": bc.losses.VI().loss,
     "losses.Loss.expected": bc.losses.VI().expected,
+    "TVClust.extend": lambda **new: deepcopy(world.fitted("TVClust")).extend(**new),
     "InteractiveSession.ask": lambda size: world.session().ask(size),
     "InteractiveSession.answer": answer_query,
     "InteractiveSession.add": lambda constraints: world.session().add(constraints),
@@ -386,7 +391,7 @@ OF_OBJECTS = {
         path, X=X, query_strategy=query_strategy
     ),
 }
-"""Methods of things that are not estimators, bound to good ones."""
+"""Methods of things that are not estimators, or change these, bound to good ones."""
 
 
 def table():

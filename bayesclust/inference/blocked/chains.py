@@ -124,6 +124,14 @@ class Unknowns:
         self.problem = problem
         self.hyper_sampler.family = problem.family
 
+    def take_up(
+        self, values: dict[str, float], hyper: FloatArray, noise: list[dict[str, Any]]
+    ) -> None:
+        """Have these parameters, with the partition as it is."""
+        self.values = values
+        self.hyper = hyper
+        self.noise = noise
+
     def new_key(self) -> NDArray[np.uint32]:
         """Key of a sweep's random numbers on the devices."""
         return self.rng.integers(2**32, size=2, dtype=np.uint32)

@@ -104,6 +104,14 @@ class TwoLevelState(State):
         above = self.levels.clusters.place[self.levels.clusters.z]
         self.levels = new_levels(z, above, len(self.assignment.slots))
 
+    def regroup(
+        self, components: IntArray, clusters: IntArray, within: Mapping[str, float]
+    ) -> None:
+        """Have these components and clusters (n,), labels without gaps."""
+        super().assign(components)
+        self.levels = new_levels(components, clusters, len(self.assignment.slots))
+        self.within = dict(within)
+
     def update_partition_prior(self) -> None:
         clusters = self.levels.clusters
         number = self.n_clusters

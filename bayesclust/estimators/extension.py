@@ -1,0 +1,155 @@
+"""A posterior that goes on with more items and more answers, from where its chains ended."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from bayesclust.checks import frozen
+from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.stored import noise_names
+from bayesclust.estimators.base import chain_starts, check_schedule
+from bayesclust.estimators.cluster_models import ROUGH
+from bayesclust.inference.chain import Moves
+from bayesclust.inference.dcrc.classifier import ClassifierProblem, classifier_problem
+from bayesclust.inference.runner import Schedule
+from bayesclust.posterior.tree import Names, names_in
+from bayesclust.typing import FloatArray
+
+WARMUP, SAMPLES = 1 / 20, 1 / 12
+"""Shares of a fit's warm-up and draws, unless told: less than a tenth of its sweeps in all."""
+
+
+def shorter(schedule: Schedule, num_warmup: int | None, num_samples: int | None) -> Schedule:
+    """The schedule of an extension: as told, or in proportion to that of the fit."""
+    if num_warmup is None:
+        num_warmup = round(WARMUP * schedule.num_warmup)
+    if num_samples is None:
+        num_samples = max(round(SAMPLES * schedule.num_samples), 1)
+    return replace(check_schedule(num_warmup, num_samples), thinning=schedule.thinning)
+
+
+def with_more(
+    old: Sequence[Constraints], new: Sequence[Constraints], n_items: int
+) -> list[Constraints]:
+    """All constraints on the items in all: those of an old kind and name add to these."""
+    found = []
+    for one in old:
+        wider = copy.copy(one)
+        wider.n_items = n_items
+        found.append(wider)
+    for one in new:
+        same = [(own.kind, own.name) == (one.kind, one.name) for own in found]
+        if any(same):
+            at = same.index(True)
+            found[at] = _joined(found[at], one)
+        else:
+            found.append(one)
+    return found
+
+
+def _joined(old: Constraints, new: Constraints) -> Constraints:
+    """The answers of both, whose sources are the same where their names or numbers are."""
+    if old.noise != new.noise or (old.source_names is None) != (new.source_names is None):
+        raise ValueError(
+            f"the constraints {new.name!r} add to those of the fit, but have another noise model, "
+            "or names of sources on one side alone: make them as those were made, or give them "
+            "another name."
+        )
+    joined = copy.copy(old)
+    numbers = np.arange(new.n_sources)
+    if old.source_names is not None and new.source_names is not None:
+        names = list(dict.fromkeys([*old.source_names, *new.source_names]))
+        joined.source_names = tuple(names)
+        numbers = np.array([names.index(name) for name in new.source_names], np.int64)
+    joined.n_sources = max(old.n_sources, int(numbers.max()) + 1)
+    joined.items = frozen(np.concatenate([old.items, new.items]))
+    joined.answers = frozen(np.concatenate([old.answers, new.answers]))
+    joined.source = frozen(np.concatenate([old.source, numbers[new.source]]))
+    joined.flipped = None
+    return joined
+
+
+def longer_names(names: Names, X: Any, n: int, m: int) -> Names:
+    """Names of items and features with those of m further items, or their numbers."""
+    more = names_in(X)[0]
+    if names[0] is None and more is None:
+        return names
+    numbers = list(map(str, range(n + m)))
+    return [*(names[0] or numbers[:n]), *(more or numbers[n:])], names[1]
+
+
+def extended(
+    problem: Any,
+    items: FloatArray,
+    rows: FloatArray | None,
+    constraints: Sequence[Constraints],
+    rng: Generator,
+) -> Any:
+    """The problem of all items, `rows` being the new ones in the family's coordinates.
+
+    The prior stays the one that the first items gave; a classifier's weights are sought anew.
+    """
+    given = with_more(problem.constraints, constraints, len(items))
+    if isinstance(problem, ClassifierProblem):
+        return classifier_problem(items, given, len(problem.W), ROUGH, rng)
+    family = problem.family
+    if rows is not None:
+        family = family.with_rows(np.concatenate([family.X, rows]))
+    return replace(problem, family=family, constraints=tuple(given))
+
+
+def last_noise(draws: Any, constraints: Sequence[Constraints], chain: int) -> list[dict[str, Any]]:
+    """The noise of each set of constraints at the last draw; as at a start where it is new."""
+    found = []
+    for one, names in zip(constraints, noise_names(constraints), strict=True):
+        values = dict(one.noise.initial(one.n_sources))
+        for parameter, variable in names.items():
+            if variable in draws:
+                known = draws[variable].values[chain, -1]
+                values[parameter] = np.array(values[parameter])
+                values[parameter][: len(known)] = known
+        found.append(values)
+    return found
+
+
+def chains(
+    sampler: Any,
+    problem: Any,
+    last: Any,
+    draws: Any,
+    moves: Moves | None,
+    rng: Generator,
+) -> list[Callable[[], Any]]:
+    """Starts of chains on old and new items, each where an old chain ended.
+
+    `last` and `draws` hold the last draws. New items begin where these predict them, each by
+    itself; sweeps move them on.
+    """
+    if isinstance(problem, ClassifierProblem):
+        return chain_starts(sampler, problem, None, moves, rng.spawn(draws.sizes["chain"]))
+    number = len(last.z)
+    rows = problem.family.X[last.z.shape[1] :]
+    clusters = last.clusters(rows, rng)
+    components = last.components
+    if components is not None:
+        components = last.likeliest_components(rows, clusters)
+    noise = [last_noise(draws, problem.constraints, c) for c in range(number)]
+
+    def go_on(make: Callable[[], Any], first: int) -> Any:
+        chain = make()
+        together = getattr(chain, "unknowns", None)
+        for c, state in enumerate(together or [chain.state], first):
+            if components is not None and last.within_values is not None:
+                state.regroup(components[c], clusters[c], last.within_values[c])
+            state.take_up(dict(last.values[c]), last.hyper[c], noise[c])
+        return chain
+
+    starts = chain_starts(sampler, problem, clusters, moves, rng.spawn(number))
+    return [partial(go_on, start, c) for c, start in enumerate(starts)]
