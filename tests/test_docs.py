@@ -112,7 +112,9 @@ CLAIMS = {
         names["verdict"].ok and names["links"].flipped[names["least"].index].all()
     ),
     "choosing_priors": lambda names: names["clusters"]["probability"].idxmax() >= 2,
-    "several_annotators": lambda names: names["est"].n_clusters_ == 2,
+    "several_annotators": lambda names: (
+        names["est"].n_clusters_ == names["pooled"].n_clusters_ == 2 and len(names["table"]) == 8
+    ),
     "large_data": lambda names: (
         names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1
     ),

@@ -8,6 +8,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,8 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--no-progress", action="store_true", help="say nothing while fitting")
     kept = "keep draws there as they come; the same command resumes after a kill"
     parser.add_argument("--checkpoint", metavar="DIR", help=kept)
+    alike = "tvclust: few answers of each source: what is learned of one tells of the others"
+    parser.add_argument("--pooled", action="store_true", help=alike)
     add_reading(parser)
     models = parser.add_argument_group("options of the models")
     for name, text in OPTIONS.items():
@@ -116,6 +119,8 @@ def _estimator(settings: argparse.Namespace) -> Any:
             )
     if settings.checkpoint is not None and settings.model == "rdp-means":
         raise ValueError("rdp-means has no draws for --checkpoint to keep: leave it out.")
+    if settings.pooled and settings.model != "tvclust":
+        raise ValueError(f"--pooled is not an option of {settings.model}: leave it out.")
     if settings.model == "dcrc" and "n_clusters" not in names:
         raise ValueError("dcrc needs the number of clusters: pass --n-clusters K.")
     chosen = {name: getattr(settings, name) for name in names}
@@ -137,6 +142,8 @@ def run(settings: argparse.Namespace) -> int:
     X = read_items(settings)
     asked = ((PairwiseConstraints, settings.pairs), (RelativeConstraints, settings.triplets))
     views = [read_answers(paths, kind, X.index) for kind, paths in asked if paths]
+    if settings.pooled:
+        views = [one.with_noise(replace(one.noise, pooled=True)) for one in views]
     about = f"{len(X)} items, {X.shape[1]} features"
     _say(settings, f"{about}, {sum(map(len, views))} answers; fitting.")
     keep = {} if settings.checkpoint is None else {"checkpoint": settings.checkpoint}

@@ -8,6 +8,11 @@ w and n_c answers of each kind c of a row, the row integrated out,
 
 for TVClust, Eq. 8, and DCRC, Table I, times a known share where several answers have a probability
 together, as the two wrong ones about a triplet.
+
+Pooled over sources, a rate of source s is Beta(m kappa, (1 - m) kappa): the mean m has the prior
+that else the rate has, kappa a uniform one on a scale of powers of two. Both are summed over on a
+grid, so nothing but the rates themselves is ever drawn or kept. A row of C probabilities is broken
+into C - 1 rates, of each kind among itself and those after it (Connor and Mosimann 1969).
 """
 
 from __future__ import annotations
@@ -21,13 +26,18 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import betaln, digamma, gammaln
+from scipy.special import betainc, betaln, digamma, gammaln, logsumexp, softmax
 
-from bayesclust.checks import check_array, number_between, real_array, shown
+from bayesclust.checks import check_array, check_flag, number_between, real_array, shown
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
 
 TINY = float(np.finfo(np.float64).tiny)
 ALMOST_ONE = 1.0 - 2.0**-53
+CROWD_MEANS = 32
+"""Means of the rates of a crowd that are tried, as far apart as they are hard to tell apart."""
+CROWD_STRENGTHS = 2.0 ** np.arange(1, 9)
+"""What kappa can be: sources differ as much as rates can, or hardly at all."""
+POOLED_ROWS = 4096  # sources of all draws that are pooled at once
 
 Beta = tuple[float, float]
 
@@ -159,6 +169,93 @@ class Rows(NamedTuple):
         return tallies[..., self.kinds].reshape(*tallies.shape[:-1], *self.values.shape)
 
 
+class Pool(NamedTuple):
+    """J rates, each pooled over sources, with G grid points (mean, kappa) for its crowd."""
+
+    hit: IntArray  # (K, J) which kind a rate is the probability of,
+    miss: IntArray  # (K, J) and among which others
+    betas: FloatArray  # (J, G, 2) weights of the rates of sources at each point
+    log_mass: FloatArray  # (J, G)
+
+    def pairs(self, by_kind: Any) -> Any:
+        """Counts or probabilities by kind (..., S, K) as hits and misses, (..., S, J, 2)."""
+        return np.stack([by_kind @ self.hit, by_kind @ self.miss], axis=-1)
+
+    def by_kind(self, logs: FloatArray) -> FloatArray:
+        """Logs of rates x and 1 - x, (..., S, J, 2), as those of probabilities by kind."""
+        return np.asarray(logs[..., 0] @ self.hit.T + logs[..., 1] @ self.miss.T)
+
+    def log_weights(self, pairs: Any) -> FloatArray:
+        """log p(grid point, answers), (..., J, G), the rates of sources integrated out."""
+        *batch, S, J, _ = pairs.shape
+        flat = (pairs[..., 0] + 1j * pairs[..., 1]).reshape(-1, S, J)
+        value = np.empty((len(flat), *self.log_mass.shape))
+        size = max(1, POOLED_ROWS // max(S, 1))
+        for first, j in np.ndindex(-(-len(flat) // size), J):
+            part = slice(first * size, (first + 1) * size)
+            own = flat[part, :, j]
+            # most sources gave as many answers of each kind as some other one
+            unique, at = np.unique(own, return_inverse=True)
+            cells = at.reshape(own.shape) + len(unique) * np.arange(len(own))[:, None]
+            times = np.bincount(cells.ravel(), minlength=len(own) * len(unique))
+            counts = np.stack([unique.real, unique.imag], axis=-1)[:, None]
+            gains = _log_norm(self.betas[j] + counts) - _log_norm(self.betas[j])
+            value[part, j] = times.reshape(len(own), -1) @ gains
+        return value.reshape(*batch, *self.log_mass.shape) + self.log_mass
+
+    def draw(self, pairs: Any, rng: Generator) -> FloatArray:
+        """Draw logs of rates x and 1 - x given counts, (..., S, J, 2)."""
+        log_weights = self.log_weights(pairs)
+        at = (log_weights + rng.gumbel(size=log_weights.shape)).argmax(axis=-1)
+        betas = self.betas[np.arange(len(self.betas)), at][..., None, :, :] + pairs
+        x = np.clip(rng.beta(betas[..., 0], betas[..., 1]), TINY, ALMOST_ONE)
+        return np.stack([np.log(x), np.log1p(-x)], axis=-1)
+
+    def expected_logs(self, pairs: Any) -> FloatArray:
+        """E[log x] and E[log(1 - x)] given counts, (..., S, J, 2)."""
+        share = softmax(self.log_weights(pairs), axis=-1)
+        betas = self.betas + pairs[..., None, :]
+        logs = digamma(betas) - digamma(betas.sum(axis=-1, keepdims=True))
+        return np.einsum("...jg,...sjgx->...sjx", share, logs)
+
+    def log_prior(self, by_kind: FloatArray) -> Any:
+        """Log density of probabilities by kind (..., S, K), by all of each row but the last."""
+        pairs = self.pairs(by_kind)
+        total = np.maximum(pairs.sum(axis=-1, keepdims=True), TINY)
+        x = np.clip(pairs / total, TINY, ALMOST_ONE)
+        density = ((self.betas - 1) * np.log(x)[..., None, :]).sum(axis=-1) - _log_norm(self.betas)
+        value = logsumexp(density.sum(axis=-3) + self.log_mass, axis=-1).sum(axis=-1)
+        return value - np.log(total).sum(axis=(-3, -2, -1))
+
+
+def _pool(rows: dict[str, Rows], n_kinds: int) -> Pool:
+    """What is pooled of rows that are learned."""
+    rates: list[tuple[int, int, FloatArray]] = []  # a kind, the end of its row, their weights
+    for own in rows.values():
+        R, C = own.values.shape if own.free else (0, 1)
+        for r, c in np.ndindex(R, C - 1):
+            first = own.kinds.start + r * C
+            rates.append((first + c, first + C, own.values[r, c:]))
+    hit = np.zeros((n_kinds, len(rates)), dtype=np.int64)
+    miss = np.zeros_like(hit)
+    # cells whose width goes as the standard error of a rate
+    edges = np.sin(np.linspace(0, np.pi / 2, CROWD_MEANS + 1)) ** 2
+    means = np.empty((len(rates), CROWD_MEANS))
+    mass = np.empty_like(means)
+    for j, (kind, end, weights) in enumerate(rates):
+        hit[kind, j] = 1
+        miss[kind + 1 : end, j] = 1
+        a = weights[0]
+        b = weights[1:].sum()
+        mass[j] = np.maximum(np.diff(betainc(a, b, edges)), TINY)
+        inside = a / (a + b) * np.diff(betainc(a + 1, b, edges)) / mass[j]
+        means[j] = np.clip(inside, edges[:-1] + 1e-9, edges[1:] - 1e-9)
+    betas = np.stack([means, 1 - means], axis=-1)[:, :, None] * CROWD_STRENGTHS[:, None]
+    log_mass = np.log(mass / mass.sum(axis=1, keepdims=True) / len(CROWD_STRENGTHS))
+    G = CROWD_MEANS * len(CROWD_STRENGTHS)
+    return Pool(hit, miss, betas.reshape(-1, G, 2), log_mass.repeat(len(CROWD_STRENGTHS), axis=1))
+
+
 class _Layout(NamedTuple):
     """A `DirichletNoise` laid out; K kinds of answers in all."""
 
@@ -170,6 +267,7 @@ class _Layout(NamedTuple):
     share: FloatArray  # (truth, answer)
     gather: IntArray  # (answers * patterns, K) which counts are of which kind
     log_share: FloatArray  # (K,)
+    pool: Pool | None
 
 
 class DirichletNoise(NoiseModel):
@@ -186,7 +284,12 @@ class DirichletNoise(NoiseModel):
         confusion matrix do without.
     share : (truth, answer) tuple of float
         The share of an answer in the probability of its kind; 1 by default.
+    pooled : bool
+        Whether what is learned of one source tells of the others; False by default. A subclass
+        whose users may choose has a field of this name.
     """
+
+    pooled: bool = False
 
     cell: ClassVar[tuple[tuple[int, ...], ...] | None] = None
     share: ClassVar[tuple[tuple[float, ...], ...] | None] = None
@@ -227,7 +330,13 @@ class DirichletNoise(NoiseModel):
         learned = {name: own for name, own in rows.items() if own.free and own.is_rate}
         pairs = np.array([[own.kinds.start, own.kinds.stop - 1] for own in learned.values()])
         betas = np.array([own.values[0] for own in learned.values()])
-        return _Layout(rows, tuple(learned), pairs, betas, cell, share, gather, log_share)
+        pool = _pool(rows, K) if self.pooled else None
+        return _Layout(rows, tuple(learned), pairs, betas, cell, share, gather, log_share, pool)
+
+    @property
+    def pool(self) -> Pool | None:
+        """What is pooled over sources, if anything."""
+        return self._layout.pool
 
     @property
     def rows(self) -> dict[str, Rows]:
@@ -246,6 +355,11 @@ class DirichletNoise(NoiseModel):
 
     def confusion(self, params: Mapping[str, ArrayLike], xp: Any = np) -> FloatArray:
         """Return p(answer | truth), (..., S, truth, answer), in NumPy or jax.numpy."""
+        table: FloatArray = self._by_kind(params, xp)[..., self._layout.cell]
+        return table if self.share is None else table * self._layout.share
+
+    def _by_kind(self, params: Mapping[str, ArrayLike], xp: Any = np) -> Any:
+        """Probabilities by kind, (..., S, K)."""
         kinds = []
         for name, rows in self.rows.items():
             value = xp.asarray(params[name])
@@ -255,8 +369,7 @@ class DirichletNoise(NoiseModel):
                 kinds += [value[..., r, c] for r, c in np.ndindex(rows.values.shape)]
         if len({kind.shape for kind in kinds}) > 1:
             kinds = xp.broadcast_arrays(*kinds)
-        table: FloatArray = xp.stack(kinds, axis=-1)[..., self._layout.cell]
-        return table if self.share is None else table * self._layout.share
+        return xp.stack(kinds, axis=-1)
 
     def _tallies(self, counts: Counts) -> Any:
         """Sum counts (..., S * A, n_patterns) by kind: (..., S, K)."""
@@ -268,7 +381,10 @@ class DirichletNoise(NoiseModel):
         layout = self._layout
         tallies = self._tallies(counts)
         drawn: Params = {}
-        if layout.rates:
+        if layout.pool is not None:
+            logs = layout.pool.draw(layout.pool.pairs(tallies), rng)
+            by_kind = np.clip(np.exp(layout.pool.by_kind(logs)), TINY, ALMOST_ONE)
+        elif layout.rates:
             weights = (tallies[..., layout.pairs] + layout.betas).swapaxes(-3, -2)
             rates = rng.beta(weights[..., 0], weights[..., 1])  # (..., R, S)
             # off 0 and 1, so that logarithms stay finite
@@ -277,6 +393,9 @@ class DirichletNoise(NoiseModel):
         for name, rows in self.rows.items():
             if not rows.free:
                 drawn[name] = np.array(params[name], dtype=np.float64)
+            elif layout.pool is not None:
+                own = rows.own(by_kind)
+                drawn[name] = own[..., 0, 0] if rows.is_rate else own
             elif not rows.is_rate:
                 gammas = np.maximum(rng.standard_gamma(rows.values + rows.own(tallies)), TINY)
                 drawn[name] = gammas / gammas.sum(axis=-1, keepdims=True)
@@ -284,8 +403,10 @@ class DirichletNoise(NoiseModel):
 
     def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
         value: Any = 0.0
+        if self.pool is not None:
+            value = self.pool.log_prior(self._by_kind(params))
         for name, rows in self.rows.items():
-            if rows.free:
+            if rows.free and self.pool is None:
                 x = np.asarray(params[name], dtype=np.float64)
                 if rows.is_rate:
                     ((a, b),) = rows.values.tolist()
@@ -300,12 +421,15 @@ class DirichletNoise(NoiseModel):
     def log_marginal(self, counts: Counts) -> Any:
         tallies = self._tallies(counts)
         value: Any = 0.0
+        if self.pool is not None:
+            log_weights = self.pool.log_weights(self.pool.pairs(tallies))
+            value = logsumexp(log_weights, axis=-1).sum(axis=-1)
         for rows in self.rows.values():
             own = rows.own(tallies)
-            if rows.free:
+            if rows.free and self.pool is None:
                 gain = _log_norm(rows.values + own) - _log_norm(rows.values)
                 value = value + gain.sum(axis=(-2, -1))
-            else:
+            elif not rows.free:
                 value = value + (own * rows.log_known).sum(axis=(-3, -2, -1))
         if self.share is not None:
             value = value + (tallies @ self._layout.log_share).sum(axis=-1)
@@ -314,18 +438,21 @@ class DirichletNoise(NoiseModel):
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
         tallies = self._tallies(counts)
         by_kind = np.zeros(tallies.shape)
+        if self.pool is not None:
+            by_kind = self.pool.by_kind(self.pool.expected_logs(self.pool.pairs(tallies)))
         for rows in self.rows.values():
-            if rows.free:
+            if rows.free and self.pool is None:
                 weights = rows.values + rows.own(tallies)
                 logs = digamma(weights) - digamma(weights.sum(axis=-1, keepdims=True))
                 by_kind[..., rows.kinds] = logs.reshape(*logs.shape[:-2], -1)
-            else:
+            elif not rows.free:
                 by_kind[..., rows.kinds] = rows.log_known.ravel()
         return np.asarray((by_kind + self._layout.log_share)[..., self._layout.cell])
 
     def dirichlet_rows(self) -> DirichletRows | None:
-        # a subclass that has another marginal likelihood integrates something else out
-        if type(self).log_marginal is not DirichletNoise.log_marginal:
+        # pooled sources are not independent, and a subclass that has another marginal likelihood
+        # integrates something else out
+        if self.pooled or type(self).log_marginal is not DirichletNoise.log_marginal:
             return None
         layout = self._layout
         weights: list[tuple[float, ...]] = []
@@ -381,6 +508,9 @@ class LinkNoise(DirichletNoise):
     p, q : (a, b) or float, default (4, 1)
         The Beta(a, b) prior of every source, or a known value in (0, 1). Beta(4, 1), of mean 0.8,
         has 15/16 of its mass above 1/2: where p + q < 1, answers mean their opposite.
+    pooled : bool, default False
+        Learn how the sources are spread, and shrink each towards them: for many annotators with few
+        answers each. The Beta(a, b) of p and of q is then the prior of the crowd's mean.
 
     Examples
     --------
@@ -391,6 +521,7 @@ class LinkNoise(DirichletNoise):
 
     p: Beta | float = (4.0, 1.0)
     q: Beta | float = (4.0, 1.0)
+    pooled: bool = False
 
     kind: ClassVar[str] = "pairwise"
     # patterns same, different; answers different = 0, same = 1; kinds p, 1 - p, q, 1 - q
@@ -400,6 +531,7 @@ class LinkNoise(DirichletNoise):
     parameters: ClassVar[dict[str, tuple[str, ...]]] = {"p": ("source",), "q": ("source",)}
 
     def __post_init__(self) -> None:
+        check_flag(self.pooled, "pooled")
         for name in ("p", "q"):
             object.__setattr__(self, name, beta_or_known(getattr(self, name), name, "(0, 1)"))
 
@@ -426,6 +558,8 @@ class UniformNoise(TripletNoise):
     ----------
     eps : (a, b) or float, default (1, 9)
         The Beta(a, b) prior of every source, or a known value in [0, 1). Beta(1, 9) has mean 0.1.
+    pooled : bool, default False
+        As for `LinkNoise`.
 
     Examples
     --------
@@ -436,6 +570,7 @@ class UniformNoise(TripletNoise):
     """
 
     eps: Beta | float = (1.0, 9.0)
+    pooled: bool = False
 
     parameters: ClassVar[dict[str, tuple[str, ...]]] = {"noise": ("source",)}
     # kinds wrong, right
@@ -443,6 +578,7 @@ class UniformNoise(TripletNoise):
     share = ((1.0, 0.5, 0.5), (0.5, 1.0, 0.5), (0.5, 0.5, 1.0))
 
     def __post_init__(self) -> None:
+        check_flag(self.pooled, "pooled")
         object.__setattr__(self, "eps", beta_or_known(self.eps, "eps", "[0, 1)"))
 
     def priors(self) -> dict[str, Prior]:
@@ -463,6 +599,8 @@ class ConfusionNoise(TripletNoise):
         default.
     matrix : (3, 3) array of float, optional
         A known confusion matrix instead, whose rows sum to one.
+    pooled : bool, default False
+        As for `LinkNoise`; every row is pooled by itself.
 
     Examples
     --------
@@ -474,10 +612,12 @@ class ConfusionNoise(TripletNoise):
 
     prior: Any = None
     matrix: Any = None
+    pooled: bool = False
 
     parameters: ClassVar[dict[str, tuple[str, ...]]] = {"confusion": ("source", "truth", "answer")}
 
     def __post_init__(self) -> None:
+        check_flag(self.pooled, "pooled")
         if self.prior is not None and self.matrix is not None:
             raise TypeError(
                 "ConfusionNoise takes a prior or a known matrix, not both: leave one out."

@@ -14,7 +14,7 @@ from bayesclust.constraints.base import (
     equality_patterns,
     pattern_shares,
 )
-from bayesclust.constraints.noise import DirichletNoise, NoiseModel
+from bayesclust.constraints.noise import DirichletNoise, NoiseModel, Pool, Rows
 from bayesclust.constraints.stored import noise_names
 
 REDRAWN = {
@@ -121,6 +121,9 @@ def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> 
         if not rows.free:
             params[name] = numpyro.deterministic(names[name], jnp.asarray(initial[name]))
             continue
+        if noise.pool is not None:
+            params[name] = pooled_site(names[name], noise.pool, rows, n_sources)
+            continue
         if rows.is_rate:
             a, b = (weight * jnp.ones(n_sources) for weight in rows.values[0].tolist())
             given = dist.Beta(a, b).to_event(1)
@@ -129,3 +132,22 @@ def noise_sites(noise: NoiseModel, names: Mapping[str, str], n_sources: int) -> 
             given = dist.Dirichlet(weights).to_event(2)
         params[name] = numpyro.sample(names[name], given)
     return noise.confusion(params, xp=jnp)
+
+
+def pooled_site(name: str, pool: Pool, rows: Rows, n_sources: int) -> Any:
+    """Sample rates, or rows by their rates at site "<name>_rates", under a mixture of crowds."""
+    jnp, numpyro, dist = numpyro_modules()
+    own = np.flatnonzero(pool.hit[rows.kinds].any(axis=0))
+    at: Any = own[0] if rows.is_rate else own
+    betas = pool.betas[at][..., None, :] * np.ones((n_sources, 1))  # (..., G, S, 2)
+    crowds = dist.Categorical(logits=jnp.asarray(pool.log_mass[at]))
+    sources = dist.Beta(jnp.asarray(betas[..., 0]), jnp.asarray(betas[..., 1])).to_event(1)
+    given = dist.MixtureSameFamily(crowds, sources)
+    if rows.is_rate:
+        return numpyro.sample(name, given)
+    x = numpyro.sample(f"{name}_rates", given.to_event(1)).T  # (S, J)
+    logs = (
+        jnp.log(x) @ pool.hit[rows.kinds][:, own].T
+        + jnp.log1p(-x) @ pool.miss[rows.kinds][:, own].T
+    )
+    return numpyro.deterministic(name, jnp.exp(logs).reshape(n_sources, *rows.values.shape))

@@ -63,6 +63,16 @@ def test_a_limit_of_scaled_columns_is_written(fit, tmp_path, capsys):
     np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
 
 
+def test_sources_are_pooled_where_asked(fit, tmp_path):
+    out = tmp_path / "pooled.nc"
+    assert fit(out, f"--pairs {{pairs}} --cluster-model single --pooled {SHORT}") == 0
+    assert fit(tmp_path / "not.nc", f"--pairs {{pairs}} --cluster-model single {SHORT}") == 0
+    with opened(out) as tree, opened(tmp_path / "not.nc") as apart:
+        assert tree["posterior"]["p"].shape == apart["posterior"]["p"].shape
+        assert (tree["posterior"]["p"].values != apart["posterior"]["p"].values).any()
+    assert fit(out, "--pairs {pairs} --pooled --model rdp-means") == 1
+
+
 def test_dcrc_is_written_and_sampled_where_asked(fit, tmp_path, capsys):
     asked = "--triplets {triplets} --model dcrc --n-clusters 2 --no-progress"
     assert fit(tmp_path / "em.nc", f"{asked} --noise learn") == 0

@@ -1,10 +1,14 @@
-"""Noise models of known rates that tests go through; a file of one's own may add to them."""
+"""Noise models that tests go through beside the defaults; a file of one's own may add to them."""
 
 import numpy as np
 
 from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
 
 KNOWN = [
+    LinkNoise(pooled=True),
+    LinkNoise(p=0.9, q=(2.0, 3.0), pooled=True),
+    UniformNoise(eps=(2.0, 3.0), pooled=True),
+    ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]], pooled=True),
     LinkNoise(p=0.9, q=0.7),
     LinkNoise(p=(2.0, 3.0), q=0.7),
     UniformNoise(eps=0.2),

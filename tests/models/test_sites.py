@@ -88,6 +88,8 @@ def test_enumerated_labels_and_other_items_are_refused():
 MODELS = [
     LinkNoise(),
     LinkNoise(p=0.8, q=(2.0, 3.0)),
+    LinkNoise(p=0.8, q=(2.0, 3.0), pooled=True),
+    UniformNoise(pooled=True),
     UniformNoise(),
     ConfusionNoise(),
     ConfusionNoise(matrix=np.full((3, 3), 1 / 3)),
@@ -109,6 +111,19 @@ def test_density_and_confusion_are_those_of_the_noise_model(noise, rng):
         assert float(value) == pytest.approx(noise.log_prior(params), rel=1e-9, abs=1e-9)
         table = numpyro.handlers.substitute(noise_program(noise), params)()
         np.testing.assert_allclose(table, noise.confusion(params), atol=1e-12)
+
+
+def test_pooled_rows_are_sampled_by_their_rates(rng):
+    noise = ConfusionNoise(pooled=True)
+    params = noise.sample_prior(SOURCES, rng)
+    rows = params["confusion"]
+    # a row is told kind by kind, among those that are left
+    left = np.stack([np.ones(rows.shape[:2]), 1 - rows[..., 0]], axis=-1)
+    rates = (rows[..., :2] / left).reshape(SOURCES, 6).T
+    value, _ = log_density(noise_program(noise), (), {}, {"confusion_rates": rates})
+    assert float(value) == pytest.approx(noise.log_prior(params) + np.log(left).sum(), rel=1e-9)
+    table = numpyro.handlers.substitute(noise_program(noise), {"confusion_rates": rates})()
+    np.testing.assert_allclose(table, noise.confusion(params), atol=1e-12)
 
 
 def test_a_noise_model_that_is_not_made_of_rows_is_refused():

@@ -187,7 +187,7 @@ WITHOUT_DATA = {
 UNCHECKED = {
     **dict.fromkeys(("progress", "title"), "switches and words"),
     **dict.fromkeys(("xi", "init", "cost", "tol", "balance"), "of several kinds"),
-    **dict.fromkeys(("per_cluster", "closure", "standardize"), "switches"),
+    **dict.fromkeys(("per_cluster", "closure", "standardize", "pooled"), "switches"),
     **dict.fromkeys(("kernel", "prior", "observe"), "of several kinds"),
     **dict.fromkeys(("dnk", "what", "partitions", "named"), "of several kinds"),
     "DCRC.noise": "of several kinds",
