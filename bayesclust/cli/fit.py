@@ -26,7 +26,7 @@ OPTIONS = {
     "gaussian_tied for many columns, mixed, multinomial, poisson, bernoulli or categorical",
     "cluster_model": "tvclust: auto (default), single or mixture; rdp-means: single or mixture",
     "power": "tvclust: what an item weighs in the likelihood, at most 1",
-    "partition_prior": "tvclust: dirichlet_process, pitman_yor or finite_mixtures",
+    "partition_prior": "tvclust: dirichlet_process, pitman_yor, finite_mixtures or microclustering",
     "num_chains": "chains of a sampler",
     "num_warmup": "sweeps before the first draw",
     "num_samples": "draws per chain",

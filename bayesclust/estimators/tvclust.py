@@ -82,10 +82,11 @@ class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type
         Classifiers have none.
     partition_prior : PartitionPrior, Nested, str or None, default None
         Prior over partitions, of `bayesclust.partition_priors`, by value or by name:
-        "dirichlet_process", "pitman_yor", "finite_mixtures". None is the Dirichlet process with a
-        Gamma(1, 1) prior of its concentration, and for mixtures `Nested()`, by which outlying items
-        are not clusters. `Nested` gives the prior of the components within a cluster too. "blocked"
-        and "variational" need sticks: they take all but `MixtureOfFiniteMixtures`.
+        "dirichlet_process", "pitman_yor", "finite_mixtures", "microclustering". None is the
+        Dirichlet process with a Gamma(1, 1) prior of its concentration, and for mixtures
+        `Nested()`, by which outlying items are not clusters. `Nested` gives the prior of the
+        components within a cluster too. "blocked" and "variational" need sticks: they take neither
+        `MixtureOfFiniteMixtures` nor `Microclustering`.
     num_chains : int, default 4
         Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
     num_warmup, thinning : int, default 500 and 1

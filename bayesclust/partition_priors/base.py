@@ -127,12 +127,15 @@ class PartitionPrior(ABC):
         The largest possible number of clusters, if there is one.
     separable : bool
         Whether log V(n, K) is a sum of a function of n and one of K, as components need it.
+    restricts : bool
+        Whether the partition of n of n + 1 items has the prior of n, which `sample` presumes here.
     w_parameters : tuple of str or None
         The parameters on which W depends; None is all.
     """
 
     most_clusters: int | None = None
     separable: ClassVar[bool] = False
+    restricts: ClassVar[bool] = True
     w_parameters: ClassVar[tuple[str, ...] | None] = None
 
     @abstractmethod

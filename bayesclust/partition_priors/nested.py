@@ -22,6 +22,7 @@ import numpy as np
 from bayesclust.checks import check_choice
 from bayesclust.partition_priors.base import DirichletProcess, PartitionPrior, Tables, Values
 from bayesclust.partition_priors.finite_mixtures import MixtureOfFiniteMixtures
+from bayesclust.partition_priors.microclustering import Microclustering
 from bayesclust.partition_priors.pitman_yor import PitmanYor
 from bayesclust.typing import ArrayLike, FloatArray
 
@@ -66,6 +67,7 @@ class Nested:
 WORDS: dict[str, Callable[[], PartitionPrior]] = {
     "dirichlet_process": DirichletProcess,
     "pitman_yor": PitmanYor,
+    "microclustering": Microclustering,
     "finite_mixtures": MixtureOfFiniteMixtures,
 }
 """Priors with their defaults, by name."""
