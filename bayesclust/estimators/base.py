@@ -34,7 +34,7 @@ from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import Names, names_in, to_datatree, with_names
-from bayesclust.typing import ArrayLike, FloatArray, IntArray
+from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 """What a cluster is: one component, several, or what the constraints choose."""
@@ -75,6 +75,61 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+class SampledClusterer(ConstrainedClusterer):
+    """Base of those that have draws from a posterior."""
+
+    _problem: Any
+    """The model and the data."""
+
+    def _every_draw(self) -> Any:
+        """All draws as what they say of items, None where items have no density."""
+        return None
+
+    def to_arviz(self, *, num_prior_draws: int = 1000, seed: Seed = 0) -> Any:
+        """Return the posterior with every group that ArviZ's functions ask for.
+
+        Parameters
+        ----------
+        num_prior_draws : int, default 1000
+        seed : int, Generator or None, default 0
+            Of the draws from the prior and of the replicated answers.
+
+        Returns
+        -------
+        xarray.DataTree
+            A copy of `posterior_` with these groups more:
+
+            - prior: learned parameters, and n_clusters where items have densities, from the prior;
+            - log_prior: log densities of each learned parameter, of the noise by the constraints'
+              names, and "partition", log p(z | parameters), in nats (chain, draw);
+            - log_likelihood and posterior_predictive of constraints, as of
+              `constraint_log_likelihood`, and in log_likelihood X (chain, draw, item).
+
+        Notes
+        -----
+        X is the log density of an item's row given all else but its label, which is summed out.
+        Draws weighted by one over it are from the posterior without the row, so that ``arviz.loo(
+        tree, var_name="X")`` predicts each row from the others and the constraints, those about it
+        too. It is no factor of a joint likelihood: tell ``arviz.psense_summary`` to take
+        ``likelihood_var_names`` of constraints. With `power` it has that power. Classifiers and
+        "variational", whose draws are not of the posterior, have none, nor has `DCRC`.
+
+        Examples
+        --------
+        >>> import bayesclust as bc
+        >>> X = [[0.0], [0.2], [0.1], [5.0], [5.3], [5.1]]
+        >>> short = {"num_chains": 1, "num_warmup": 20, "num_samples": 30, "random_state": 0}
+        >>> tree = bc.TVClust(progress=False, **short).fit(X).to_arviz(num_prior_draws=50)
+        >>> dict(tree["prior"].sizes), list(tree["log_likelihood"].data_vars)
+        ({'chain': 1, 'draw': 50}, ['X'])
+        """
+        check_is_fitted(self)
+        # imported here: its kernel and its groups are for those who ask for them
+        from bayesclust.estimators.arviz_groups import with_all_groups
+
+        return with_all_groups(self, self._problem, self._every_draw(), num_prior_draws, seed)
 
 
 def read_input(

@@ -39,7 +39,7 @@ MEAN_FIELD_DRAWS = (4, 250)
 
 
 @dataclass(eq=False, repr=False)
-class DCRC(base.ConstrainedClusterer):
+class DCRC(base.SampledClusterer):
     """Discriminative clustering with noisy constraints on triplets ("dnk" included) and pairs.
 
     A logistic classifier of the clusters, P(y = k | x; W), is fitted so that the constraints are
@@ -194,6 +194,7 @@ class DCRC(base.ConstrainedClusterer):
         self.objective_path_ = fit.path
         self.converged_ = fit.converged
         self.n_iter_ = len(fit.path) // 2
+        self._problem = problem = gibbs.DCRCProblem(points, tuple(constraints), fit.W)
         if schedule is None:
             self._name_clusters(fit.q, fit)
             counted = zip(constraints, fit.counts, strict=True)
@@ -203,7 +204,6 @@ class DCRC(base.ConstrainedClusterer):
             self._tree = None
         else:
             base.check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
-            problem = gibbs.DCRCProblem(points, tuple(constraints), fit.W)
             draws = run_chains(
                 [partial(gibbs.DCRCChain, problem, own) for own in rng.spawn(self.num_chains)],
                 schedule,

@@ -47,7 +47,7 @@ MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
 
 
 @dataclass(eq=False, repr=False)
-class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type: ignore[misc]
+class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ignore[misc]
     """Dirichlet-process mixture with side information.
 
     The posterior over partitions given data and noisy constraints.
@@ -609,6 +609,12 @@ class TVClust(NamedOutput, TransformerMixin, base.ConstrainedClusterer):  # type
         if self.reduction_ is not None:
             rows = self.reduction_.transform(items)
         return items, rows if classifier else problem.family.transform(rows)
+
+    def _every_draw(self) -> Prediction | None:
+        if self._is_variational or isinstance(self._problem, ClassifierProblem):
+            return None
+        number = self.posterior_["posterior"]["z"][..., 0].size
+        return self._draws_at(np.arange(number))  # type: ignore[return-value]
 
     def spread_draws(self, number: int) -> Prediction | ClassifierPrediction:
         """Draws at even distances, at most so many, as what they say of new items and clusters."""

@@ -272,6 +272,20 @@ class PartitionPrior(ABC):
             clusters += labels[:, i] == clusters
         return labels[0] if number is None else labels
 
+    def sample_n_clusters(self, n: int, values: Values, rng: Generator) -> int:
+        """One draw of the number of clusters of n items, from one new cluster to the next."""
+        items, number = 1, 1
+        log_w_one = float(self.log_w(np.ones(1, np.int64), values)[0])
+        while items < n:
+            before = np.arange(items, min(n, 2 * items + 16))
+            log_open = self.log_v(before + 1, number + 1, values) - self.log_v(
+                before, number, values
+            )
+            opens = np.flatnonzero(rng.random(len(before)) < np.exp(log_w_one + log_open))
+            items += int(opens[0]) + 1 if len(opens) else len(before)
+            number += len(opens) > 0
+        return number
+
     def simulate(self, n: int, num_draws: int = 1000, seed: Seed = 0) -> IntArray:
         """Draw labels (num_draws, n) of n items before any data, learned parameters drawn as well.
 

@@ -52,7 +52,7 @@ def test_names_of_a_frame_are_coordinates(fit):
     assert draws["item"].values.tolist() == [f"n{i:02d}" for i in range(16)]
     assert draws["links_source"].values.tolist() == ["ann", "eve"]
     assert fit.posterior_["observed_data"]["feature"].values.tolist() == ["height", "weight"]
-    for name, group in bc.constraint_log_likelihood(fit).children.items():
+    for name, group in fit.to_arviz(num_prior_draws=9).children.items():
         assert set(group.dims) == set(group.to_dataset().indexes), name
     rows = az.summary(fit.posterior_).index
     reliability = ["p[ann]", "p[eve]", "q[ann]", "q[eve]"]
@@ -116,12 +116,17 @@ EVERYTHING |= {
 OF_ANSWERS = ("dist", "dist_pit", "interval", "pava", "pit", "rootogram", "tstat")
 EVERYTHING |= {f"plot_ppc_{name}": {"var_names": ["links"]} for name in OF_ANSWERS}
 EVERYTHING |= {f"plot_loo_{name}": {"var_names": ["links"]} for name in ("pit", "pava")}
+EVERYTHING |= {name: {} for name in ("plot_prior_posterior", "psense")}
+CONSTRAINTS = {"likelihood_var_names": ["links"]}
+OF_PRIORS = ("psense_summary", "plot_psense_dist", "plot_psense_quantities")
+EVERYTHING |= dict.fromkeys(OF_PRIORS, CONSTRAINTS)
+EVERYTHING |= {name: {"var_names": ["p"]} for name in ("plot_bf", "bayes_factor")}
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_arviz_takes_the_tree_as_it_is(fit):
-    tree = bc.constraint_log_likelihood(fit)
-    assert len(EVERYTHING) > 25
+    tree = fit.to_arviz()
+    assert len(EVERYTHING) > 35
     for name, options in EVERYTHING.items():
         assert getattr(az, name)(tree, **options) is not None, name
         plt.close("all")
@@ -140,9 +145,10 @@ def test_replicates_are_answers_under_the_noise_of_their_draw(fit):
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_constraints_are_compared_by_loo(fit):
-    tree = bc.constraint_log_likelihood(fit)
-    found = az.loo(tree, var_name="links", pointwise=True)
+@pytest.mark.parametrize("name", ["links", "X"])
+def test_constraints_and_items_are_compared_by_loo(fit, name):
+    tree = fit.to_arviz(num_prior_draws=9)
+    found = az.loo(tree, var_name=name, pointwise=True)
     assert np.isfinite(found.elpd)
     assert az.plot_khat(found) is not None
     table = az.compare({"one": found, "other": found})

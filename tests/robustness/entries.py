@@ -58,7 +58,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("matrix", E=[[1.0, 0.0], [0.0, 1.0]]),
     **sort("optional sources", source=[0, 0, 1, 1, 0]),
     **sort("count", n_items=N, n_sources=2, n_clusters=3, size=2, min_size=1, n_neighbors=3),
-    **sort("count", n_folds=2),
+    **sort("count", n_folds=2, num_prior_draws=20),
     **sort("count", n_runs=2, num_draws=20, num_chains=2, num_samples=6),
     **sort("count", thinning=1, n_init=1, max_iter=50, n_trees=5, truncation=3, max_draws=20),
     **sort("count", within_truncation=3, n=20, d=3, k=2),
@@ -216,7 +216,7 @@ SLOW += ["cross_validate"]
 """Patterns of entries of which a good call takes more than a tenth of a second or so."""
 UNCONSTRAINED = ("DPMeans",)
 METHODS = ["predict", "predict_proba", "predict_novelty", "predict_similarity", "score_samples"]
-METHODS += ["objective", "log_joint", "from_posterior", "transform", "score"]
+METHODS += ["objective", "log_joint", "from_posterior", "transform", "score", "to_arviz"]
 
 
 class Argument(NamedTuple):
