@@ -1,27 +1,28 @@
-"""The way from TVClust to its small-variance limit, over many gammas."""
+"""The way from TVClust and DCRC to their deterministic limits, over many gammas."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import Generator
 from sklearn.base import clone
 
 from bayesclust import checks
-from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.estimators import base
+from bayesclust.estimators.dcrc import DCRC, GIBBS
 from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
-from bayesclust.families import as_divergence
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves
+from bayesclust.inference.dcrc import gibbs, tempered
 from bayesclust.inference.limits import path_model
-from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.rdp_means import Problem, spread
-from bayesclust.inference.runner import run_chains
+from bayesclust.inference.runner import Draws, run_chains
 from bayesclust.inference.samplers import SAMPLERS, default_moves
+from bayesclust.inference.variational.mean_field import draw_labels
 from bayesclust.posterior.diagnosis import partition_distances
 from bayesclust.posterior.losses import VI, adjusted_rands, expected_losses, size_entropy
 from bayesclust.posterior.tree import canonical, partition_sizes
@@ -31,17 +32,24 @@ if TYPE_CHECKING:
     import xarray as xr
 
 GAMMAS = 13
+TEMPERED = 1e-2, 1e4
+"""The first and the last gamma of DCRC, whose J is in nats."""
+MEAN_FIELD = "variational_em"
+LEAST_RATE = 1e-100
 TAILS = 0.05, 0.95
+Run = Callable[..., Draws]
 
 
-def or_default(limit: MeansClusterer | None, seed: int | Generator | None) -> MeansClusterer:
+def or_default(limit: Any, seed: int | Generator | None) -> MeansClusterer | DCRC:
     """The limit as given, by default RDP-means; refuses all but one of single clusters."""
     if limit is None:
         return RDPMeans(random_state=seed)
+    if isinstance(limit, DCRC):
+        return limit
     if not isinstance(limit, MeansClusterer):
         raise TypeError(
-            f"limit is a {type(limit).__name__}: pass an RDPMeans, fitted or not, or None for its "
-            "defaults."
+            f"limit is a {type(limit).__name__}: pass an RDPMeans or a DCRC, fitted or not, or "
+            "None for RDPMeans with its defaults."
         )
     if limit.cluster_model == base.MIXTURE:
         raise ValueError(
@@ -51,11 +59,10 @@ def or_default(limit: MeansClusterer | None, seed: int | Generator | None) -> Me
     return limit
 
 
-def fitted_limit(
-    limit: MeansClusterer, X: ArrayLike, constraints: list[Constraints], items: FloatArray
-) -> MeansClusterer:
+def fitted_limit[Limit: (MeansClusterer, DCRC)](
+    limit: Limit, X: ArrayLike, constraints: list[Constraints], items: FloatArray
+) -> Limit:
     """The limit if it is fitted, else a copy fitted to X; `items` is X, checked."""
-    path_model.path_divergence(as_divergence(limit.divergence).bind(items))
     if not hasattr(limit, "labels_"):
         return clone(limit).fit(X, constraints=constraints or None)
     seen = len(limit.labels_), limit.n_features_in_
@@ -67,13 +74,153 @@ def fitted_limit(
     return limit
 
 
+# --- the two models on the way
+
+
+class Way(Protocol):
+    """A model at any gamma, and what it tends to."""
+
+    labels: IntArray
+    """The limit's partition, (n,)."""
+    final: float
+    """Its J."""
+    attrs: dict[str, Any]
+
+    def default_gammas(self) -> FloatArray:
+        """Gammas from far away to beyond the limit."""
+
+    def values(self, z: IntArray) -> FloatArray:
+        """J of labels (..., n)."""
+
+    def sample(
+        self, gamma: float, last: list[IntArray] | None, rngs: list[Generator], run: Run
+    ) -> Sampled:
+        """Draw at gamma, chains being where they were at the gamma before."""
+
+
+class Sampled(NamedTuple):
+    """Draws at one gamma."""
+
+    z: IntArray  # (chain, draw, n)
+    energies: FloatArray | None  # (chain, draw)
+    interrupted: bool
+
+
+class TVClustWay(Way):
+    """TVClust's clusters grow sharp, and its posterior becomes RDP-means' partition."""
+
+    def __init__(
+        self,
+        limit: MeansClusterer,
+        constraints: list[Constraints],
+        items: FloatArray,
+        sampler: str,
+        moves: Moves | None,
+    ) -> None:
+        graph, self.xi = path_model.pose_answers(limit.xi_, constraints, len(items))
+        divergence = limit._problem.divergence
+        self.problem = Problem.of(divergence.points(items), divergence, graph, limit.penalty_)
+        self.limit = limit
+        self.labels = limit.labels_
+        self.final = path_model.value(self.problem, limit.labels_, self.xi)
+        self.constraints = constraints
+        self.make = SAMPLERS[sampler]
+        self.moves = default_moves(self.make, len(items)) if moves is None else moves
+        self.attrs = {
+            "limit": "RDP-means",
+            "divergence": divergence.name,
+            "penalty": self.problem.penalty,
+        }
+
+    def default_gammas(self) -> FloatArray:
+        return default_gammas(self.problem)
+
+    def values(self, z: IntArray) -> FloatArray:
+        rows = z.reshape(-1, z.shape[-1])
+        distinct, which = np.unique(rows, axis=0, return_inverse=True)
+        own = [path_model.value(self.problem, row.astype(np.int64), self.xi) for row in distinct]
+        return np.array(own)[which.reshape(z.shape[:-1])]
+
+    def sample(
+        self, gamma: float, last: list[IntArray] | None, rngs: list[Generator], run: Run
+    ) -> Sampled:
+        model = path_model.PathModel.at(gamma, self.problem, self.limit.xi_, self.constraints)
+        if last is None:
+            embedding = model.problem.family.embedding()
+            last = [
+                seeded_partition(embedding, dispersed_number(chain, len(embedding)), rng)
+                for chain, rng in enumerate(rngs)
+            ]
+        chains = zip(last, rngs, strict=True)
+        draws = run([partial(self.make, model.problem, z, rng, self.moves) for z, rng in chains])
+        z = canonical(draws.posterior["z"])
+        return Sampled(z, model.energy(draws.sample_stats["log_joint"]), draws.interrupted)
+
+
+class DCRCWay(Way):
+    """DCRC's temperature falls, its weights and noise being held."""
+
+    def __init__(
+        self,
+        limit: DCRC,
+        constraints: list[Constraints],
+        items: FloatArray,
+        sampler: str,
+        draws: int,
+    ) -> None:
+        shapes = {one.name: (one.n_sources, one.n_answers, one.n_answers) for one in constraints}
+        if shapes != {name: own.shape for name, own in limit.confusion_.items()}:
+            raise ValueError(
+                "the limit was fitted to other constraints than these: fit it with the same, or "
+                "pass it unfitted."
+            )
+        if any((own < LEAST_RATE).any() for own in limit.confusion_.values()):
+            raise ValueError(
+                "the limit has answers that are never wrong, and no temperature makes them weigh "
+                "less: give noise a small error rate such as 0.01."
+            )
+        W = np.column_stack([limit.coef_, limit.intercept_])
+        problem = gibbs.DCRCProblem(limit._features(items), tuple(constraints), W)
+        self.model = tempered.TemperedLabels(problem, limit.confusion_)
+        self.every = np.eye(len(W))
+        hard = self.model.settle(self.every[limit.labels_], np.inf).argmax(axis=1)
+        self.labels = canonical(hard)
+        self.final = float(self.model.values(hard))
+        self.draws = draws if sampler == MEAN_FIELD else 0
+        self.q: list[FloatArray] = []
+        self.attrs = {"limit": "hard DCRC", "divergence": "none"}
+
+    def default_gammas(self) -> FloatArray:
+        return np.geomspace(*TEMPERED, GAMMAS)
+
+    def values(self, z: IntArray) -> FloatArray:
+        return self.model.values(z)
+
+    def sample(
+        self, gamma: float, last: list[IntArray] | None, rngs: list[Generator], run: Run
+    ) -> Sampled:
+        n = len(self.labels)
+        if last is None:
+            last = [rng.integers(len(self.every), size=n) for rng in rngs]
+            self.q = [self.every[z] for z in last]
+        if not self.draws:
+            chains = zip(last, rngs, strict=True)
+            starts = [partial(tempered.TemperedChain, self.model, gamma, *own) for own in chains]
+            drawn = run(starts)
+            return Sampled(drawn.posterior["z"], None, drawn.interrupted)
+        self.q = [self.model.settle(q, gamma) for q in self.q]
+        z = [draw_labels(q, self.draws, rng) for q, rng in zip(self.q, rngs, strict=True)]
+        free = [np.full(self.draws, self.model.free_energy(q, gamma)) for q in self.q]
+        return Sampled(np.array(z), np.array(free), False)
+
+
 def limit_path(
     X: ArrayLike,
     *,
     constraints: Any = None,
     gammas: ArrayLike | None = None,
-    limit: MeansClusterer | None = None,
-    sampler: str = "collapsed",
+    limit: MeansClusterer | DCRC | None = None,
+    sampler: str | None = None,
     num_chains: int = 4,
     num_warmup: int = 200,
     num_samples: int = 250,
@@ -82,24 +229,34 @@ def limit_path(
     progress: bool = True,
     random_state: int | Generator | None = None,
 ) -> xr.Dataset:
-    """Sample TVClust at growing gamma, and compare it with the RDP-means that it tends to.
+    """Sample TVClust or DCRC at growing gamma, and compare it with the limit that it tends to.
 
-    At gamma an item weighs gamma, answers weigh gamma xi, and a cluster costs gamma lambda, so that
-    minus the log joint density over gamma tends to RDP-means' objective J.
+    TVClust tends to RDP-means: at gamma an item weighs gamma, answers weigh gamma xi, and a cluster
+    costs gamma lambda, so that minus the log joint density over gamma tends to RDP-means' objective
+    J. DCRC tends to itself at temperature 0: with the weights and the noise (`confusion_`) of
+    `limit`, labels have the law exp(-gamma J), J being minus their log probability given the
+    answers, so that gamma is 1 / temperature, 1 is DCRC's own posterior, and the error rate falls
+    to zero with the temperature.
 
     Parameters
     ----------
     X : array-like of shape (n, d)
     constraints : PairwiseConstraints, list of them or None, default None
+        With DCRC constraints of any kind that it takes.
     gammas : array-like of shape (g,) or None, default None
         In units of 1 / D. None takes 13, in equal ratios, from where one cluster has the spread of
-        all items to where differences of J by lambda / (100 n) decide.
-    limit : RDPMeans, DPMeans or None, default None
-        Gives lambda, xi and D, of single clusters; it is fitted first if it is not yet. None is
-        `RDPMeans` with its defaults and the same `random_state`.
-    sampler : {"collapsed", "gibbs"}, default "collapsed"
+        all items to where differences of J by lambda / (100 n) decide; of DCRC from 0.01 to 10,000.
+    limit : RDPMeans, DPMeans, DCRC or None, default None
+        Gives lambda, xi and D, of single clusters, or DCRC's weights and noise; it is fitted first
+        if it is not yet. None is `RDPMeans` with its defaults and the same `random_state`. DCRC's
+        limit is where its labels come to rest at temperature 0; ``DCRC(temperature=0)``, by hard
+        EM, has weights fitted to such labels too.
+    sampler : {"collapsed", "gibbs", "variational_em"} or None, default None
+        None is "collapsed" for TVClust and "gibbs" for DCRC, which has no "collapsed";
+        "variational_em" is DCRC's mean field at each temperature, and draws from it.
     num_chains, num_warmup, num_samples, moves, n_jobs, progress, random_state
-        As for `TVClust`, at each gamma; by default 4 chains of 200 sweeps and 250 draws.
+        As for `TVClust`, at each gamma; by default 4 chains of 200 sweeps and 250 draws. `moves` of
+        TVClust only; of mean field a chain is a start.
 
     Returns
     -------
@@ -107,11 +264,13 @@ def limit_path(
         Over gamma and statistic ("mean", and "lower" and "upper" of 90% intervals): vi and ari
         (variation of information, in bits, and adjusted Rand index to the limit's partition),
         n_clusters, entropy (of the cluster sizes, bits), objective (J of the draws) and energy
-        (minus the log joint over gamma, less the constants that make it tend to J). Over gamma:
+        (minus the log joint over gamma, less the constants that make it tend to J; of mean field
+        its free energy, E J - H / gamma; DCRC's sampler has none). Over gamma:
         vi_within and vi_between, the mean variation of information between two draws of one chain
         and of different chains, and share_below, the share of draws whose J is below the limit's.
         Over item: limit_labels.
-        Attributes: limit_objective, limit_n_clusters, limit_entropy, penalty, divergence, sampler.
+        Attributes: limit, limit_objective, limit_n_clusters, limit_entropy, divergence, sampler,
+        and of TVClust penalty.
 
     Notes
     -----
@@ -121,7 +280,9 @@ def limit_path(
 
     References
     ----------
-    Khashabi, Wieting, Liu, Liang: Clustering With Side Information, section 4 (Eq. 16 to 19).
+    Khashabi, Wieting, Liu, Liang: Clustering With Side Information, section 4 (Eq. 16 to 19). Pei,
+    Fern, Rosales, Tjahja: Discriminative Clustering with Relative Constraints, Eq. 6 and 13 with
+    Table I; `bayesclust.inference.dcrc.tempered` has the formulas.
 
     Examples
     --------
@@ -136,49 +297,41 @@ def limit_path(
     (True, 2)
     """
     schedule = base.check_schedule(num_warmup, num_samples)
-    checks.check_choice(sampler, "sampler", SAMPLERS)
     checks.check_int(num_chains, "num_chains")
     checks.n_threads(n_jobs)
     base.check_moves(moves)
     given = None if gammas is None else _check_gammas(gammas)
     unfitted = or_default(limit, random_state)
+    known = (GIBBS, MEAN_FIELD) if isinstance(unfitted, DCRC) else tuple(SAMPLERS)
+    sampler = checks.check_choice(known[0] if sampler is None else sampler, "sampler", known)
     items = checks.check_items(X)
     n_jobs = checks.n_threads(n_jobs, cells=items.size)
-    constraints = check_constraints(constraints, len(items), needs="links")
+    needs: Needs = "table" if isinstance(unfitted, DCRC) else "links"
+    constraints = check_constraints(constraints, len(items), needs=needs)
     base.check_draws_fit_in_memory(len(items), num_chains, num_samples)
-    found = fitted_limit(unfitted, X, constraints, items)
-    graph, xi = path_model.pose_answers(found.xi_, constraints, len(items))
-    divergence = found._problem.divergence
-    problem = Problem.of(divergence.points(items), divergence, graph, found.penalty_)
-    wanted = default_gammas(problem) if given is None else given
+    way: Way
+    if isinstance(unfitted, DCRC):
+        classifier = fitted_limit(unfitted, X, constraints, items)
+        way = DCRCWay(classifier, constraints, items, sampler, num_samples)
+    else:
+        path_model.path_divergence(unfitted._distance().bind(X))
+        found = fitted_limit(unfitted, X, constraints, items)
+        way = TVClustWay(found, constraints, items, sampler, moves)
+    wanted = way.default_gammas() if given is None else given
 
-    make = SAMPLERS[sampler]
-    chosen = default_moves(make, len(items)) if moves is None else moves
     rngs = checks.check_random_state(random_state).spawn(num_chains)
+    run = partial(run_chains, schedule=schedule, progress=progress, n_jobs=n_jobs)
     last: list[IntArray] | None = None
-    drawn: list[Any] = []
-    energies: list[FloatArray] = []
+    drawn: list[Sampled] = []
     for gamma in wanted:
-        model = path_model.PathModel.at(float(gamma), problem, found.xi_, constraints)
-        if last is None:
-            embedding = model.problem.family.embedding()
-            last = [
-                seeded_partition(embedding, dispersed_number(chain, len(embedding)), rng)
-                for chain, rng in enumerate(rngs)
-            ]
-        starts = [
-            partial(make, model.problem, z, rng, chosen) for z, rng in zip(last, rngs, strict=True)
-        ]
-        draws = run_chains(starts, schedule, progress=progress, n_jobs=n_jobs)
-        if draws.interrupted and drawn:
+        sampled = way.sample(float(gamma), last, rngs, run)
+        if sampled.interrupted and drawn:
             break  # chains may be missing: what was complete is returned
-        drawn.append(canonical(draws.posterior["z"]))
-        last = list(drawn[-1][:, -1].astype(np.int64))
-        energies.append(model.energy(draws.sample_stats["log_joint"]))
-        if draws.interrupted:
+        drawn.append(sampled)
+        last = list(sampled.z[:, -1].astype(np.int64))
+        if sampled.interrupted:
             break
-    path = summarise(wanted[: len(drawn)], drawn, energies, problem, xi, found.labels_)
-    return path.assign_attrs(sampler=sampler)
+    return summarise(wanted[: len(drawn)], drawn, way).assign_attrs(sampler=sampler)
 
 
 def default_gammas(problem: Problem) -> FloatArray:
@@ -205,49 +358,40 @@ def _check_gammas(gammas: ArrayLike) -> FloatArray:
 # --- the summary of a path
 
 
-def summarise(
-    gammas: FloatArray,
-    drawn: Sequence[IntArray],
-    energies: Sequence[FloatArray],
-    problem: Problem,
-    xi: Xi,
-    limit: IntArray,
-) -> xr.Dataset:
-    """Sum up the draws of every gamma: partitions (chain, draw, n) and energies (chain, draw)."""
+def summarise(gammas: FloatArray, drawn: Sequence[Sampled], way: Way) -> xr.Dataset:
+    """Sum up the draws of every gamma."""
     import xarray as xr
 
-    stacked = [z.reshape(-1, len(problem.points)) for z in drawn]
-    J = []
-    for z in stacked:
-        distinct, which = np.unique(z, axis=0, return_inverse=True)
-        values = [path_model.value(problem, labels.astype(np.int64), xi) for labels in distinct]
-        J.append(np.array(values)[which.reshape(energies[0].shape)])
-    final = path_model.value(problem, limit, xi)
-    distances = [partition_distances(z) for z in drawn]
-    apart = ~np.eye(len(drawn[0]), dtype=np.bool_)
+    limit = way.labels
+    partitions = [canonical(each.z) for each in drawn]
+    stacked = [z.reshape(-1, len(limit)) for z in partitions]
+    J = [way.values(each.z) for each in drawn]
+    distances = [partition_distances(z) for z in partitions]
+    apart = ~np.eye(len(drawn[0].z), dtype=np.bool_)
     over_draws: dict[str, Sequence[FloatArray]] = {
         "vi": [expected_losses(VI(), z, limit[None]) for z in stacked],
         "ari": [adjusted_rands(limit, z) for z in stacked],
         "n_clusters": [z.max(axis=1).astype(np.float64) + 1 for z in stacked],
         "entropy": [size_entropy(partition_sizes(z)) for z in stacked],
         "objective": J,
-        "energy": energies,
     }
+    energies = [each.energies for each in drawn if each.energies is not None]
+    if energies:
+        over_draws["energy"] = energies
     variables: dict[str, Any] = {
         name: (("gamma", "statistic"), [[v.mean(), *np.quantile(v, TAILS)] for v in values])
         for name, values in over_draws.items()
     }
-    below = final - path_model.EQUAL * abs(final)
+    below = way.final - path_model.EQUAL * abs(way.final)
     variables |= {
         "vi_within": ("gamma", [_mean(np.diag(each)) for each in distances]),
         "vi_between": ("gamma", [_mean(each[apart]) for each in distances]),
         "share_below": ("gamma", [(each < below).mean() for each in J]),
         "limit_labels": ("item", limit),
     }
-    attrs: dict[str, Any] = {
-        "divergence": problem.divergence.name,
-        "penalty": problem.penalty,
-        "limit_objective": final,
+    attrs = {
+        **way.attrs,
+        "limit_objective": way.final,
         "limit_n_clusters": int(limit.max()) + 1,
         "limit_entropy": float(size_entropy(partition_sizes(canonical(limit)))),
     }

@@ -15,6 +15,7 @@ from bayesclust import checks
 from bayesclust.estimators import base, confidence
 from bayesclust.estimators.base import MIXTURE, SINGLE, ConstrainedClusterer
 from bayesclust.families import Divergence, Family, as_divergence
+from bayesclust.families.kernel_distance import PRECOMPUTED, kernel_distance
 from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.rdp_means import Problem, Solution, means, objective
 from bayesclust.inference.limits.search import search
@@ -26,6 +27,8 @@ class MeansClusterer(ConstrainedClusterer):
     """What the limits have in common: centres, J, and the nearest centre of new items."""
 
     divergence: str | Divergence | Family
+    kernel: Any
+    kernel_params: Any
     # of `RDPMeans` alone
     cluster_model: str = SINGLE
     within_penalty: float | None = None
@@ -98,8 +101,20 @@ class MeansClusterer(ConstrainedClusterer):
         base.describe_columns_of_new(self, X)
         return self._owner[divergence.between(points, self._centers).argmin(axis=1)]
 
+    def _distance(self) -> Divergence:
+        """What items and centres are compared by, not bound to data yet."""
+        if self.kernel is None and self.kernel_params is None:
+            return as_divergence(self.divergence)
+        if self.divergence != "euclidean":
+            raise ValueError(
+                f"divergence={checks.shown(self.divergence)} is a distance of its own, and kernel "
+                "is compared by squared distances in its space: leave one of them out."
+            )
+        return kernel_distance(self.kernel, self.kernel_params)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == PRECOMPUTED
         with suppress(TypeError, ValueError):  # what is no divergence is refused by fit
             tags.input_tags.positive_only = as_divergence(self.divergence).counts
         return tags
@@ -114,7 +129,7 @@ class DPMeans(MeansClusterer):
 
     Parameters
     ----------
-    penalty, n_clusters, divergence, init, n_init, max_iter, random_state
+    penalty, n_clusters, divergence, kernel, kernel_params, init, n_init, max_iter, random_state
         As in `RDPMeans`. With one start nothing is random.
 
     Attributes
@@ -132,6 +147,8 @@ class DPMeans(MeansClusterer):
     n_clusters: int | None = None
     divergence: str | Divergence | Family = "euclidean"
     _: KW_ONLY
+    kernel: Any = None
+    kernel_params: dict[str, Any] | None = None
     init: Any = None
     n_init: int = 1
     max_iter: int = 300
@@ -156,7 +173,7 @@ class DPMeans(MeansClusterer):
         clock = perf_counter()
         checks.check_int(self.n_init, "n_init")
         checks.check_int(self.max_iter, "max_iter")
-        unbound = as_divergence(self.divergence)
+        unbound = self._distance()
         self._check_costs()
         rng = checks.check_random_state(self.random_state)
         xi = confidence.check_confidence(self.xi, self.xi0, self.xi_rate)
@@ -266,7 +283,8 @@ class RDPMeans(DPMeans):
         Clusters, numbered by their first items.
     n_clusters_, n_iter_, n_features_in_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
-        Means of the items over the cells seen; for "categorical" shares of each column's codes.
+        Means of the items over the cells seen; for "categorical" shares of each column's codes;
+        with a kernel in coordinates of its space.
     components_, component_clusters_ : ndarray of shape (n,) and (n_components,)
         Only "mixture": components, numbered by their first items, and the cluster of each.
     component_centers_ : ndarray of shape (n_components, d)
@@ -284,7 +302,8 @@ class RDPMeans(DPMeans):
     ----------
     Khashabi, Wieting, Liu, Liang: Clustering With Side Information, section 4: Eq. 19 is the
     update, Eq. 20 the objective, Algorithm 1 the passes. Kulis and Jordan (2012): Revisiting
-    k-means. Banerjee et al. (2005): Clustering with Bregman divergences, Theorem 4.
+    k-means. Banerjee et al. (2005): Clustering with Bregman divergences, Theorem 4. Kernels: the K
+    of Eq. 21; `bayesclust.families.kernel_distance` has the formulas.
 
     Examples
     --------
@@ -299,6 +318,9 @@ class RDPMeans(DPMeans):
     >>> est = bc.RDPMeans(cluster_model="mixture", within_penalty=15.0, xi=20.0)
     >>> est.fit(X, constraints=far).labels_
     array([0, 0, 0, 0, 1])
+    >>> similarity = [[2.0, 1.9, 0.1], [1.9, 2.0, 0.1], [0.1, 0.1, 1.0]]
+    >>> bc.RDPMeans(penalty=0.5, kernel="precomputed").fit(similarity).labels_
+    array([0, 0, 1])
     """
 
     _: KW_ONLY

@@ -11,7 +11,6 @@ from numpy.random import Generator
 from bayesclust import checks
 from bayesclust.estimators import base, confidence
 from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
-from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.answers import largest, times
 from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve
@@ -39,6 +38,8 @@ class SpectralRDPMeans(MeansClusterer):
     penalty, n_clusters, xi
         As in `RDPMeans`; xi has the value to which it grows there, and where it would grow without
         end, 64 mean squared distances of items from their overall mean.
+    kernel, kernel_params
+        As in `RDPMeans`: K in place of XX', the matrix of Eq. 21.
     max_clusters : int, default 50
         Most clusters before merging, hence most eigenvectors.
     random_state : int, Generator or None, default None
@@ -79,6 +80,8 @@ class SpectralRDPMeans(MeansClusterer):
     n_clusters: int | None = None
     _: KW_ONLY
     xi: Any = None
+    kernel: Any = None
+    kernel_params: dict[str, Any] | None = None
     max_clusters: int = tuning.MOST_CLUSTERS
     random_state: int | Generator | None = None
 
@@ -98,7 +101,7 @@ class SpectralRDPMeans(MeansClusterer):
         number = checks.check_int(self.max_clusters, "max_clusters") - 1
         asked = confidence.check_confidence(self.xi, None, RDPMeans.xi_rate)
         rng = checks.check_random_state(self.random_state)
-        squared = SquaredEuclidean()
+        squared = self._distance().bind(X)
         points, constraints = base.read_input(
             self, X, y, constraints, read=squared.points, needs="links"
         )

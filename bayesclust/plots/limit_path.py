@@ -1,4 +1,4 @@
-"""How the posterior at growing gamma approaches RDP-means."""
+"""How the posterior at growing gamma approaches its limit: RDP-means, or hard DCRC."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PANELS = (
-    ("vi", "Variation of information to RDP-means", "bits"),
-    ("ari", "Adjusted Rand index with RDP-means", ""),
+    ("vi", "Variation of information to {limit}", "bits"),
+    ("ari", "Adjusted Rand index with {limit}", ""),
     ("n_clusters", "Number of clusters", ""),
     ("entropy", "Entropy of the cluster sizes", "bits"),
     ("objective", "Objective J", ""),
@@ -27,6 +27,7 @@ UNITS = {
     "euclidean": "squared units of the data",
     "mahalanobis": "squared standard units",
     "standardized": "squared standard units",
+    "kernel": "squared units of the kernel's space",
 }
 """Units of J for the divergences that are squared distances; others are in nats."""
 MARKED: dict[str, Any] = {"marker": "o", "markersize": 3, "linewidth": 1.6}
@@ -35,12 +36,13 @@ MARKED: dict[str, Any] = {"marker": "o", "markersize": 3, "linewidth": 1.6}
 def limit_path(
     path: xr.Dataset, axes: Sequence[Axes] | NDArray[np.object_] | None = None
 ) -> NDArray[np.object_]:
-    """Show how the posterior approaches RDP-means as gamma grows.
+    """Show how the posterior approaches RDP-means, or DCRC at temperature 0, as gamma grows.
 
     Lines are posterior means and bands the intervals in `path`. Panels: variation of information
-    and adjusted Rand index to the partition of RDP-means; number of clusters and entropy of their
-    sizes, dashed those of RDP-means; J of the draws, and minus the log joint over gamma, which
-    tends to it; the variation of information between two draws of one chain and of two.
+    and adjusted Rand index to the limit's partition; number of clusters and entropy of their sizes,
+    dashed those of the limit; J of the draws, and minus the log joint over gamma, or the free
+    energy of mean field, which tend to it; the variation of information between two draws of one
+    chain and of two.
 
     Parameters
     ----------
@@ -71,6 +73,7 @@ def limit_path(
     if "vi_within" not in getattr(path, "data_vars", ()) or not path.sizes["gamma"]:
         raise TypeError(f"path must have gammas of bayesclust.limit_path; got {kind_of(path)}.")
     gamma = path["gamma"].to_numpy()
+    limit = path.attrs["limit"]
     panels = panels_or_new(axes, 6, "the panels of a path", 2, (9.5, 8.6), sharex=True)
     for ax, (name, title, unit) in zip(panels, PANELS, strict=False):
         mean, low, high = (path[name].sel(statistic=which) for which in ("mean", "lower", "upper"))
@@ -79,8 +82,8 @@ def limit_path(
         ax.plot(gamma, mean, color=BLUE, label=label, **MARKED)
         if f"limit_{name}" in path.attrs:
             level: dict[str, Any] = {"color": GREY, "linestyle": DASHES[1], "linewidth": 1.1}
-            ax.axhline(path.attrs[f"limit_{name}"], label="RDP-means", **level)
-        ax.set_title(title, loc="left")
+            ax.axhline(path.attrs[f"limit_{name}"], label=limit, **level)
+        ax.set_title(title.format(limit=limit), loc="left")
         ax.set_ylabel(unit)
     panels[0].set_ylim(bottom=0)
     panels[2].yaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
@@ -93,8 +96,10 @@ def limit_path(
     ax.set_ylim(bottom=0)
     ax.set_title("Variation of information between two draws", loc="left")
     ax.set_ylabel("bits")
-    is_gaussian = path.attrs["divergence"] in UNITS
-    unit = "clusters of variance 1 / (2 gamma)" if is_gaussian else "weight of an item"
+    divergence = path.attrs["divergence"]
+    unit = "clusters of variance 1 / (2 gamma)" if divergence in UNITS else "weight of an item"
+    if divergence == "none":
+        unit = "1 / temperature"
     for ax in panels:
         ax.set_xscale("log")
         bare(ax)
@@ -107,9 +112,11 @@ def limit_path(
 
 def _draw_energy(ax: Axes, path: xr.Dataset) -> None:
     """Add minus the log joint over gamma, which is out of all proportion far from the limit."""
-    energy = path["energy"].sel(statistic="mean")
-    look: dict[str, Any] = {"color": "black", "linestyle": DASHES[3], "linewidth": 1.3}
-    ax.plot(path["gamma"], energy, label="minus log joint / gamma", **look)
+    if "energy" in path:
+        energy = path["energy"].sel(statistic="mean")
+        look: dict[str, Any] = {"color": "black", "linestyle": DASHES[3], "linewidth": 1.3}
+        label = "free energy" if path.attrs["divergence"] == "none" else "minus log joint / gamma"
+        ax.plot(path["gamma"], energy, label=label, **look)
     shown = np.append(path["objective"].to_numpy(), path.attrs["limit_objective"])
     room = 0.08 * (np.ptp(shown) or abs(shown.max()) or 1.0)
     ax.set_ylim(shown.min() - 3 * room, shown.max() + room)

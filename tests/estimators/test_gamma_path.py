@@ -1,4 +1,4 @@
-"""The path of gammas from TVClust to RDP-means."""
+"""The path of gammas from TVClust to RDP-means, and from DCRC to its hard labels."""
 
 from typing import NamedTuple
 
@@ -126,6 +126,41 @@ def test_gammas_go_from_one_cluster_to_far_beyond(rng):
     assert default_gammas(alike)[0] == 1.0
 
 
+@pytest.mark.parametrize("sampler", ["gibbs", "variational_em"])
+@pytest.mark.parametrize("noise", [0.1, "learn"])
+def test_dcrc_arrives_at_its_labels_without_temperature(data, sampler, noise):
+    triplets = bc.RelativeConstraints.sample(data.y, size=50, error_rate=0.1, seed=1)
+    limit = bc.DCRC(3, noise=noise, temperature=0, random_state=0)
+    given = {"constraints": triplets, "sampler": sampler, **SHORT}
+    path = bc.limit_path(data.X, limit=limit, **given)
+    expected = clone(limit).fit(data.X, constraints=triplets)
+    assert bc.metrics.adjusted_rand(path["limit_labels"], expected.labels_) > 0.99
+    mean = path.sel(statistic="mean")
+    assert float(mean["vi"][0]) > 2
+    np.testing.assert_allclose(mean["vi"][-3:], 0.0, atol=1e-12)
+    np.testing.assert_allclose(mean["objective"][-3:], path.attrs["limit_objective"])
+    assert path["vi_within"][-1] < 1e-9
+    assert ("energy" in path) == (sampler == "variational_em")
+    if "energy" in path:
+        assert (np.diff(mean["energy"]) > -1e-6).all()  # less and less entropy is taken from J
+        np.testing.assert_allclose(mean["energy"][-1], mean["objective"][-1])
+    panels = bc.plots.limit_path(path)
+    assert panels[0].get_title(loc="left") == "Variation of information to hard DCRC"
+    assert panels[5].get_xlabel() == "gamma (1 / temperature)"
+
+
+def test_dcrc_at_temperature_one_is_its_posterior(data):
+    triplets = bc.RelativeConstraints.sample(data.y, size=20, error_rate=0.1, seed=1)
+    X = data.X + np.random.default_rng(0).normal(size=data.X.shape) * 3.0
+    chains = bc.DCRC(3, inference="gibbs", progress=False, random_state=0)
+    chains.fit(X, constraints=triplets)
+    long = SHORT | {"num_samples": 1000}
+    path = bc.limit_path(X, constraints=triplets, limit=chains, gammas=[1.0], **long)
+    own = chains.posterior_["sample_stats"]["log_joint"].to_numpy()
+    found = float(path["objective"].sel(statistic="mean")[0])
+    assert found == pytest.approx(-own.mean(), abs=6 * own.std() / np.sqrt(200))
+
+
 X = np.arange(12.0).reshape(6, 2)
 LINKS = bc.PairwiseConstraints([(0, 1)], [True], n_items=6)
 TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
@@ -146,6 +181,17 @@ bc.limit_path(X, constraints=TRIPLETS)
 bc.limit_path(X, limit=bc.RDPMeans(cluster_model='mixture'))
     ValueError: limit has cluster_model="mixture", and the model at a gamma is known for single
     clusters: pass another limit.
+bc.limit_path(X, limit=bc.MPCKMeans(2))
+    TypeError: limit is a MPCKMeans: pass an RDPMeans or a DCRC, fitted or not, or None for RDPMeans
+    with its defaults.
+bc.limit_path(X, limit=bc.DCRC(2), sampler='collapsed')
+    ValueError: sampler must be "gibbs" or "variational_em"; got 'collapsed'.
+bc.limit_path(X, limit=bc.DCRC(2).fit(X, constraints=TRIPLETS))
+    ValueError: the limit was fitted to other constraints than these: fit it with the same, or pass
+    it unfitted.
+bc.limit_path(X, limit=bc.DCRC(2, noise=0.0), constraints=TRIPLETS)
+    ValueError: the limit has answers that are never wrong, and no temperature makes them weigh
+    less: give noise a small error rate such as 0.01.
 """
 
 

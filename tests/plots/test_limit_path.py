@@ -19,7 +19,7 @@ def path(rng):
     values |= {name: ("gamma", rng.random(5)) for name in ("vi_within", "vi_between")}
     attrs = {"limit_objective": 1.0, "limit_n_clusters": 3, "limit_entropy": 1.5}
     coords = {"gamma": gammas, "statistic": ["mean", "lower", "upper"]}
-    return xr.Dataset(values, coords, attrs | {"divergence": "euclidean"})
+    return xr.Dataset(values, coords, attrs | {"divergence": "euclidean", "limit": "RDP-means"})
 
 
 def heights(ax):

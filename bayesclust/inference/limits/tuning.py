@@ -56,10 +56,11 @@ def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
     zero.
     """
     distances = np.empty(k)
+    exact = 1.0 + divergence.rounding  # the farthest point itself must not open a cluster
     nearest = divergence.between(points, points.mean(axis=0, keepdims=True))[:, 0]
     for step in range(k):
         farthest = int(np.argmax(nearest))
-        distances[step] = nearest[farthest]
+        distances[step] = exact * nearest[farthest]
         own = divergence.between(points, points[farthest : farthest + 1])[:, 0]
         nearest = np.minimum(nearest, own)
     return np.maximum(distances, 1e-9 * distances[0] if distances[0] > 0 else 1.0)
