@@ -204,6 +204,18 @@ def _read_methods(methods: Any, loss: Loss) -> dict[str, _Method]:
     return found
 
 
+def read_partitions(methods: Any) -> dict[str, tuple[IntArray, list[str]]]:
+    """Return labels and names of clusters by method; labels that are given are the names."""
+    found = {}
+    for name, method in _read_methods(methods, as_loss("vi")).items():
+        _, first = np.unique(method.labels, return_index=True)
+        source = method.source
+        given = not (hasattr(source, "labels_") or hasattr(source, "children"))
+        words = np.asarray(source) if given and np.ndim(source) == 1 else method.labels
+        found[name] = (method.labels, [str(word) for word in words[first]])
+    return found
+
+
 def _read(name: str, value: Any, loss: Loss) -> _Method:
     draws = None
     seconds = float(getattr(value, "fit_seconds_", np.nan))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -85,11 +86,14 @@ def run_summary(settings: argparse.Namespace) -> int:
 
 def run_report(settings: argparse.Namespace) -> int:
     """Write the page."""
+    from bayesclust.posterior.diagnosis import DiagnosisWarning
     from bayesclust.report import write_report
 
     check_target(settings.out)
     posterior = read_posterior(settings.posterior)
     print(f"reading the draws and drawing the figures of {settings.posterior}", file=sys.stderr)
     chosen = {name: getattr(settings, name) for name in ("title", "max_listed", "level")}
-    print(write_report(posterior, settings.out, **chosen))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiagnosisWarning)  # the page begins with the verdict
+        print(write_report(posterior, settings.out, **chosen))
     return 0

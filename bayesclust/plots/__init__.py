@@ -5,15 +5,20 @@ sentence, by a ValueError or a TypeError.
 """
 
 from bayesclust._lazy import unknown
-from bayesclust.plots.answers import constraint_graph, credibility, credibility_ranking, reliability
+from bayesclust.plots.alluvial import alluvial
+from bayesclust.plots.answers import calibration, constraint_graph, credibility, credibility_ranking
 from bayesclust.plots.chains import ranks, traces
 from bayesclust.plots.limit_path import limit_path
 from bayesclust.plots.partitions import n_clusters, partitions
 from bayesclust.plots.profiles import profiles
 from bayesclust.plots.similarity import agreement, similarity
+from bayesclust.plots.sources import confusion, reliability
 
 __all__ = [
     "agreement",
+    "alluvial",
+    "calibration",
+    "confusion",
     "constraint_graph",
     "credibility",
     "credibility_ranking",

@@ -1,8 +1,8 @@
-"""Answers and their sources: how credible each answer is, and how reliable each source."""
+"""Answers: how credible each is, and whether credibilities are what they say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,13 +11,15 @@ from bayesclust.checks import check_array, check_int, counted, number_between
 from bayesclust.plots import _style as style
 from bayesclust.plots._plane import plane
 from bayesclust.posterior import credibility as tables
-from bayesclust.posterior.tree import stacked_partitions
-from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray, NDArray
+from bayesclust.posterior.tree import item_names, stacked_partitions
+from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
+MOST_DRAWN, LEGIBLE, FEW_DRAWN = 150, 60, 15
+"""Answers that a graph shows, those of them that it shows of more, and those with names."""
 BAND = 0.72
 """Height of the band over which the dots of a row are spread."""
 ANSWERS = ("same", "different", "yes", "no", "dnk")
@@ -31,15 +33,6 @@ STYLES: tuple[tuple[Any, str, tuple[tuple[str, str], ...]], ...] = (
     ((0, (1, 1.2)), '"do not know"', (("dnk", "ij"), ("dnk", "ik"))),
 )
 """Styles of lines, what they mean, and of which answers they join which items."""
-NOISE = {
-    "p": 'p: a pair from one cluster is answered "same"',
-    "q": 'q: a pair from two clusters is answered "different"',
-    "noise": "an answer is wrong",
-    "confusion": '"{}" in truth is answered "{}"',
-}
-"""Noise parameters in words, those of a confusion matrix by truth and answer."""
-NAMED = 40
-"""Sources that have room for their names."""
 
 
 def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
@@ -78,11 +71,7 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     value = table["credibility"].to_numpy()
     wrong = None
     if flipped is not None:
-        hint = "pass one truth value for each answer"
-        given = check_array(flipped, "flipped", value.shape, "", hint)
-        if not np.isin(given, (0, 1)).all():
-            raise ValueError(f"flipped holds other than truth values: {hint}.")
-        wrong = given.astype(np.bool_)
+        wrong = _truth_values(flipped, value.shape)
     rows = _rows(posterior, table)
     ax = style.axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
     ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
@@ -95,6 +84,15 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     if wrong is not None:
         style.legend_above(ax, 2, ax.collections[:2])
     return ax
+
+
+def _truth_values(flipped: ArrayLike, shape: tuple[int, ...]) -> BoolArray:
+    """Which answers are wrong in truth, one value for each."""
+    hint = "pass one truth value for each answer"
+    given = check_array(flipped, "flipped", shape, "", hint)
+    if not np.isin(given, (0, 1)).all():
+        raise ValueError(f"flipped holds other than truth values: {hint}.")
+    return given.astype(np.bool_)
 
 
 def _answered(posterior: Any) -> pd.DataFrame:
@@ -118,9 +116,14 @@ def _counts(value: FloatArray) -> str:
     return f"{counted(len(value), 'answer')}, {int((value < 0.5).sum()):,} probably wrong"
 
 
+def in_order(words: Collection[str]) -> list[str]:
+    """Words that are answered, those of built-in kinds first."""
+    return [*(word for word in ANSWERS if word in words), *sorted(set(words) - set(ANSWERS))]
+
+
 def _rows(posterior: Any, table: pd.DataFrame) -> dict[str, IntArray]:
     """The answers of each row, by the row's name: constraints, source and word, where they vary."""
-    words = [*ANSWERS, *sorted(set(table["answer"]) - set(ANSWERS))]
+    words = in_order(set(table["answer"]))
     own = tables.answers_in_words(posterior, table).reset_index(drop=True)
     own["number"], own["word"] = table["source"].to_numpy(), own["answer"].map(words.index)
     several = own["view"].nunique() > 1
@@ -218,15 +221,100 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
     return ax
 
 
+def calibration(
+    posterior: Any, flipped: ArrayLike | None = None, *, n_bins: int = 10, ax: Axes | None = None
+) -> Axes:
+    """Show whether probabilities of answers hold: a reliability diagram.
+
+    With `flipped`, the share of right answers against their credibility. Without, each answer is
+    left out and forecast from the data and all others, and the share of forecasts that were met is
+    shown against the probability of the likeliest answer. Points below the diagonal claim too much.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints, without `flipped` one whose noise was kept.
+    flipped : (m,) array of bool, optional
+        Which answers are wrong in truth, one constraints object after another.
+    n_bins : int, default 10
+        Number of intervals of equal width into which probabilities are put.
+    ax : matplotlib.axes.Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        A dot is the mean probability of an interval and the share in it, a whisker the central 90%
+        of that share's posterior under Jeffreys' prior. The strip above counts the answers.
+
+    Notes
+    -----
+    Answers of one posterior are not independent, and whiskers are somewhat short. Credibilities
+    are calibrated over data sets from the model; of one data set they need not be.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
+    >>> tree = to_datatree({"z": [[[0, 0, 1]] * 3 + [[0, 0, 0]]]}, constraints=[links])
+    >>> ax = bc.plots.calibration(tree, flipped=[False, True])
+    >>> print(ax.get_title(loc="left"))
+    Calibration of 2 answers:
+    credibility 0.62 on average, 0.50 of them right
+    """
+    from scipy.stats import beta
+
+    number = check_int(n_bins, "n_bins")
+    if flipped is None:
+        claimed, met = tables.forecasts(posterior)
+        axis, words = "probability of the likeliest answer, leave-one-out", "given"
+        what = "forecast"
+    else:
+        claimed = _answered(posterior)["credibility"].to_numpy()
+        met = ~_truth_values(flipped, claimed.shape)
+        axis, words = RIGHT, "right"
+        what = "credibility"
+    place = np.minimum((claimed * number).astype(np.int64), number - 1)
+    counts = np.bincount(place, minlength=number)
+    some = np.flatnonzero(counts)
+    mean = np.bincount(place, weights=claimed)[some] / counts[some]
+    hits = np.bincount(place, weights=met)[some]
+    shape = hits + 0.5, counts[some] - hits + 0.5
+    low, high = (np.asarray(beta.ppf(level, *shape)) for level in tables.INTERVAL)
+    ax = style.axes_or_new(ax, 5.2, 5.6)
+    ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.9, linestyle=(0, (4, 2)))
+    ax.vlines(mean, low, high, color=style.BLUE, linewidth=1.8)
+    ax.plot(mean, hits / counts[some], "o", color=style.BLUE, markeredgecolor="white")
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=axis)
+    ax.set_ylabel(f"share {words} (90% interval)")
+    style.bare(ax)
+    strip = ax.inset_axes((0, 1.02, 1, 0.13))
+    strip.stairs(counts, np.linspace(0, 1, number + 1), fill=True, color="0.75")
+    for k in some.tolist():
+        above: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": "small"}
+        strip.text((k + 0.5) / number, counts[k], f"{counts[k]:,}", color=style.GREY, **above)
+    strip.set(xlim=(-0.02, 1.02), ylim=(0, 1.6 * counts.max()), xticks=[], yticks=[])
+    style.bare(strip, "top", "right", "left")
+    average = f"{what} {claimed.mean():.2f} on average, {met.mean():.2f} of them {words}"
+    text = f"Calibration of {counted(len(met), 'answer')}:\n{average}"
+    ax.set_title(text, loc="left", pad=52, fontsize="medium")
+    return ax
+
+
 def constraint_graph(
-    posterior: Any, X: ArrayLike | None = None, *, below: float = 1.0, ax: Axes | None = None
+    posterior: Any,
+    X: ArrayLike | None = None,
+    *,
+    below: float | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show the answers as lines between their items in the plane, coloured by their credibility.
 
     Lines are solid between items that an answer puts together, dashed between items that it puts
     apart: "yes" about (i, j, k) draws i to j solid and i to k dashed, "no" the other way round, and
     "dnk" both dotted. Answers that are probably wrong, in vermilion, lie on top. The more there are
-    of either, the thinner and paler they are.
+    of either, the thinner and paler they are. Of few answers the items have their names.
 
     Parameters
     ----------
@@ -234,8 +322,9 @@ def constraint_graph(
         Of a fit with constraints.
     X : (n, d) array, optional
         Data that place the items, as for `partitions`.
-    below : float in (0, 1], default 1
-        Answers of at most this credibility are drawn: 0.5 leaves those that are probably wrong.
+    below : float in (0, 1], optional
+        Answers of at most this credibility are drawn. By default all of up to 150, and of more only
+        the 60 least credible of those that are probably wrong.
     ax : matplotlib.axes.Axes, optional
         By default a new figure.
 
@@ -260,19 +349,22 @@ def constraint_graph(
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.lines import Line2D
 
-    number_between(below, "below", "(0, 1]")
+    if below is not None:
+        number_between(below, "below", "(0, 1]")
     table = tables.constraint_credibility(posterior)
     n_items = stacked_partitions(posterior).shape[1]
     field = plane(posterior, X, n_items)
-    shown = table[table["credibility"] <= below]
+    shown = table[table["credibility"] <= (1 if below is None else below)]
+    if below is None and len(table) > MOST_DRAWN:
+        shown = table[table["credibility"] < 0.5].nsmallest(LEGIBLE, "credibility")
     ax = style.axes_or_new(ax, 7.6, 5.8)
     colours = LinearSegmentedColormap.from_list("credibility", SHADES)
     drawn = {}
     for half in (shown[shown["credibility"] >= 0.5], shown[shown["credibility"] < 0.5]):
         scale = max(len(half), 1) ** -0.5
         look: dict[str, Any] = {"cmap": colours, "clim": (0, 1), "zorder": 1}
-        look["linewidths"] = float(np.clip(17 * scale, 0.45, 1.7))
-        look["alpha"] = float(np.clip(9 * scale, 0.16, 0.9))
+        look["linewidths"] = float(np.clip(10 * scale, 0.45, 1.6))
+        look["alpha"] = float(np.clip(6 * scale, 0.16, 0.9))
         for dashes, text, lines in STYLES:
             ends, value = _ends(half, lines)
             if len(ends):
@@ -284,12 +376,23 @@ def constraint_graph(
     size = 0.4 * style.dot_size(n_items)
     x, y = field.at.T
     ax.scatter(x, y, s=size, color="0.25", zorder=1.5, linewidths=0)
+    if len(shown) <= FEW_DRAWN:
+        _name_ends(ax, shown, field.at, item_names(posterior))
     field.name_axes(ax)
     style.legend_above(ax, 3, list(drawn.values()))
     style.colour_bar(ax, ScalarMappable(cmap=colours), RIGHT)
-    among = "" if len(shown) == len(table) else f"; shown: {len(shown):,} of at most {below:.2g}"
+    among = f"; shown: the {len(shown):,} least credible" if len(shown) < len(table) else ""
     ax.set_title(_counts(table["credibility"].to_numpy()) + among, loc="left", pad=24)
     return ax
+
+
+def _name_ends(ax: Axes, table: pd.DataFrame, at: FloatArray, names: Sequence[str]) -> None:
+    """Write the names of the items of some answers beside them."""
+    members = table[[member for member in "ijk" if member in table]].melt()["value"]
+    for item in members.dropna().astype(int).unique():
+        look: dict[str, Any] = {"fontsize": "x-small", "color": style.GREY}
+        where: dict[str, Any] = {"xytext": (3, 3), "textcoords": "offset points"}
+        ax.annotate(style.shortened([names[item]], 14)[0], at[item], **where, **look)
 
 
 def _ends(table: pd.DataFrame, lines: Sequence[tuple[str, str]]) -> tuple[IntArray, FloatArray]:
@@ -303,86 +406,3 @@ def _ends(table: pd.DataFrame, lines: Sequence[tuple[str, str]]) -> tuple[IntArr
         if set(ends) <= set(table)
     ).sort_values("credibility", ascending=False, kind="stable")
     return found[["i", "j"]].to_numpy(dtype=np.int64), found["credibility"].to_numpy()
-
-
-def reliability(
-    posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | None = None
-) -> NDArray[np.object_]:
-    """Show the posterior of the noise of each source: mean and central 90% interval.
-
-    One panel for each constraints object, with a row for each source: p and q of pairs; of triplets
-    the error rate, or the diagonal of a confusion matrix. Beside a row stands how many answers the
-    source gave and how many of them are wrong, on posterior average.
-
-    Parameters
-    ----------
-    posterior : DataTree or fitted estimator
-        Of a fit with constraints whose noise was kept.
-    axes : sequence of matplotlib.axes.Axes, optional
-        One for each constraints object; by default a new figure.
-
-    Returns
-    -------
-    array of matplotlib.axes.Axes
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
-    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3, source=[0, 1])
-    >>> noise = {"p": [[[0.9, 0.7], [0.8, 0.5]]], "q": [[[0.7, 0.5], [0.6, 0.5]]]}
-    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 0]]], **noise}, constraints=[links])
-    >>> (ax,) = bc.plots.reliability(tree)
-    >>> [line.get_xdata().tolist() for line in ax.lines[:2]]
-    [[0.85, 0.6], [0.65, 0.5]]
-    """
-    table = tables.source_reliability(posterior)
-    if table.empty:
-        raise ValueError("the constraints of the posterior have no noise parameters to show.")
-    table["source_name"] = tables.sources_in_words(table)
-    groups = list(table.groupby("view", sort=False))
-    heights = [1.5 + 0.32 * min(own["source"].nunique(), NAMED) for _, own in groups]
-    size = (8.2, sum(heights))
-    grid = {"height_ratios": heights}
-    panels = style.panels_or_new(axes, len(groups), "the constraints", 1, size, **grid)
-    for ax, (view, rows) in zip(panels, groups, strict=True):
-        number = _draw_sources(ax, rows)
-        pad = 8 + 13 * len(ax.get_legend().get_texts())
-        ax.set_title(f"{view}: noise of {counted(number, 'source')}", loc="left", pad=pad)
-    return panels
-
-
-def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
-    """Mean and interval of each parameter of each source; returns how many sources there are."""
-    shown = {}
-    for parameter, own in rows.groupby("parameter", sort=False):
-        kind, _, cell = str(parameter).removesuffix("]").partition("[")
-        answers = cell.split(", ")
-        if len(set(answers)) == 1:  # of a confusion matrix the diagonal
-            shown[NOISE.get(kind, kind).format(*answers)] = own
-    sources = rows.drop_duplicates("source")
-    number = len(sources)
-    place = {source: float(y) for y, source in enumerate(sources["source"])}
-    are_few = number <= NAMED
-    for k, (label, own) in enumerate(shown.items()):
-        y = own["source"].map(place).to_numpy() + 0.5 * ((k + 0.5) / len(shown) - 0.5)
-        colour = style.PALETTE[k]
-        ax.hlines(y, own["lower"], own["upper"], color=colour, linewidth=2.2 if are_few else 1)
-        look: dict[str, Any] = {"marker": style.MARKERS[k], "markersize": 6 if are_few else 3}
-        look |= {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.5}
-        ax.plot(own["mean"].to_numpy(), y, color=colour, label=label, **look)
-    ax.set(xlim=(-0.02, 1.02), ylim=(number - 0.45, -0.55), xticks=np.linspace(0, 1, 6))
-    if are_few:
-        ax.set_yticks(range(number), style.shortened(list(sources["source_name"]), 26))
-        for row in sources.to_dict("records"):
-            note = f"{row['answers']:,} answers, {row['wrong']:,.1f} wrong"
-            style.note_right(ax, place[row["source"]], note)
-    else:
-        ax.set_ylabel("source")
-    ax.grid(axis="x", color="0.9", linewidth=0.6)
-    ax.set_axisbelow(True)
-    style.bare(ax, "top", "right", "left")
-    ax.tick_params(left=False)
-    ax.set_xlabel("probability (mean and 90% interval)")
-    style.legend_above(ax, 1)
-    return number

@@ -29,7 +29,7 @@ from bayesclust.posterior.tree import (
     stored_constraints,
     tree_of,
 )
-from bayesclust.typing import FloatArray, Seed
+from bayesclust.typing import BoolArray, FloatArray, Seed
 
 INCREDIBLE = 0.05
 """Credibility below which an answer is taken for wrong, which draws must be good for."""
@@ -89,14 +89,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     0  0  1   same         1.00       same
     1  0  2   same         0.25  different
     """
-    z = chain_partitions(posterior)
-    draws = group(posterior, "posterior")
-    process = process_draws(posterior)
-    tables = [_table(view, z, draws, process) for view in stored_constraints(posterior)]
-    table = pd.concat(tables, ignore_index=True)
-    if "k" in table:  # where pairs come first, concatenation puts it last
-        table.insert(3, "k", table.pop("k"))
-    table = with_source_names(posterior, table)
+    table = credibility_table(posterior)
     doubted = tree_of(posterior).attrs.get("diagnosis")
     if doubted and (table["credibility"] < INCREDIBLE).any():
         warnings.warn(
@@ -106,6 +99,18 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
             stacklevel=2,
         )
     return table
+
+
+def credibility_table(posterior: Any) -> pd.DataFrame:
+    """Return the table of `constraint_credibility` without a warning, for those who give it."""
+    z = chain_partitions(posterior)
+    draws = group(posterior, "posterior")
+    process = process_draws(posterior)
+    tables = [_table(view, z, draws, process) for view in stored_constraints(posterior)]
+    table = pd.concat(tables, ignore_index=True)
+    if "k" in table:  # where pairs come first, concatenation puts it last
+        table.insert(3, "k", table.pop("k"))
+    return with_source_names(posterior, table)
 
 
 def _table(
@@ -179,6 +184,17 @@ def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> 
         right_total /= total
         predicted /= total[:, None]
     return _Tally(shares, error_of_means(means), right_total, predicted)
+
+
+def forecasts(posterior: Any) -> tuple[FloatArray, BoolArray]:
+    """Probability (m,) of the likeliest answer by all else, and whether it was given."""
+    z, draws = chain_partitions(posterior), group(posterior, "posterior")
+    claimed, met = [], []
+    for view in stored_constraints(posterior):
+        predicted = _tally(view, z, confusions(view, draws)).predicted
+        claimed.append(predicted.max(axis=1))
+        met.append(predicted.argmax(axis=1) == view.answers)
+    return np.concatenate(claimed), np.concatenate(met)
 
 
 def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:

@@ -11,7 +11,7 @@ import numpy as np
 from bayesclust.checks import check_int
 from bayesclust.posterior.credibility import (
     answers_in_words,
-    constraint_credibility,
+    credibility_table,
     source_reliability,
     sources_in_words,
     view_conflict,
@@ -109,7 +109,7 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
     table = pd.DataFrame()
     sources = pd.DataFrame()
     if constraints_if_any(posterior):
-        table = answers_in_words(posterior, constraint_credibility(posterior))
+        table = answers_in_words(posterior, credibility_table(posterior))
         sources = _sources(posterior)
     wrong = table[table["credibility"] < 0.5] if len(table) else table
     by = [name for name in ("credibility", "credibility_loo") if name in wrong]

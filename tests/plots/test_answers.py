@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.collections import LineCollection
+from scipy.stats import beta
 
 import bayesclust as bc
 from bayesclust.posterior.tree import to_datatree, with_names
@@ -178,3 +179,76 @@ def test_the_list_names_the_least_credible_in_order(posterior):
     doubted = table["credibility"] < 0.5
     text = f"The 30 least credible of 110 answers, {doubted.sum()} probably wrong"
     assert ax.get_title(loc="left") == text
+
+
+def expected_bins(claimed, met, number):
+    """Mean, share and interval of each of `number` intervals of probabilities that has answers."""
+    for low in np.arange(number) / number:
+        own = (claimed >= low) & ((claimed < low + 1 / number) | (low + 1 / number >= 1))
+        if own.any():
+            hits, misses = met[own].sum(), (~met[own]).sum()
+            ends = beta.ppf([0.05, 0.95], hits + 0.5, misses + 0.5)
+            yield [claimed[own].mean(), met[own].mean(), *ends, own.sum()]
+
+
+def test_calibration_shows_shares_of_right_answers(posterior, views, flipped):
+    table = bc.constraint_credibility(posterior)
+    # of pairs the likeliest answer is the other one where that given has less than one half
+    own = table.loc[table["view"] == "links"]
+    given = np.exp(own["elpd_loo"].to_numpy())
+    values = {name: posterior["posterior"][name].values for name in "zpq"}
+    dims = dict.fromkeys("pq", ("links_source",))
+    links = to_datatree(values, constraints=views[:1], dims=dims)
+    for tree, wrong, claimed, met in (
+        (posterior, flipped, table["credibility"].to_numpy(), ~flipped),
+        (links, None, np.maximum(given, 1 - given), given > 0.5),
+    ):
+        ax = bc.plots.calibration(tree, wrong, n_bins=5)
+        mean, share, low, high, counts = np.transpose(list(expected_bins(claimed, met, 5)))
+        np.testing.assert_allclose(ax.lines[1].get_xydata(), np.transpose([mean, share]))
+        whiskers = np.array(ax.collections[0].get_segments())[:, :, 1]
+        np.testing.assert_allclose(whiskers, np.transpose([low, high]))
+        assert [text.get_text() for text in ax.child_axes[0].texts] == [f"{n:.0f}" for n in counts]
+        assert f"{claimed.mean():.2f} on average, {met.mean():.2f} of them" in ax.get_title("left")
+
+
+def test_confusion_has_a_row_for_each_source_and_truth(posterior):
+    links, triplets = bc.plots.confusion(posterior)
+    draws = posterior["posterior"]
+    p, q = (draws[name].values.reshape(120, 2) for name in "pq")
+    same = np.stack([p, 1 - q], axis=2).reshape(120, 4)
+    np.testing.assert_allclose(links.lines[0].get_xdata(), same.mean(axis=0))
+    ends = np.array(links.collections[0].get_segments())[:, :, 0]
+    np.testing.assert_allclose(ends, np.quantile(same, [0.05, 0.95], axis=0).T)
+    np.testing.assert_allclose(links.lines[1].get_xdata(), 1 - same.mean(axis=0))
+    assert row_names(links)[1:3] == [
+        'source 0, "different" in truth',
+        'source 1, "same" in truth',
+    ]
+    noise = draws["noise"].values.mean()
+    expected = np.where(np.eye(3, dtype=bool), 1 - noise, noise / 2)
+    means = [line.get_xdata() for line in triplets.lines]
+    np.testing.assert_allclose(np.transpose(means), expected)
+    assert row_names(triplets) == [f'"{word}" in truth' for word in ("yes", "no", "dnk")]
+
+
+def test_a_graph_of_many_answers_shows_the_least_credible(posterior):
+    rng = np.random.default_rng(0)
+    pairs = [rng.choice(18, 2, replace=False) for _ in range(400)]
+    links = bc.PairwiseConstraints(pairs, rng.integers(2, size=400), n_items=18)
+    tree = to_datatree(
+        {"z": posterior["posterior"]["z"].values},
+        X=posterior["observed_data"]["X"].values,
+        constraints=[links],
+    )
+    ax = bc.plots.constraint_graph(tree)
+    assert len(lines_of(ax)) == 60
+    table = bc.constraint_credibility(tree)
+    assert max(value for _, value, _ in lines_of(ax)) == pytest.approx(
+        table["credibility"].nsmallest(60).max(), abs=1e-9
+    )
+    few = bc.plots.constraint_graph(posterior, below=0.05)
+    own = bc.constraint_credibility(posterior).query("credibility <= 0.05")
+    assert 0 < len(own) <= 15
+    ends = own[["i", "j", "k"]].melt()["value"].dropna()
+    assert {text.get_text() for text in few.texts} == set(ends.astype(str))

@@ -9,6 +9,9 @@ from tests.test_profiles import FIT
 
 PLOTS = {
     "agreement": (lambda p, **k: bc.plots.agreement(bc.agreement({"a": p, "b": [0] * 18}), **k), 1),
+    "alluvial": (lambda p, **k: bc.plots.alluvial({"a": p, "b": ["word"] * 18}, **k), 1),
+    "calibration": (bc.plots.calibration, 1),
+    "confusion": (bc.plots.confusion, 2),
     "constraint_graph": (bc.plots.constraint_graph, 1),
     "credibility": (bc.plots.credibility, 1),
     "n_clusters": (bc.plots.n_clusters, 1),

@@ -38,6 +38,8 @@ plots.similarity(np.eye(3))
 plots.n_clusters(bc.RDPMeans())
     TypeError: a posterior is an xarray.DataTree or a fitted estimator with posterior_; got
     RDPMeans, which is not fitted or has no draws.
+plots.alluvial({"a": [0, 1]})
+    ValueError: methods holds one partition: pass two or more.
 plots.agreement(named)
     ValueError: matrix must be a DataFrame of partitions by the same partitions, as from
     bayesclust.agreement; got a DataFrame with columns ['b'].

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
+from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.tree import to_datatree, with_names
 from bayesclust.report import as_text, findings, report_page
 from bayesclust.report.text import sections
@@ -87,6 +88,14 @@ def test_without_answers_or_noise_there_is_less_to_say():
     assert found.sources.empty
     assert found.probably_wrong == 1
     assert "0, 2: same" in as_text(found)
+
+
+def test_a_summary_gives_its_verdict_once():
+    links = bc.PairwiseConstraints([(0, 2)], [True], n_items=3)
+    tree = to_datatree({"z": [[[0, 0, 1]]]}, constraints=[links], attrs={"diagnosis": "Stuck."})
+    with pytest.warns(DiagnosisWarning, match="Stuck"):
+        bc.constraint_credibility(tree)
+    assert findings(tree).probably_wrong == 1  # a warning would be an error here
 
 
 def test_the_features_that_tell_clusters_apart_are_listed(rng):

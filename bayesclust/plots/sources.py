@@ -1,0 +1,208 @@
+"""Sources of constraints: how reliable each is, and how it answers what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesclust.checks import counted
+from bayesclust.plots import _style as style
+from bayesclust.plots.answers import in_order
+from bayesclust.posterior import credibility as tables
+from bayesclust.posterior.tree import group, source_names, stored_constraints
+from bayesclust.typing import ArrayLike, FloatArray, NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+NOISE = {
+    "p": 'p: a pair from one cluster is answered "same"',
+    "q": 'q: a pair from two clusters is answered "different"',
+    "noise": "an answer is wrong",
+    "confusion": '"{}" in truth is answered "{}"',
+}
+"""Noise parameters in words, those of a confusion matrix by truth and answer."""
+NAMED = 40
+"""Sources that have room for their names."""
+
+
+def reliability(
+    posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | None = None
+) -> NDArray[np.object_]:
+    """Show the posterior of the noise of each source: mean and central 90% interval.
+
+    One panel for each constraints object, with a row for each source: p and q of pairs; of triplets
+    the error rate, or the diagonal of a confusion matrix. Beside a row stands how many answers the
+    source gave and how many of them are wrong, on posterior average.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints whose noise was kept.
+    axes : sequence of matplotlib.axes.Axes, optional
+        One for each constraints object; by default a new figure.
+
+    Returns
+    -------
+    array of matplotlib.axes.Axes
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3, source=[0, 1])
+    >>> noise = {"p": [[[0.9, 0.7], [0.8, 0.5]]], "q": [[[0.7, 0.5], [0.6, 0.5]]]}
+    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 0]]], **noise}, constraints=[links])
+    >>> (ax,) = bc.plots.reliability(tree)
+    >>> [line.get_xdata().tolist() for line in ax.lines[:2]]
+    [[0.85, 0.6], [0.65, 0.5]]
+    """
+    table = tables.source_reliability(posterior)
+    if table.empty:
+        raise ValueError("the constraints of the posterior have no noise parameters to show.")
+    table["source_name"] = tables.sources_in_words(table)
+    groups = list(table.groupby("view", sort=False))
+    heights = [1.5 + 0.32 * min(own["source"].nunique(), NAMED) for _, own in groups]
+    size = (8.2, sum(heights))
+    grid = {"height_ratios": heights}
+    panels = style.panels_or_new(axes, len(groups), "the constraints", 1, size, **grid)
+    for ax, (view, rows) in zip(panels, groups, strict=True):
+        number = _draw_sources(ax, rows)
+        pad = 8 + 13 * len(ax.get_legend().get_texts())
+        ax.set_title(f"{view}: noise of {counted(number, 'source')}", loc="left", pad=pad)
+    return panels
+
+
+def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
+    """Mean and interval of each parameter of each source; returns how many sources there are."""
+    shown = {}
+    for parameter, own in rows.groupby("parameter", sort=False):
+        kind, _, cell = str(parameter).removesuffix("]").partition("[")
+        answers = cell.split(", ")
+        if len(set(answers)) == 1:  # of a confusion matrix the diagonal
+            shown[NOISE.get(kind, kind).format(*answers)] = own
+    sources = rows.drop_duplicates("source")
+    number = len(sources)
+    place = {source: float(y) for y, source in enumerate(sources["source"])}
+    are_few = number <= NAMED
+    for k, (label, own) in enumerate(shown.items()):
+        y = own["source"].map(place).to_numpy() + _beside(k, len(shown))
+        mean, lower, upper = own[["mean", "lower", "upper"]].to_numpy().T
+        _draw_intervals(ax, y, mean, (lower, upper), k, label, are_few=are_few)
+    ax.set_ylim(number - 0.45, -0.55)
+    if are_few:
+        ax.set_yticks(range(number), style.shortened(list(sources["source_name"]), 26))
+        for row in sources.to_dict("records"):
+            note = f"{row['answers']:,} answers, {row['wrong']:,.1f} wrong"
+            style.note_right(ax, place[row["source"]], note)
+    else:
+        ax.set_ylabel("source")
+    _finish(ax, 1)
+    return number
+
+
+def confusion(
+    posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | None = None
+) -> NDArray[np.object_]:
+    """Show how each source answers what is true: rows of its confusion matrix, with 90% intervals.
+
+    One panel for each constraints object, with a row for each source and true answer: the
+    probability of every answer that can be given, the right one and the others.
+
+    Parameters
+    ----------
+    posterior : DataTree or fitted estimator
+        Of a fit with constraints whose noise was kept.
+    axes : sequence of matplotlib.axes.Axes, optional
+        One for each constraints object; by default a new figure.
+
+    Returns
+    -------
+    array of matplotlib.axes.Axes
+        With a line of means and a collection of intervals for each answer.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> from bayesclust.posterior.tree import to_datatree
+    >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
+    >>> noise = {"p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
+    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 0]]], **noise}, constraints=[links])
+    >>> (ax,) = bc.plots.confusion(tree)
+    >>> [line.get_xdata().round(2).tolist() for line in ax.lines[:2]]
+    [[0.85, 0.35], [0.15, 0.65]]
+    """
+    views = stored_constraints(posterior)
+    draws = group(posterior, "posterior")
+    heights = [1.3 + 0.3 * min(view.n_sources * view.n_answers, NAMED) for view in views]
+    size = (7.6, sum(heights))
+    grid = {"height_ratios": heights}
+    panels = style.panels_or_new(axes, len(views), "the constraints", 1, size, **grid)
+    for ax, view in zip(panels, views, strict=True):
+        words = in_order(view.vocabulary)
+        at = [view.vocabulary.index(word) for word in words]
+        drawn = tables.confusions(view, draws)[..., at, :][..., at]
+        rates = drawn.reshape(-1, view.n_sources * view.n_answers, view.n_answers)
+        names = source_names(posterior, view.name, view.n_sources)
+        sources = [f"source {name}" if name.isdecimal() else name for name in names]
+        _draw_rates(ax, rates, sources, words)
+        title = f"{view.name}: answers of {counted(view.n_sources, 'source')}"
+        ax.set_title(title, loc="left", pad=22)
+    return panels
+
+
+def _draw_rates(ax: Axes, rates: FloatArray, sources: Sequence[str], words: Sequence[str]) -> None:
+    """Mean and interval of draws (draws, rows, answers), a row for each source and truth."""
+    number = rates.shape[1]
+    are_few = number <= NAMED
+    ends = np.quantile(rates, tables.INTERVAL, axis=0)
+    for k, word in enumerate(words):
+        y = np.arange(number) + _beside(k, len(words))
+        mean = rates[..., k].mean(axis=0)
+        _draw_intervals(ax, y, mean, ends[..., k], k, f'answers "{word}"', are_few=are_few)
+    by = [f"{source}, " for source in style.shortened(sources, 20)] if len(sources) > 1 else [""]
+    if are_few:
+        ax.set_yticks(range(number), [f'{name}"{word}" in truth' for name in by for word in words])
+    else:
+        ax.set_ylabel("source and truth")
+    for first in range(len(words), number, len(words)):
+        ax.axhline(first - 0.5, color="0.8", linewidth=0.6)
+    ax.set_ylim(number - 0.45, -0.55)
+    _finish(ax, len(words))
+
+
+def _beside(k: int, number: int) -> float:
+    """Where the k-th of several intervals of a row lies, from the middle of the row."""
+    return 0.5 * ((k + 0.5) / number - 0.5)
+
+
+def _draw_intervals(
+    ax: Axes,
+    y: ArrayLike,
+    mean: FloatArray,
+    ends: Any,
+    k: int,
+    label: str,
+    *,
+    are_few: bool,
+) -> None:
+    """Marks at means over lines between the lower and upper ends of intervals."""
+    colour = style.PALETTE[k]
+    ax.hlines(y, *ends, color=colour, linewidth=2.2 if are_few else 1)
+    look: dict[str, Any] = {"marker": style.MARKERS[k], "markersize": 6 if are_few else 3}
+    look |= {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.5}
+    ax.plot(mean, y, color=colour, label=label, **look)
+
+
+def _finish(ax: Axes, columns: int) -> None:
+    """Scale, grid, frame and legend of probabilities by row."""
+    ax.set(xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
+    ax.grid(axis="x", color="0.9", linewidth=0.6)
+    ax.set_axisbelow(True)
+    style.bare(ax, "top", "right", "left")
+    ax.tick_params(left=False)
+    ax.set_xlabel("probability (mean and 90% interval)")
+    style.legend_above(ax, columns)
