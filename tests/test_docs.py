@@ -176,10 +176,28 @@ def test_contributing_counts_what_a_new_part_takes():
 def test_no_how_to_is_left_out():
     files = {path.stem for path in DOCS.glob("howto/*.md")} - {"index"}
     index = (DOCS / "howto/index.md").read_text(encoding="utf-8")
-    listed = re.search(r"```\{toctree\}.*?\n\n(.*?)```", index, re.S)[1].split()
+    listed = re.findall(r"^- \[(.*)\]\((\w+)\.md\)$", index, re.M)
     texts = {name: (DOCS / f"howto/{name}.md").read_text(encoding="utf-8") for name in files}
     with_python = {name for name, text in texts.items() if "```python" in text}
-    assert (files, with_python) == (set(listed), set(CLAIMS))
+    titles = {(text.partition("\n")[0].removeprefix("# "), name) for name, text in texts.items()}
+    assert (titles, with_python) == (set(listed), set(CLAIMS))
+
+
+def test_the_gallery_shows_every_plot():
+    shown = re.findall(r"bc\.plots\.(\w+)\(", (DOCS / "gallery.rst").read_text(encoding="utf-8"))
+    assert set(shown) == set(resolve("bayesclust.plots")[0].__all__)
+
+
+PAGES = [*ROOT.glob("*.md"), *DOCS.glob("*.md"), *DOCS.glob("howto/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_to_files_of_the_repository(page):
+    """So that they work before the site is built, which has them lead to the pages it writes."""
+    targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+    written = [DOCS / name for name in ("tutorial", "reference")]
+    found = [(page.parent / target).resolve() for target in targets]
+    assert [path for path in found if not path.exists() or set(path.parents) & set(written)] == []
 
 
 def test_the_command_line_does_what_its_how_to_shows(tmp_path, monkeypatch, capsys):

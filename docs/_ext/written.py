@@ -1,5 +1,6 @@
-"""Pages that are not kept but written before each build."""
+"""Pages that are not kept but written before each build, and links to them."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -27,6 +28,29 @@ def write_pages(app, config) -> None:
     )
 
 
+WRITTEN = {
+    "../notebooks/": "tutorial/",
+    "../bayesclust/__init__.py": "reference/index.rst",
+    "../bayesclust/cli/__init__.py": "reference/command_line.rst",
+    "equations.toml": "reference/equations.rst",
+}
+"""Files of the repository, from `docs`, and the pages written from them."""
+LISTS = ("tutorial", "howto/index")
+"""Pages whose list of links is a part of the table of contents."""
+
+
+def link_to_pages(app, docname, source) -> None:
+    """Have links lead to the pages of what they lead to in the repository."""
+    up = "../" * docname.count("/")
+    text = source[0]
+    for file, page in WRITTEN.items():
+        text = text.replace(f"]({up}{file}", f"]({up}{page}")
+    if docname in LISTS:
+        listed = re.findall(r"^- \[.*?\]\((.+?)\.\w+\)", text, re.M)
+        text += "\n".join(["\n```{toctree}", ":hidden:", "", *listed, "```", ""])
+    source[0] = text
+
+
 def look_again(app) -> None:
     """Find pages that an earlier build does not know, before autosummary reads the lists."""
     app.env.find_files(app.config, app.builder)
@@ -36,5 +60,6 @@ def setup(app):
     """Write before Sphinx looks which files there are."""
     reference.make_rooms_importable()
     app.connect("config-inited", write_pages)
+    app.connect("source-read", link_to_pages)
     app.connect("builder-inited", look_again, priority=100)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
