@@ -52,7 +52,7 @@ EPILOG = """files (comma-separated, the first line names the columns; .tsv has t
   data.csv       one item a line; a column called id, or that of --id, names the items;
                  all others are features
   pairs.csv      i, j, answer: are items i and j of one cluster? same or different
-                 (also yes/no, true/false, 1/0)
+                 (also must-link/cannot-link, yes/no, true/false, 1/0)
   triplets.csv   i, j, k, answer: is i more like j than like k? yes, no, or dnk for "do not know"
   A column called source says who answered; each source gets a reliability of its own. Of several
   files without it, each is a source. Items are named as in data.csv or, if it names none, by row

@@ -304,7 +304,7 @@ def search(
     chains: list[Any] = [start() for start in starts]
     again: list[Any] = [lambda own=own: own for own in chains]
     seen = Schedule(sweeps - LAST_SWEEPS, LAST_SWEEPS)
-    draws = runner.run_chains(again, seen, title="{} chains, search", **settings)
+    draws = runner.run_chains(again, seen, title="{}, search", **settings)
     if draws.interrupted:
         raise KeyboardInterrupt
     stuck, gap = stuck_chains(draws.sample_stats["log_joint"])

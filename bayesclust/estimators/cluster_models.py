@@ -69,6 +69,14 @@ class Choice(NamedTuple):
     """Whether these are of standardised columns."""
     n_classes: int = 0
 
+    @property
+    def words(self) -> str:
+        """The model in words."""
+        kind = f"{self.cluster_model}, {self.family}"
+        if self.n_classes:
+            kind = f"{self.cluster_model}, {self.n_classes} classes"
+        return f"{kind}, d = {self.n_dimensions}{'' if self.scaled else ', unscaled'}"
+
 
 @dataclass(frozen=True)
 class Candidates:
@@ -226,9 +234,7 @@ class Pilot:
     def run(self, schedule: Schedule, held: Sequence[Constraints], **settings: Any) -> float:
         """Go on with the chains; returns the mean score of the draws of this run."""
         clock = process_time()
-        model = self.choice
-        kind = f"{model.n_classes} classes" if model.n_classes else model.cluster_model
-        title = f"Comparing {kind}, {model.family} of {model.n_dimensions} columns"
+        title = f"Comparing models: {self.choice.words}"
         starts = [lambda own=own: own for own in self.chains]
         draws = run_chains(starts, schedule, title=title, **settings)
         if draws.interrupted:
@@ -287,14 +293,17 @@ def choose(
     behind, error = behind_best(scores)
     # where no model tells anything, the simplest of those about as good as the best
     chosen = int(behind.argmin() if tells(pilots, by_shares) else np.argmax(behind <= error))
-    table = pd.DataFrame([pilot.choice for pilot in pilots]).assign(
-        clusters=[pilot.clusters for pilot in pilots],
-        seconds=[pilot.seconds for pilot in pilots],
-        score=scores.mean(axis=1),
-        behind=behind,
-        error=error,
-        chosen=np.arange(len(pilots)) == chosen,
-    )
+    columns = {
+        "model": [pilot.choice.words for pilot in pilots],
+        "score": scores.mean(axis=1),
+        "behind": behind,
+        "error": error,
+        "clusters": [pilot.clusters for pilot in pilots],
+        "seconds": [pilot.seconds for pilot in pilots],
+        "chosen": np.arange(len(pilots)) == chosen,
+    }
+    decimals = {"score": 3, "behind": 3, "error": 3, "clusters": 1, "seconds": 1}
+    table = pd.DataFrame(columns).set_index("model").round(decimals)
     return pilots[chosen].choice, table
 
 
@@ -310,10 +319,10 @@ def chosen_once(
     """The outcome of a comparison, which a checkpoint keeps for the run that goes on."""
     kept = store.kept(CHOICE) if store is not None else None
     if kept is not None:
-        return Choice(*kept["choice"]), pd.DataFrame(kept["scores"])
+        return Choice(*kept["choice"]), pd.DataFrame(kept["scores"]).set_index("model")
     choice, scores = compare()
     if store is not None:
-        store.keep(CHOICE, {"choice": list(choice), "scores": scores.to_dict("list")})
+        store.keep(CHOICE, {"choice": list(choice), "scores": scores.reset_index().to_dict("list")})
     return choice, scores
 
 

@@ -28,7 +28,7 @@ from bayesclust.inference.dcrc.classifier import ClassifierPrediction, Classifie
 from bayesclust.inference.dcrc.gibbs import class_shares
 from bayesclust.inference.limits.tuning import enough
 from bayesclust.inference.prediction import Prediction, with_shared
-from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
+from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains, tell
 from bayesclust.inference.samplers import SAMPLERS, Sampler
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
 from bayesclust.inference.variational.mean_field import draw_mean_field
@@ -40,6 +40,7 @@ from bayesclust.posterior.tree import as_labels, evenly_spread, group, stacked_p
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 VARIATIONAL = "variational"
+LARGE = 5_000_000  # labels in all draws from which a point estimate takes a while
 MAX_DRAWS = 200
 """That predictions average over."""
 MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
@@ -120,8 +121,9 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         of these.
     model_scores_ : pandas.DataFrame
         With ``cluster_model="auto"`` and 10 constraints or more, else None: for each model that was
-        tried the mean log probability of the constraints held out (score), how far that lies behind
-        the best and its standard error, clusters found, processor seconds, and which was chosen.
+        tried, of d columns or components of them, the mean log probability of the constraints held
+        out (score), how far that lies behind the best and its standard error, clusters found,
+        processor seconds, and which was chosen.
     responsibilities_ : ndarray of shape (n, K)
         Only "variational": probability of each component for each item, first those of the clusters
         of `labels_`, which are the items' most probable components (`loss` is not used).
@@ -329,7 +331,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         chains = extension.chains(self.sampler, problem, ends, draws, self.moves, rng)
         threads = checks.n_threads(self.n_jobs, cells=items.size)
         how: dict[str, Any] = {"progress": self.progress, "n_jobs": threads}
-        found = run_chains(chains, schedule, spread=True, title="{} chains, going on", **how)
+        found = run_chains(chains, schedule, spread=True, title="{}, going on", **how)
         self._conclude(found, problem, items, as_loss(self.loss), rng)
         self._note_seconds(clock)
         return self
@@ -584,6 +586,8 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         if isinstance(problem, ClassifierProblem):
             self._class_shares = class_shares(draws.posterior["z"], len(problem.W))
         if not self._is_variational:
+            if self.progress and draws.posterior["z"].size > LARGE:
+                tell(f"Point estimate of {draws.posterior['z'][..., 0].size:,} draws")
             self.labels_: IntArray = point_estimate(
                 self.posterior_, loss=loss, seed=int(rng.integers(2**31))
             )

@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from bayesclust._numba import KERNELS
-from bayesclust.checks import n_threads
+from bayesclust.checks import counted, n_threads
 from bayesclust.typing import PARTITIONS, BoolArray, NDArray
 
 GROUPS = ("posterior", "sample_stats")
@@ -210,7 +210,7 @@ def run_chains(
     n_jobs: int | None = None,
     checkpoint: Any = None,
     spread: bool = False,
-    title: str = "{} chains",
+    title: str = "{}",
 ) -> Draws:
     """Run one chain, or several that advance together, per entry of `starts`, in `n_jobs` threads.
 
@@ -230,7 +230,7 @@ def run_chains(
         entries.append(_Entry(starts[c], schedule, record))
     shown = progress and process_index() == 0 and sys.stderr is not None
     total = len(entries) * schedule.length
-    label = title.format(number)
+    label = title.format(counted(number, "chain"))
     bar = tqdm(total=total, desc=label, unit="sweep", disable=None if shown else True)
     workers = min(len(entries), n_threads(n_jobs))
     futures: list[Future[None]] = []
@@ -242,7 +242,9 @@ def run_chains(
             compiled = number_compiled()
             shares = [entries[w::workers] for w in range(workers)]
             futures.extend(pool.submit(_work_in_turns, share, stop, bar) for share in shares)
-            _wait(futures, bar, compiled)
+            if shown and bar.disable:  # the error stream is a file, say, which has no bars
+                tell(f"{label}: {total:,} sweeps")
+            _wait(futures, bar, compiled, shown=shown)
         except KeyboardInterrupt:
             interrupted = True
         finally:
@@ -263,9 +265,15 @@ def number_compiled() -> int:
     return sum(len(one.stats.cache_misses) for one in KERNELS if hasattr(one, "stats"))
 
 
-def _wait(futures: list[Future[None]], bar: Any, compiled: int) -> None:
+def tell(text: str) -> None:
+    """Write a line about what is done to the error stream, one for all processes."""
+    if process_index() == 0 and sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)
+
+
+def _wait(futures: list[Future[None]], bar: Any, compiled: int, *, shown: bool) -> None:
     """Wait for all, or the first error; where progress is shown, say once that kernels compile."""
-    silent = bar.disable
+    silent = not shown
     while not silent:
         done, left = wait(futures, timeout=LOOK_EVERY, return_when=FIRST_EXCEPTION)
         if not left or any(future.exception() for future in done):

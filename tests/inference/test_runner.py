@@ -112,7 +112,8 @@ def test_chains_of_one_thread_take_turns_and_stop_at_an_error():
 def test_progress_is_shown_only_where_it_can_be_seen(capfd):
     for progress in (False, True):
         run_chains([Count], Schedule(0, 3), progress=progress)
-        assert "\r" not in capfd.readouterr().err, "no bar where the error stream is no terminal"
+        line = "1 chain: 3 sweeps\n"  # and no bar where the error stream is no terminal
+        assert capfd.readouterr().err == line * progress
 
 
 @pytest.fixture
