@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
+from itertools import islice
 from time import process_time
 from typing import Any, NamedTuple
 
@@ -28,17 +29,17 @@ from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import classifier_problem
 from bayesclust.inference.dcrc.em import EMSettings
-from bayesclust.inference.limits.tuning import CLASSES, leave_out, until_no_better
+from bayesclust.inference.limits.tuning import CLASSES, folds, until_no_better
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.typing import FloatArray, IntArray
 
 CLASSIFIER, CHOICE = "classifier", "choice"
-HELD_OUT = 0.2
-"""Share of the constraints that models are compared on."""
-MANY_COLUMNS, COMPONENTS = 20, (5, 10, 20)
+MANY_COLUMNS, COMPONENTS, WEAKER = 20, (10, 5, 20), 0.7
 """Columns up to which Gaussian clusters are of the columns themselves, and numbers of principal
-components otherwise: a cluster seldom has the items for d (d + 1) / 2 parameters."""
+components otherwise: a cluster seldom has the items for d (d + 1) / 2 parameters. Of the most of
+them also with this power: classes that are no ellipses then take fewer Gaussians, which few answers
+can group."""
 COMPARABLE = 1.5
 """Ratio of standard deviations up to which scaling makes no difference."""
 WIDE, MOST_FEATURES = 100, 50
@@ -50,8 +51,13 @@ length one, up to rounding by so much."""
 MOST_CELLS, ROUNDING = 10_000, 1e-3
 ROUNDS, MOST_LEFT, HOPELESS = (Schedule(75, 75), Schedule(100, 100)), 3, 3.0
 """Pilot runs go on with so many at most, none further behind the best than so many errors."""
+ANEW, MOST_PARTS, CLOSE = Schedule(150, 100), 2, 2.0
+"""Runs on further parts, while fewer than a thousand constraints have been held out: first of all
+those left, then of those no further behind than so many errors."""
 LONGER, MOST_LONGER = Schedule(300, 100), 2
 """Rounds more of those left while none of them predicts better than the shares of the answers."""
+EQUAL = 0.003
+"""Nats of an answer's log probability that are no reason to take more than the simplest model."""
 PILOT_CHAINS = 2
 ROUGH = EMSettings(starts=4, kept=1, tolerance=1e-3)
 SHOWN = 3
@@ -74,8 +80,9 @@ class Choice(NamedTuple):
         """The model in words."""
         kind = f"{self.cluster_model}, {self.family}"
         if self.n_classes:
-            kind = f"{self.cluster_model}, {self.n_classes} classes"
-        return f"{kind}, d = {self.n_dimensions}{'' if self.scaled else ', unscaled'}"
+            kind = f"{self.cluster_model}, K = {self.n_classes}"
+        weight = "" if self.power == 1.0 else f", power {self.power:g}"
+        return f"{kind}, d = {self.n_dimensions}{'' if self.scaled else ', unscaled'}{weight}"
 
 
 @dataclass(frozen=True)
@@ -133,25 +140,27 @@ class Candidates:
             return TwoLevelProblem(family, given, prior.among, prior.within), reduction
         return TVClustProblem(family, given, prior.among), reduction
 
-    def to_try(self, power: float, *, densities: bool) -> list[Choice]:
+    def to_try(self, power: float | None, *, densities: bool) -> list[Choice]:
         """The models that "auto" compares, simplest first.
 
         A family that was asked for is kept; the default gives way to others where they may be
         better, and to classifiers where all cells are seen.
         """
         n, d = self.items.shape
-        plain = Choice(SINGLE, power, self.name, d)
+        plain = Choice(SINGLE, float(power or 1.0), self.name, d)
         usual = self.name == GAUSSIAN
-        if usual and d > MANY_COLUMNS and n > COMPONENTS[0]:
+        if usual and d > MANY_COLUMNS and n > min(COMPONENTS):
             # columns of one unit may differ in spread because they differ in what they say
             spread = self.items.std(axis=0)
             scalings = (True, False) if spread.max() > COMPARABLE * spread.min() else (True,)
+            mixture = plain._replace(cluster_model=MIXTURE)
+            sizes = [mixture._replace(n_dimensions=q) for q in COMPONENTS]
+            weaker = [] if power else [sizes[-1]._replace(power=WEAKER)]
             tried = [
-                plain._replace(cluster_model=model, n_dimensions=q, scaled=scaled)
-                for model, numbers in ((SINGLE, COMPONENTS[1:2]), (MIXTURE, COMPONENTS))
-                for q in numbers
+                own._replace(scaled=scaled)
+                for own in sizes + weaker
                 for scaled in scalings
-                if q < n
+                if own.n_dimensions < n
             ]
         else:
             tried = [plain, plain._replace(cluster_model=MIXTURE)]
@@ -225,25 +234,126 @@ class Pilot:
     """A short run of one model on a part of the constraints."""
 
     choice: Choice
-    chains: list[Chain]
+    chains: list[Chain] = field(default_factory=list)
     seconds: float = 0.0
     score: FloatArray = field(default_factory=lambda: np.zeros(0))
     """log p of each constraint held out."""
     clusters: float = np.nan
 
-    def run(self, schedule: Schedule, held: Sequence[Constraints], **settings: Any) -> float:
-        """Go on with the chains; returns the mean score of the draws of this run."""
+
+class Comparison:
+    """Short runs of models on a part of the constraints, which the others score."""
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        tried: Sequence[Choice],
+        moves: Moves | None,
+        settings: Mapping[str, Any],
+        seed: int,
+    ) -> None:
+        self.candidates = candidates
+        self.tried = list(tried)
+        self.moves = moves
+        threads = n_threads(settings["n_jobs"], cells=candidates.items.size)
+        self.settings = {"progress": settings["progress"], "n_jobs": threads}
+        self.seed = seed
+        self.pilots: dict[Choice, Pilot] = {}
+        self.part = -1
+        self.by_shares = np.zeros(0)
+
+    def hold_out(self, kept: Sequence[Constraints], held: Sequence[Constraints]) -> None:
+        """Take another part of the constraints to score by."""
+        self.part += 1
+        self.kept = kept
+        self.held = held
+        self.by_shares = np.append(self.by_shares, shares_log_prob(kept, held))
+
+    def go_on(self, pilot: Pilot, schedule: Schedule) -> float:
+        """Make more sweeps of a model; returns the mean score of their draws."""
         clock = process_time()
-        title = f"Comparing models: {self.choice.words}"
-        starts = [lambda own=own: own for own in self.chains]
-        draws = run_chains(starts, schedule, title=title, **settings)
+        title = f"Comparing models: {pilot.choice.words}"
+        starts = [lambda own=own: own for own in pilot.chains]
+        draws = run_chains(starts, schedule, title=title, **self.settings)
         if draws.interrupted:
             raise KeyboardInterrupt
-        self.score = held_out_log_prob(draws, held)
+        pilot.score = held_out_log_prob(draws, self.held)
         z = draws.posterior["z"]
-        self.clusters = np.mean([len(np.unique(row)) for row in z.reshape(-1, z.shape[-1])])
-        self.seconds += process_time() - clock
-        return float(self.score.mean())
+        pilot.clusters = np.mean([len(np.unique(row)) for row in z.reshape(-1, z.shape[-1])])
+        pilot.seconds += process_time() - clock
+        return float(pilot.score.mean())
+
+    def begin(self, choice: Choice, schedule: Schedule) -> float:
+        """New chains of one model, with a seed that does not depend on what else is run."""
+        clock = process_time()
+        rng = np.random.default_rng([self.seed, self.tried.index(choice), self.part])
+        problem, _ = self.candidates.problem(choice, self.kept, rng, ROUGH)
+        starts = chain_starts(COLLAPSED, problem, None, self.moves, rng.spawn(PILOT_CHAINS))
+        pilot = self.pilots.setdefault(choice, Pilot(choice))
+        pilot.chains = [start() for start in starts]
+        pilot.seconds += process_time() - clock
+        return self.go_on(pilot, schedule)
+
+    def densities(self) -> list[Pilot]:
+        """The best models of items, by successive halving (Jamieson and Talwalkar 2016)."""
+        tried = [choice for choice in self.tried if choice.cluster_model != CLASSIFIER]
+        for choice in tried:
+            if choice.scaled not in hopeless_scalings(list(self.pilots.values())):
+                self.begin(choice, ROUNDS[0])
+        left = hopeful(list(self.pilots.values()))
+        for schedule in (*ROUNDS[1:], *[LONGER] * MOST_LONGER):
+            if schedule is LONGER and tells(left, self.by_shares):
+                break
+            for pilot in left:
+                self.go_on(pilot, schedule)
+        return left
+
+    def classifiers(self) -> list[Pilot]:
+        """The best classifier, from few classes to many until more are no better, if there is one.
+
+        No other is run where that of about as many classes as the best model has clusters is
+        hopeless.
+        """
+        tried = [choice for choice in self.tried if choice.cluster_model == CLASSIFIER]
+        if not tried:
+            return []
+        best = max(self.pilots.values(), key=lambda pilot: float(pilot.score.mean()))
+        near = min(tried, key=lambda choice: abs(choice.n_classes - best.clusters))
+        score = cache(partial(self.begin, schedule=ROUNDS[-1]))
+        score(near)
+        if self.pilots[near] not in hopeful([best, self.pilots[near]]):
+            return []
+        until_no_better(tried, score)
+        return [self.pilots[max((own for own in tried if own in self.pilots), key=score)]]
+
+    def further(self, close: Sequence[Pilot]) -> None:
+        """Run some models on another part too."""
+        for pilot in close:
+            before = pilot.score
+            self.begin(pilot.choice, ANEW)
+            pilot.score = np.append(before, pilot.score)
+
+    def outcome(self) -> tuple[Choice, pd.DataFrame]:
+        """The model chosen, and what is said of all."""
+        pilots = [self.pilots[choice] for choice in self.tried if choice in self.pilots]
+        behind, error = behind_best([pilot.score for pilot in pilots])
+        held_out = np.array([len(pilot.score) for pilot in pilots])
+        # the simplest of those as good as the best, where no model tells anything about as good
+        equal = (held_out == held_out.max()) & (behind <= EQUAL)
+        chosen = int(np.argmax(equal if tells(pilots, self.by_shares) else behind <= error))
+        columns = {
+            "model": [pilot.choice.words for pilot in pilots],
+            "held": held_out,
+            "score": [pilot.score.mean() for pilot in pilots],
+            "behind": behind,
+            "error": error,
+            "clusters": [pilot.clusters for pilot in pilots],
+            "seconds": [pilot.seconds for pilot in pilots],
+            "chosen": np.arange(len(pilots)) == chosen,
+        }
+        decimals = {"score": 3, "behind": 3, "error": 3, "clusters": 1, "seconds": 1}
+        table = pd.DataFrame(columns).set_index("model").round(decimals)
+        return pilots[chosen].choice, table
 
 
 def choose(
@@ -257,59 +367,26 @@ def choose(
     """Compare models by short runs on a part of the constraints; a row of the table for each.
 
     The score of a model is the mean log probability of the constraints held out, given the data and
-    the others: the density of the data has no part in it, which models need not have. After a first
-    round those that are hopeless are dropped (successive halving: Jamieson and Talwalkar 2016).
-    Classifiers are tried from few classes to many, until more are no better.
+    the others: the density of the data has no part in it, which models need not have. The best are
+    run on further parts, since few answers tell little.
     """
-    kept, held = split(constraints, rng)
-    seed = int(rng.integers(2**63))
-    pilots: list[Pilot] = []
-    threads = n_threads(settings["n_jobs"], cells=candidates.items.size)
-    run = partial(Pilot.run, held=held, progress=settings["progress"], n_jobs=threads)
-
-    def begin(choice: Choice) -> Pilot:
-        clock = process_time()
-        own = np.random.default_rng([seed, len(pilots)])
-        problem, _ = candidates.problem(choice, kept, own, ROUGH)
-        starts = chain_starts(COLLAPSED, problem, None, moves, own.spawn(PILOT_CHAINS))
-        pilots.append(Pilot(choice, [start() for start in starts], process_time() - clock))
-        return pilots[-1]
-
-    left = [begin(choice) for choice in tried if choice.cluster_model != CLASSIFIER]
-    for number, schedule in enumerate(ROUNDS):
-        for pilot in left:
-            run(pilot, schedule)
-        if number + 1 < len(ROUNDS):
-            left = hopeful(left)
-    by_shares = shares_log_prob(kept, held)
-    for _ in range(MOST_LONGER):
-        if tells(left, by_shares):
+    parts = folds(constraints, rng)
+    first = next(parts)
+    compared = Comparison(candidates, tried, moves, settings, int(rng.integers(2**63)))
+    compared.hold_out(*first)
+    close = hopeful([*compared.densities(), *compared.classifiers()])
+    for part in islice(parts, MOST_PARTS):
+        if len(close) == 1:
             break
-        for pilot in left:
-            run(pilot, LONGER)
-    classifiers = (choice for choice in tried if choice.cluster_model == CLASSIFIER)
-    until_no_better(classifiers, lambda choice: run(begin(choice), ROUNDS[-1]))
-    scores = np.array([pilot.score for pilot in pilots])
-    behind, error = behind_best(scores)
-    # where no model tells anything, the simplest of those about as good as the best
-    chosen = int(behind.argmin() if tells(pilots, by_shares) else np.argmax(behind <= error))
-    columns = {
-        "model": [pilot.choice.words for pilot in pilots],
-        "score": scores.mean(axis=1),
-        "behind": behind,
-        "error": error,
-        "clusters": [pilot.clusters for pilot in pilots],
-        "seconds": [pilot.seconds for pilot in pilots],
-        "chosen": np.arange(len(pilots)) == chosen,
-    }
-    decimals = {"score": 3, "behind": 3, "error": 3, "clusters": 1, "seconds": 1}
-    table = pd.DataFrame(columns).set_index("model").round(decimals)
-    return pilots[chosen].choice, table
+        compared.hold_out(*part)
+        compared.further(close)
+        close = hopeful(close, CLOSE)
+    return compared.outcome()
 
 
 def tells(pilots: Sequence[Pilot], by_shares: FloatArray) -> bool:
     """Whether one of them predicts answers better than their shares, by its standard error."""
-    gains = [pilot.score - by_shares for pilot in pilots]
+    gains = [pilot.score - by_shares[: len(pilot.score)] for pilot in pilots]
     return any(gain.mean() > gain.std() / np.sqrt(len(gain)) for gain in gains)
 
 
@@ -326,20 +403,19 @@ def chosen_once(
     return choice, scores
 
 
-def hopeful(pilots: Sequence[Pilot]) -> list[Pilot]:
-    """The best ones, in their order, without those far behind."""
-    behind, error = behind_best(np.array([pilot.score for pilot in pilots]))
-    order = [i for i in np.argsort(behind) if behind[i] <= HOPELESS * error[i]]
+def hopeful(pilots: Sequence[Pilot], errors: float = HOPELESS) -> list[Pilot]:
+    """The best ones, in their order, without those further behind than so many errors."""
+    behind, error = behind_best([pilot.score for pilot in pilots])
+    order = [i for i in np.argsort(behind) if behind[i] <= errors * error[i]]
     return [pilots[i] for i in sorted(order[:MOST_LEFT])]
 
 
-def split(
-    constraints: Sequence[Constraints], rng: Generator
-) -> tuple[list[Constraints], list[Constraints]]:
-    """The constraints in two parts, to fit and to score by."""
-    sizes = [len(one) for one in constraints]
-    out = rng.permutation(sum(sizes)) < HELD_OUT * sum(sizes)
-    return leave_out(constraints, np.split(out, np.cumsum(sizes)[:-1]))
+def hopeless_scalings(pilots: Sequence[Pilot]) -> set[bool]:
+    """Scalings with which the first models are far behind the same ones without, or with, them."""
+    first = pilots[:2]
+    if len({pilot.choice.scaled for pilot in first}) < 2:
+        return set()
+    return {pilot.choice.scaled for pilot in first} - {p.choice.scaled for p in hopeful(first)}
 
 
 def held_out_log_prob(draws: Draws, held: Sequence[Constraints]) -> FloatArray:
@@ -367,7 +443,13 @@ def shares_log_prob(kept: Sequence[Constraints], held: Sequence[Constraints]) ->
     return np.concatenate(values)
 
 
-def behind_best(scores: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """How far each row's mean lies behind the best one's, and the standard error of that."""
-    behind = scores[scores.mean(axis=1).argmax()] - scores
-    return behind.mean(axis=1), behind.std(axis=1) / np.sqrt(scores.shape[1])
+def behind_best(scores: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """How far each mean lies behind the best one's, and the standard error of that.
+
+    The best is of those with most scores, of which others have the first ones.
+    """
+    most = max(map(len, scores))
+    best = max((own for own in scores if len(own) == most), key=lambda own: float(own.mean()))
+    behind = [best[: len(own)] - own for own in scores]
+    errors = [own.std() / np.sqrt(len(own)) for own in behind]
+    return np.array([own.mean() for own in behind]), np.array(errors)

@@ -72,15 +72,16 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
     cluster_model : {"auto", "single", "mixture"}, default "auto"
         What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
         which constraints group, for classes that are no ellipses. "auto" compares both in short
-        runs, as `model_scores_` shows, by how well four fifths of the constraints predict the rest:
-        of more than 20 columns on principal components; where many items share a value, or rows
-        have length one, with family "mixed" or "von_mises_fisher" too; then classifiers (DCRC's
-        data term), which have no density. A family other than "gaussian" is kept. With fewer than
-        10 constraints, and for other samplers than "collapsed", "auto" is "single".
+        runs, as `model_scores_` shows, by how well four fifths of the constraints predict the rest,
+        and those that come close by other fifths too: of more than 20 columns mixtures of principal
+        components, of 20 also with power .7; where many items share a value, or rows have length
+        one, family "mixed" or "von_mises_fisher" too; then classifiers (DCRC's data term), which
+        have no density. A family other than "gaussian" is kept. With fewer than 10 constraints, and
+        for other samplers than "collapsed", "auto" is "single".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
-        (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1.
-        Classifiers have none.
+        (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1,
+        but where "auto" takes .7. Classifiers have none.
     partition_prior : PartitionPrior, Nested, str or None, default None
         Prior over partitions, of `bayesclust.partition_priors`, by value or by name:
         "dirichlet_process", "pitman_yor", "finite_mixtures", "microclustering". None is the
@@ -121,9 +122,9 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         of these.
     model_scores_ : pandas.DataFrame
         With ``cluster_model="auto"`` and 10 constraints or more, else None: for each model that was
-        tried, of d columns or components of them, the mean log probability of the constraints held
-        out (score), how far that lies behind the best and its standard error, clusters found,
-        processor seconds, and which was chosen.
+        tried, of d columns or components of them, how many constraints were held out (held) and
+        their mean log probability (score), how far the best is ahead on these and the standard
+        error of that, clusters found, processor seconds, and which was chosen.
     responsibilities_ : ndarray of shape (n, K)
         Only "variational": probability of each component for each item, first those of the clusters
         of `labels_`, which are the items' most probable components (`loss` is not used).
@@ -521,16 +522,16 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
             items, self.family, self.partition_prior, tuple(self._words)
         )
         self.model_scores_ = None
-        power = 1.0 if self.power is None else float(self.power)
         rng = None
         if model == AUTO and self.sampler == COLLAPSED and enough(constraints):
             scoring, rng = checks.check_random_state(seed).spawn(2)
-            tried = candidates.to_try(power, densities=densities)
+            tried = candidates.to_try(self.power, densities=densities)
             given = candidates, constraints, tried, self.moves, self._settings(), scoring
             compare = partial(cluster_models.choose, *given)
             choice, self.model_scores_ = cluster_models.chosen_once(compare, store)
         else:
             own = SINGLE if model == AUTO else model
+            power = float(self.power or 1.0)
             choice = cluster_models.Choice(own, power, candidates.name, items.shape[1])
             cluster_models.warn_of_ties(candidates.bound, items)
         self.cluster_model_, self.power_, self.family_, *_ = choice

@@ -10,13 +10,14 @@ from bayesclust.estimators.cluster_models import (
     MOST_LEFT,
     Candidates,
     Choice,
+    Comparison,
     Pilot,
     held_out_log_prob,
     hopeful,
     shares_log_prob,
-    split,
     tells,
 )
+from bayesclust.inference.limits.tuning import folds
 from bayesclust.inference.runner import Draws
 
 SHORT = {
@@ -116,10 +117,85 @@ def test_hopeless_models_are_dropped(rng):
     assert hopeful(pilots[:1]) == pilots[:1]
 
 
+class Told(Comparison):
+    """A comparison of models whose runs score what is told of them by part, by name or classes."""
+
+    def __init__(self, tried, said):
+        self.tried = tried
+        self.pilots = {}
+        self.part = 0
+        self.said = said
+        self.ran = []
+        self.by_shares = np.full(100, -0.6)
+
+    def begin(self, choice, schedule):
+        name = choice.n_classes or choice.family, choice.scaled
+        self.ran.append(name)
+        level = self.said[name] if self.part == 0 else self.said[name] - self.part
+        own = self.pilots.setdefault(choice, Pilot(choice))
+        own.score = level + 0.05 * np.random.default_rng(len(self.ran)).normal(size=100)
+        own.clusters = 9.0
+        return float(own.score.mean())
+
+    def go_on(self, pilot, schedule):
+        return float(pilot.score.mean())
+
+
+def mixture_of(name, scaled=True):
+    return Choice("mixture", 1.0, name, 2, scaled)
+
+
+def classes(*numbers):
+    return [Choice("classifier", 1.0, "logistic", 2, True, k) for k in numbers]
+
+
+def test_a_hopeless_scaling_is_dropped_at_once():
+    tried = [mixture_of(name, scaled) for name in ("a", "b", "c") for scaled in (True, False)]
+    said = dict.fromkeys([(own.family, own.scaled) for own in tried], -0.4)
+    for worse, ran in ((0.0, 6), (0.05, 4)):
+        told = Told(tried, said | {("a", True): -0.4 - worse})
+        told.densities()
+        assert len(told.ran) == ran
+        assert (("b", True) in told.ran) == (worse == 0)
+
+
+def test_classifiers_are_tried_unless_the_nearest_is_hopeless():
+    tried = [mixture_of("a"), *classes(2, 3, 8, 20, 30, 40)]
+    said = {("a", True): -0.4, (2, True): -0.6, (3, True): -0.45, (20, True): -0.5}
+    said |= {(30, True): -0.5, (40, True): -0.3}
+    for near, best, ran in ((-0.4, 8, [8, 2, 3, 20, 30]), (-0.45, None, [8])):
+        told = Told(tried, said | {(8, True): near})
+        told.densities()
+        found = told.classifiers()
+        assert [own.choice.n_classes for own in found] == ([] if best is None else [best])
+        assert [name for name, _ in told.ran[1:]] == ran
+
+
+def test_the_best_are_compared_on_further_parts():
+    """What has most scores is chosen from, and compared with others on the scores these have."""
+    tried = [mixture_of("a"), mixture_of("b"), mixture_of("c")]
+    told = Told(tried, {("a", True): -0.4, ("b", True): -0.44, ("c", True): -0.37})
+    told.densities()
+    told.part = 1
+    told.by_shares = np.full(200, -2.0)
+    told.further([told.pilots[own] for own in tried[:2]])
+    choice, table = told.outcome()
+    assert choice == tried[0]
+    assert table["held"].tolist() == [200, 200, 100]
+    a, b, c = (told.pilots[own].score for own in tried)
+    behind = [0, np.mean(a - b), np.mean(a[:100] - c)]
+    np.testing.assert_allclose(table["behind"], behind, atol=6e-4)
+    assert behind[2] < 0 < behind[1]
+    np.testing.assert_allclose(table["error"].iloc[2], np.std(a[:100] - c) / 10, atol=6e-4)
+
+
 def test_many_columns_are_compared_by_their_components(rng):
     X = rng.normal(size=(300, 30))
     few, many = (Candidates(part, "gaussian", None) for part in (X[:, :20], X))
-    assert {own.n_dimensions for own in few.to_try(1.0, densities=True)} == {20}
+    assert {own.n_dimensions for own in few.to_try(None, densities=True)} == {20}
+    tried = many.to_try(None, densities=True)
+    assert [own.power for own in tried] == [1.0, 1.0, 1.0, 0.7]
+    assert tried[-1][3] == max(COMPONENTS)
     assert {own[3:5] for own in many.to_try(1.0, densities=True)} == {(q, True) for q in COMPONENTS}
     X[:, 0] *= 10
     assert {own.scaled for own in many.to_try(1.0, densities=True)} == {True, False}
@@ -166,7 +242,7 @@ def test_fewer_than_ten_constraints_leave_no_choice(crossed):
 def test_constraints_are_held_out_and_scored_by_hand(crossed, rng):
     X, y, links = crossed
     triplets = bc.RelativeConstraints.sample(y, size=30, error_rate=0.1, seed=2)
-    kept, held = split([links, triplets], rng)
+    kept, held = next(folds([links, triplets], rng))
     assert [len(a) + len(b) for a, b in zip(kept, held, strict=True)] == [120, 30]
     assert sum(map(len, held)) == 30
     z = rng.integers(0, 3, (2, 5, len(X)))
@@ -201,7 +277,7 @@ def test_a_model_tells_something_where_it_beats_the_shares(rng):
 
 def test_coins_leave_the_simplest_model(crossed):
     X, y, _ = crossed
-    coins = bc.PairwiseConstraints.sample(y, size=120, error_rate=0.5, seed=0)
+    coins = bc.PairwiseConstraints.sample(y, size=120, error_rate=0.5, seed=3)
     table = bc.TVClust(**SHORT).fit(X, constraints=coins).model_scores_
     assert table["behind"].argmin() > 0
     assert table["chosen"].argmax() == (table["behind"] <= table["error"]).argmax() == 0
