@@ -132,6 +132,9 @@ METHODS = {
     "dcrc-confusion": _variant("DCRC, confusion learned", noise="confusion"),
     "dcrc-gibbs": _variant("DCRC, labels drawn", **_chains),
 }
+EPS = {f"dcrc-eps-{eps}": eps / 100 for eps in (1, 5, 10, 15, 20, 30)}
+"""Error rates that DCRC is told: a sweep, for `--methods`."""
+METHODS |= {name: _variant(f"eps = {eps}", noise=eps) for name, eps in EPS.items()}
 FIGURE_4 = ("kmeans", "dcrc", "dcrc-yn", "itml", "mmc", "lsml", "sssvad", "sparse-lp")
 FIGURE_6 = ("dcrc", "dcrc-hard", "dcrc-hard-literal")
 FIGURE_7 = ("dcrc-even", "dcrc-no-balance", "dcrc")
@@ -362,7 +365,7 @@ class Plan(frame.Plan):
     @property
     def methods_v(self) -> tuple[str, ...]:
         """The methods of Table V."""
-        chosen = tuple(name for name in self.methods if name in TABLE_V_METHODS)
+        chosen = tuple(name for name in self.methods if name in (*TABLE_V_METHODS, *EPS))
         return chosen if self.methods else TABLE_V_METHODS
 
     def wanted(self) -> Iterator[Cell]:

@@ -80,10 +80,56 @@ bc.plots.limit_path(path);
 # that one partition, and the objective of the draws is its objective. The last panel is the price:
 # two draws do not differ any more, so there is nothing left to tell how sure the answer is.
 #
+# ## The same of DCRC
+#
+# `DCRC` has a limit too. Its labels have a temperature, and at zero every item is in one
+# cluster for certain. That leaves three ways to use one model: a *sampler* of the labels, given
+# the classifier and the answers; *mean field*, in which every label has a distribution of its
+# own; and the *limit*, hard labels. Here the items are asked about in threes.
+
+# %%
+triplets = bc.RelativeConstraints.sample(y, size=40, error_rate=0.1, seed=3)
+hard = bc.DCRC(3, temperature=0, random_state=0).fit(X, constraints=triplets)
+ways = {
+    name: bc.limit_path(
+        X,
+        constraints=triplets,
+        limit=hard,
+        sampler=name,
+        gammas=np.geomspace(0.1, 1000, 13),
+        num_warmup=60,
+        num_samples=80,
+        progress=False,
+        random_state=0,
+    )
+    for name in ("gibbs", "variational_em")
+}
+bc.plots.limit_path(ways["gibbs"]);
+
+# %% [markdown]
+# $\gamma$ is one over the temperature. At $\gamma = 1$ the draws are from DCRC's own posterior
+# under this classifier; to the right both the classifier and the answers are believed more and
+# more, until the error rate of the answers is as good as zero.
+
+# %%
+ax = plt.figure(figsize=(6, 3.4), layout="constrained").subplots()
+for (name, way), line in zip(ways.items(), ("-", "--"), strict=True):
+    means = way["objective"].sel(statistic="mean")
+    ax.plot(way["gamma"], means, line, marker="o", markersize=4, label=name)
+ax.axhline(ways["gibbs"].attrs["limit_objective"], color="grey", linewidth=1, label="limit")
+ax.set(xscale="log", yscale="log", xlabel="gamma", ylabel="J of the labels (nats)")
+ax.legend(frameon=False);
+
+# %% [markdown]
+# Mean field leaves out how labels depend on each other, which matters most where the data are
+# unsure: there its labels have another J than the sampler's. At the end all three are one
+# partition.
+#
 # ## The limit of this very posterior
 #
-# Prices can also be read off a sampler's run. `RDPMeans.from_posterior` takes them from what it
-# found credible, and a pass over new data of the same kind then costs next to nothing.
+# Back to TVClust: prices can also be read off a sampler's run. `RDPMeans.from_posterior` takes
+# them from what it found credible, and a pass over new data of the same kind then costs next to
+# nothing.
 
 # %%
 priced = bc.RDPMeans.from_posterior(est, X).fit(X, constraints=links)

@@ -79,6 +79,9 @@ def limit(names):
     within = names["path"]["vi_within"].values
     assert within[0] > 0.5
     np.testing.assert_allclose(within[-1], 0.0, atol=1e-9)
+    for way in names["ways"].values():
+        assert way["vi"].sel(statistic="mean")[0] > 0.5
+        np.testing.assert_allclose(way["vi"].sel(statistic="mean")[-1], 0.0, atol=1e-9)
     assert {"inside", "objective", "log_joint"} <= set(names["table"])
     assert names["bc"].metrics.adjusted_rand(names["priced"].labels_, names["est"].labels_) > 0.7
 

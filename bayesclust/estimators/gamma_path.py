@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -77,27 +77,6 @@ def fitted_limit[Limit: (MeansClusterer, DCRC)](
 # --- the two models on the way
 
 
-class Way(Protocol):
-    """A model at any gamma, and what it tends to."""
-
-    labels: IntArray
-    """The limit's partition, (n,)."""
-    final: float
-    """Its J."""
-    attrs: dict[str, Any]
-
-    def default_gammas(self) -> FloatArray:
-        """Gammas from far away to beyond the limit."""
-
-    def values(self, z: IntArray) -> FloatArray:
-        """J of labels (..., n)."""
-
-    def sample(
-        self, gamma: float, last: list[IntArray] | None, rngs: list[Generator], run: Run
-    ) -> Sampled:
-        """Draw at gamma, chains being where they were at the gamma before."""
-
-
 class Sampled(NamedTuple):
     """Draws at one gamma."""
 
@@ -106,7 +85,7 @@ class Sampled(NamedTuple):
     interrupted: bool
 
 
-class TVClustWay(Way):
+class TVClustWay:
     """TVClust's clusters grow sharp, and its posterior becomes RDP-means' partition."""
 
     def __init__(
@@ -133,9 +112,11 @@ class TVClustWay(Way):
         }
 
     def default_gammas(self) -> FloatArray:
+        """Gammas from far away to beyond the limit."""
         return default_gammas(self.problem)
 
     def values(self, z: IntArray) -> FloatArray:
+        """J of labels (..., n)."""
         rows = z.reshape(-1, z.shape[-1])
         distinct, which = np.unique(rows, axis=0, return_inverse=True)
         own = [path_model.value(self.problem, row.astype(np.int64), self.xi) for row in distinct]
@@ -144,6 +125,7 @@ class TVClustWay(Way):
     def sample(
         self, gamma: float, last: list[IntArray] | None, rngs: list[Generator], run: Run
     ) -> Sampled:
+        """Draw at gamma, chains being where they were at the gamma before."""
         model = path_model.PathModel.at(gamma, self.problem, self.limit.xi_, self.constraints)
         if last is None:
             embedding = model.problem.family.embedding()
@@ -157,7 +139,7 @@ class TVClustWay(Way):
         return Sampled(z, model.energy(draws.sample_stats["log_joint"]), draws.interrupted)
 
 
-class DCRCWay(Way):
+class DCRCWay:
     """DCRC's temperature falls, its weights and noise being held."""
 
     def __init__(
@@ -191,14 +173,17 @@ class DCRCWay(Way):
         self.attrs = {"limit": "hard DCRC", "divergence": "none"}
 
     def default_gammas(self) -> FloatArray:
+        """Gammas from far away to beyond the limit."""
         return np.geomspace(*TEMPERED, GAMMAS)
 
     def values(self, z: IntArray) -> FloatArray:
+        """J of labels (..., n)."""
         return self.model.values(z)
 
     def sample(
         self, gamma: float, last: list[IntArray] | None, rngs: list[Generator], run: Run
     ) -> Sampled:
+        """Draw at gamma, chains being where they were at the gamma before."""
         n = len(self.labels)
         if last is None:
             last = [rng.integers(len(self.every), size=n) for rng in rngs]
@@ -309,7 +294,7 @@ def limit_path(
     needs: Needs = "table" if isinstance(unfitted, DCRC) else "links"
     constraints = check_constraints(constraints, len(items), needs=needs)
     base.check_draws_fit_in_memory(len(items), num_chains, num_samples)
-    way: Way
+    way: TVClustWay | DCRCWay
     if isinstance(unfitted, DCRC):
         classifier = fitted_limit(unfitted, X, constraints, items)
         way = DCRCWay(classifier, constraints, items, sampler, num_samples)
@@ -358,7 +343,9 @@ def _check_gammas(gammas: ArrayLike) -> FloatArray:
 # --- the summary of a path
 
 
-def summarise(gammas: FloatArray, drawn: Sequence[Sampled], way: Way) -> xr.Dataset:
+def summarise(
+    gammas: FloatArray, drawn: Sequence[Sampled], way: TVClustWay | DCRCWay
+) -> xr.Dataset:
     """Sum up the draws of every gamma."""
     import xarray as xr
 

@@ -55,15 +55,13 @@ class KernelDistance(SquaredEuclidean):
     settings: Mapping[str, Any]
     landmarks: FloatArray | None = None  # (L, d), of which a kernel that is a function is asked
     projection: FloatArray | None = None  # (L, r)
-    dimension: int = 1
 
     name = "kernel"
     rounding = 1e-9
 
     def bind(self, X: Any) -> KernelDistance:
         if self.kernel == COSINE:
-            points = self.points(X)
-            return replace(self, dimension=effective_dimension(points))
+            return self
         given = similarities(X) if self.kernel == PRECOMPUTED else checks.check_items(X)
         n = given.shape[0]
         few = n if n <= EXACT else LANDMARKS
@@ -79,9 +77,7 @@ class KernelDistance(SquaredEuclidean):
             landmarks = given[drawn]
             K = self._values(landmarks, landmarks)
         values, vectors = eigenpairs(K, few, self.kernel)
-        projection = vectors / np.sqrt(values)
-        dimension = effective_dimension(np.asarray(K @ projection))
-        return replace(self, landmarks=landmarks, projection=projection, dimension=dimension)
+        return replace(self, landmarks=landmarks, projection=vectors / np.sqrt(values))
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
         large = self.kernel == PRECOMPUTED and is_large(X)
@@ -92,17 +88,13 @@ class KernelDistance(SquaredEuclidean):
             raise self._unbound()
         known = len(self.projection) if self.landmarks is None else self.landmarks.shape[1]
         if rows.shape[1] != known:
-            what = "their similarities to each of them" if self.landmarks is None else "the same"
+            what = "similarities to each item of these" if self.landmarks is None else "the same"
             raise ValueError(
-                f"X has {rows.shape[1]} columns, but the estimator was fitted to {known}: pass "
-                f"{what}."
+                f"X has {rows.shape[1]} columns, but the fit was to {known}: pass {what}."
             )
         if self.landmarks is not None:
             rows = self._values(rows, self.landmarks)
         return np.ascontiguousarray(rows @ self.projection)
-
-    def n_free(self, points: FloatArray) -> int:
-        return self.dimension
 
     def _values(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         K = np.asarray(pairwise_kernels(X, Y, metric=self.kernel, **self.settings), np.float64)
@@ -200,12 +192,3 @@ def directions(X: FloatArray) -> FloatArray:
             "compares directions: remove these items, or choose another kernel."
         )
     return np.asarray(X / lengths)
-
-
-def effective_dimension(points: FloatArray) -> int:
-    """(sum v)^2 / sum v^2 of the variances v along the principal axes, of items far apart."""
-    some = points[:: max(len(points) // EXACT, 1)]
-    some = some - some.mean(axis=0)
-    gram = some @ some.T if len(some) < some.shape[1] else some.T @ some
-    square = float(np.square(gram).sum())
-    return max(round(float(np.trace(gram)) ** 2 / square), 1) if square > 0 else 1

@@ -149,18 +149,6 @@ def test_dcrc_arrives_at_its_labels_without_temperature(data, sampler, noise):
     assert panels[5].get_xlabel() == "gamma (1 / temperature)"
 
 
-def test_dcrc_at_temperature_one_is_its_posterior(data):
-    triplets = bc.RelativeConstraints.sample(data.y, size=20, error_rate=0.1, seed=1)
-    X = data.X + np.random.default_rng(0).normal(size=data.X.shape) * 3.0
-    chains = bc.DCRC(3, inference="gibbs", progress=False, random_state=0)
-    chains.fit(X, constraints=triplets)
-    long = SHORT | {"num_samples": 1000}
-    path = bc.limit_path(X, constraints=triplets, limit=chains, gammas=[1.0], **long)
-    own = chains.posterior_["sample_stats"]["log_joint"].to_numpy()
-    found = float(path["objective"].sel(statistic="mean")[0])
-    assert found == pytest.approx(-own.mean(), abs=6 * own.std() / np.sqrt(200))
-
-
 X = np.arange(12.0).reshape(6, 2)
 LINKS = bc.PairwiseConstraints([(0, 1)], [True], n_items=6)
 TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)

@@ -155,10 +155,9 @@ bc.DPMeans(kernel='precomputed').fit(X)
     ValueError: kernel="precomputed" takes similarities of all pairs of items, and X has shape
     (7, 2): pass a square matrix, or name a kernel for items.
 bc.RDPMeans(kernel='precomputed').fit(np.eye(3)).predict(X)
-    ValueError: X has 2 columns, but the estimator was fitted to 3: pass their similarities to each
-    of them.
+    ValueError: X has 2 columns, but the fit was to 3: pass similarities to each item of these.
 bc.RDPMeans(kernel='rbf').fit(X).predict(np.eye(3))
-    ValueError: X has 3 columns, but the estimator was fitted to 2: pass the same.
+    ValueError: X has 3 columns, but the fit was to 2: pass the same.
 bc.RDPMeans(kernel='cosine').fit([[1.0], [0.0]])
     ValueError: X has nothing but zeros in row 1, and kernel="cosine" compares directions: remove
     these items, or choose another kernel.

@@ -114,11 +114,3 @@ def test_at_temperature_zero_no_item_gains_by_a_move():
         assert labels.values(z) <= labels.values(first)
         neighbours = states[(states != z).sum(axis=1) == 1]
         assert (labels.values(neighbours) >= labels.values(z) - 1e-9).all()
-
-
-def test_error_rate_falls_with_the_temperature():
-    labels, *_ = case()
-    own = labels.tables[1] * COLD
-    rates = np.exp(own - np.logaddexp.reduce(own, axis=0))
-    eps = 1 - rates[0, 1]  # "yes" where the first two alone are together
-    assert np.log((1 - eps) / (eps / 2)) == pytest.approx(COLD * np.log(0.6 / 0.2))
