@@ -96,6 +96,14 @@ class KernelDistance(SquaredEuclidean):
             rows = self._values(rows, self.landmarks)
         return np.ascontiguousarray(rows @ self.projection)
 
+    def n_free(self, points: FloatArray) -> int:
+        """(sum v)^2 / sum v^2 of the variances v along principal axes: few of many coordinates."""
+        some = points[:: max(len(points) // LANDMARKS, 1)]
+        some = some - some.mean(axis=0)
+        gram = some @ some.T
+        square = float(np.square(gram).sum())
+        return max(round(float(np.trace(gram)) ** 2 / square), 1) if square > 0 else 1
+
     def _values(self, X: FloatArray, Y: FloatArray) -> FloatArray:
         K = np.asarray(pairwise_kernels(X, Y, metric=self.kernel, **self.settings), np.float64)
         if not np.isfinite(K).all():
