@@ -1,6 +1,7 @@
 """What the user knows: noisy answers about pairs and triplets of items, labels and other rules."""
 
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.labels import LabelConstraints, LabelNoise
 from bayesclust.constraints.noise import (
     ConfusionNoise,
     DirichletNoise,
@@ -12,7 +13,6 @@ from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.constraints.relative import RelativeConstraints
 from bayesclust.constraints.rules import (
     ImplicationConstraints,
-    LabelConstraints,
     Rules,
     SpanConstraints,
     SpreadConstraints,
@@ -24,6 +24,7 @@ __all__ = [
     "DirichletNoise",
     "ImplicationConstraints",
     "LabelConstraints",
+    "LabelNoise",
     "LinkNoise",
     "NoiseModel",
     "PairwiseConstraints",

@@ -35,7 +35,7 @@ PARTITIONS = ((0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2))
 # index 1[i=j] + 2 * 1[i=k] + 4 * 1[j=k]; 3, 5 and 6 cannot occur
 _TRIPLET_PATTERN = np.array([4, 1, 2, -1, 3, -1, -1, 0], dtype=np.int8)
 
-Needs = Literal["table", "links", "statements"]
+Needs = Literal["table", "labels", "links", "statements"]
 
 
 def equality_patterns(given: Any, xp: Any = np) -> Any:
@@ -90,6 +90,11 @@ class ByPattern:
     def is_links(self: Any) -> bool:
         """Whether the answers are "different" and "same" about pairs."""
         return bool(self.kind == "pairwise")
+
+    @property
+    def is_labels(self: Any) -> bool:
+        """Whether the answers are classes of single items, which depend on no pattern."""
+        return bool(self.kind == "label")
 
     @property
     def n_answers(self: Any) -> int:
@@ -287,6 +292,12 @@ class Constraints(ByPattern, ABC):
         >>> bc.PairwiseConstraints.from_frame(table, ids=["bob", "eve", "ann"]).items
         array([[0, 2]])
         """
+        items, answers, number, source = cls._columns(frame, n_items, ids)
+        return cls(items, answers, number, source, name=name)
+
+    @classmethod
+    def _columns(cls, frame: Any, n_items: int | None, ids: ArrayLike | None) -> tuple[Any, ...]:
+        """Items, answers, number of items and sources of a table."""
         if (n_items is None) == (ids is None):
             given = "neither" if ids is None else "both"
             raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
@@ -312,7 +323,7 @@ class Constraints(ByPattern, ABC):
             source = frame["source"].to_numpy()
             if not all(isinstance(name, str) for name in source.tolist()):
                 source = check.true_labels(source, least=0, name="source")
-        return cls(items, frame["answer"].to_numpy(), number, source, name=name)
+        return items, frame["answer"].to_numpy(), number, source
 
     @property
     def n_patterns(self) -> int:
@@ -442,6 +453,10 @@ class Constraints(ByPattern, ABC):
         """Return the constraints as answers by equality pattern: these here, or an equivalent."""
         return self
 
+    def evidence(self) -> Constraints:
+        """Return the constraints as evidence, classes of items among them; else as `factors`."""
+        return self.factors()
+
     @classmethod
     def from_rows(cls, rows: Sequence[Any], n_items: int) -> Self:
         """Make constraints of such `rows` as these have, with the usual noise and name."""
@@ -505,9 +520,9 @@ def check_constraints(
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it.
 
-    A method `needs` answers by equality pattern ("table"), about pairs alone ("links"), or what
-    holds or not ("statements"); labels become pairs for the first two. The second of a name gets
-    "_2" appended, and so on.
+    A method `needs` answers by equality pattern ("table"), or classes of items too ("labels"), or
+    answers about pairs alone ("links"), or what holds or not ("statements"); labels become pairs
+    for "table" and "links". The second of a name gets "_2" appended, and so on.
     """
     listed = isinstance(constraints, (list, tuple))
     given = [] if constraints is None else constraints if listed else [constraints]
@@ -528,14 +543,21 @@ def check_constraints(
             )
         found = one
         if needs != "statements":
-            found = one.factors()
-            if len(found.truth) == 0 or not (found.is_links or needs == "table"):
+            found = one.evidence() if needs == "labels" else one.factors()
+            if any(found.is_labels and other.is_labels for other in checked):
+                raise ValueError(
+                    f"{what} are labels, as others before: put all annotators into one "
+                    "LabelConstraints, which tells them apart by source=."
+                )
+            if not (found.is_labels or len(found.truth)) or (
+                needs == "links" and not found.is_links
+            ):
                 usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
                 raise TypeError(
                     f"constraints[{at}] is a {type(one).__name__}, but this method uses "
                     f"constraints about {usable} alone: leave it out or choose another method."
                 )
-        if len(found.truth):
+        if found.is_labels or len(found.truth):
             found.check_range()
         taken = {other.name for other in checked}
         if found.name in taken:

@@ -27,6 +27,18 @@ PASSED_OVER = -2
 """`Dirichlets.kind` of answers with a known probability, and of those whose noise is known."""
 
 
+class LabelSites(NamedTuple):
+    """Class labels of M items as evidence about C classes of clusters: see `constraints.labels`."""
+
+    row: IntArray  # (n,) row of each item below, or -1; (0,) where there are no labels
+    item: IntArray  # (M,)
+    evidence: FloatArray  # (M, C) log p(labels of the item | class), which follows from the noise
+    log_class: FloatArray  # (C,) log p(class)
+
+
+NO_LABELS = LabelSites(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 1)), np.zeros(1))
+
+
 class Sites(NamedTuple):
     """Factors of all constraints, and for each item the factors that name it (compressed rows)."""
 
@@ -34,6 +46,7 @@ class Sites(NamedTuple):
     factor: IntArray  # (sum of degrees,)
     member: IntArray  # (F, 3), third member -1 for pairs
     code: IntArray  # (F,) row of the table
+    labels: LabelSites = NO_LABELS
 
     def patterns(self, labels: IntArray) -> CodeArray:
         """Return the equality pattern of each factor's items, shape (F,)."""
@@ -207,6 +220,85 @@ def add_site_logits(
 
 
 @device(fastmath=FAST, no_refcount=True)
+def _log_mixed(log_class: FloatArray, mass: FloatArray, own: FloatArray) -> float:
+    """log sum_c exp(log_class_c + mass_c + own_c)."""
+    largest = log_class[0] + mass[0] + own[0]
+    for c in range(1, len(log_class)):
+        largest = max(largest, log_class[c] + mass[c] + own[c])
+    total = 0.0
+    for c in range(len(log_class)):
+        total += math.exp(log_class[c] + mass[c] + own[c] - largest)
+    return largest + math.log(total)
+
+
+@device(fastmath=FAST)
+def _label_masses(labels: LabelSites, z: IntArray, slots: int) -> tuple[int, IntArray, FloatArray]:
+    """(number, slot, mass): the clusters with labels, and the evidence about each, (M, C)."""
+    place = np.full(slots, UNPLACED)
+    slot = np.zeros(len(labels.item), np.int64)
+    mass = np.zeros(labels.evidence.shape)
+    number = 0
+    for m in range(len(labels.item)):
+        k = z[labels.item[m]]
+        if k < 0:
+            continue
+        if place[k] < 0:
+            place[k] = number
+            slot[number] = k
+            number += 1
+        for c in range(mass.shape[1]):
+            mass[place[k], c] += labels.evidence[m, c]
+    return number, slot, mass
+
+
+@device(fastmath=FAST)
+def _add_label_logits(labels: LabelSites, z: IntArray, own: FloatArray, logits: FloatArray) -> None:
+    """Add log f(n_k + own) - log f(n_k) - log f(own) for each cluster that has labels."""
+    number, slot, mass = _label_masses(labels, z, len(logits))
+    nothing = np.zeros(len(own))
+    alone = _log_mixed(labels.log_class, nothing, own)
+    for a in range(number):
+        gain = _log_mixed(labels.log_class, mass[a], own)
+        logits[slot[a]] += gain - _log_mixed(labels.log_class, mass[a], nothing) - alone
+
+
+@device(fastmath=FAST, no_refcount=True)
+def add_label_logits(labels: LabelSites, z: IntArray, i: int, logits: FloatArray) -> None:
+    """Add to logits[k] what item i in k, instead of alone, changes in log p(labels | z)."""
+    if len(labels.row) > 0 and labels.row[i] >= 0:
+        _add_label_logits(labels, z, labels.evidence[labels.row[i]], logits)
+
+
+@device(fastmath=FAST)
+def add_block_label_logits(
+    labels: LabelSites, z: IntArray, items: IntArray, logits: FloatArray
+) -> None:
+    """Add the same of a whole block, all items without a cluster."""
+    if len(labels.row) == 0:
+        return
+    own = np.zeros(len(labels.log_class))
+    for i in items:
+        if labels.row[i] >= 0:
+            for c in range(len(own)):
+                own[c] += labels.evidence[labels.row[i], c]
+    _add_label_logits(labels, z, own, logits)
+
+
+@device(fastmath=FAST)
+def _log_prob_labels(labels: LabelSites, z: IntArray) -> float:
+    """log p(labels | z), the class of each cluster summed over."""
+    slots = 0
+    for i in labels.item:
+        slots = max(slots, z[i] + 1)
+    number, _, mass = _label_masses(labels, z, slots)
+    nothing = np.zeros(len(labels.log_class))
+    value = 0.0
+    for a in range(number):
+        value += _log_mixed(labels.log_class, mass[a], nothing)
+    return value
+
+
+@device(fastmath=FAST, no_refcount=True)
 def add_block_logits(
     sites: Sites, table: FloatArray, z: IntArray, items: IntArray, bonded: bool, logits: FloatArray
 ) -> None:
@@ -232,13 +324,17 @@ def add_block_logits(
             elif inside == 2 and i == (first if a < 0 else second):  # once, not for either member
                 apart = 1 if c >= 0 else 2 if b >= 0 else 3
                 logits[max(a, b, c)] += row[0] - row[apart]
+    add_block_label_logits(sites.labels, z, items, logits)
 
 
 @kernel(fastmath=FAST, no_refcount=True)
 def log_prob_touching(
     sites: Sites, table: FloatArray, z: IntArray, items: IntArray, mark: IntArray
 ) -> float:
-    """Sum of log p(answer | z) over answers that name one of `items`; `mark` (n,) is scratch, 0."""
+    """Sum of log p(answer | z) over answers that name one of `items`; `mark` (n,) is scratch, 0.
+
+    Labels count whole.
+    """
     for i in items:
         mark[i] = 1
     value = 0.0
@@ -254,6 +350,8 @@ def log_prob_touching(
                 value += table[sites.code[f], factor_pattern(sites, z, f)]
     for i in items:
         mark[i] = 0
+    if len(sites.labels.row) > 0:
+        value += _log_prob_labels(sites.labels, z)
     return value
 
 

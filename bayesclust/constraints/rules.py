@@ -1,7 +1,7 @@
-"""Constraints that name clusters or speak of many items: labels, spans, spreads and implications.
+"""Constraints that name clusters or speak of many items: spans, spreads and implications.
 
 They hold or not, and have no table by equality pattern: methods that take statements use them
-(`MinimalModification`, `InteractiveSession`). Labels are pairs to all others.
+(`MinimalModification`, `InteractiveSession`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from bayesclust import checks as check
 from bayesclust.constraints import statements as say
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import NoiseModel
-from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.typing import ArrayLike
 
 Reader = Callable[[Any, str, int], Any]
@@ -38,7 +37,7 @@ def _link(value: Any, what: str, n_items: int) -> tuple[int, int, bool]:
             f"{what} has {value!r} where a link (i, j, True or False for together or apart) "
             "is wanted."
         )
-    i, j = (_item(item, what, n_items) for item in value[:2])
+    i, j = (read_item(item, what, n_items) for item in value[:2])
     if i == j:
         raise ValueError(f"{what} links item {i} to itself: remove this link.")
     return i, j, bool(value[2])
@@ -62,9 +61,9 @@ def _listed(read: Reader, word: str) -> Reader:
 
 
 LISTS = (Sequence, np.ndarray)
-_item = _integer("an item")
+read_item = _integer("an item")
 _cluster = _integer("a cluster")
-_items = _listed(_item, "item")
+_items = _listed(read_item, "item")
 _links = _listed(_link, "link")
 
 
@@ -124,7 +123,7 @@ class Rules(Constraints):
         return self._rows
 
     def statements(self) -> list[say.Statement]:
-        return [self._statement_of(*row) for row in self._rows]
+        return [self._statement_of(*row) for row in self.rows]
 
     def restrict(self, items: ArrayLike) -> Self:
         raise TypeError(
@@ -136,58 +135,6 @@ class Rules(Constraints):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {len(self)} on {self.n_items} items>"
-
-
-class LabelConstraints(Rules):
-    """Items whose cluster is known.
-
-    To `MinimalModification` a label is a cluster of the partition that is modified, or a new one.
-    To methods that know clusters by their items alone (`TVClust` and others) L labels are the
-    L (L - 1) / 2 pairs that they imply, with noise: a class may have several clusters.
-
-    Parameters
-    ----------
-    rows : sequence of (item, cluster)
-        Also an (m, 2) array of int.
-    n_items, name
-        As for all `Rules`.
-    noise : LinkNoise, optional
-        How the pairs go wrong; ``LinkNoise()`` by default.
-
-    Examples
-    --------
-    >>> import bayesclust as bc
-    >>> labels = bc.LabelConstraints([(0, 1), (3, 0), (2, 1)], n_items=4)
-    >>> labels.satisfied([1, 1, 0, 1])
-    array([ True, False, False])
-    >>> labels.factors()
-    <PairwiseConstraints 'label': 2 different, 1 same, on 4 items>
-    """
-
-    kind: ClassVar[str] = "label"
-    parts: ClassVar[dict[str, Reader]] = {"item": _item, "cluster": _cluster}
-
-    def __init__(
-        self, rows: Any, n_items: int, name: str | None = None, noise: NoiseModel | None = None
-    ) -> None:
-        super().__init__(rows, n_items, name)
-        # checked here, though used by the pairs alone
-        self._pair_noise = PairwiseConstraints([], [], self.n_items, noise=noise).noise
-
-    def _statement_of(self, item: int, cluster: int) -> say.Statement:
-        return say.Among(item, (cluster,))
-
-    def factors(self) -> Constraints:
-        items, clusters = np.array(self.rows, dtype=np.int64).reshape(-1, 2).T
-        first, second = np.triu_indices(len(items), k=1)
-        first, second = np.compress(items[first] != items[second], (first, second), axis=1)
-        return PairwiseConstraints(
-            np.column_stack([items[first], items[second]]),
-            clusters[first] == clusters[second],
-            self.n_items,
-            noise=self._pair_noise,
-            name=self.name,
-        )
 
 
 class SpanConstraints(Rules):

@@ -37,6 +37,16 @@ def unrank_pairs(ranks: IntArray) -> IntArray:
     return np.column_stack([ranks - high * (high - 1) // 2, high])
 
 
+def how_many(fraction: Any, size: Any, most: int) -> int:
+    """Return how many of `most` to draw, from a share or a number."""
+    if (fraction is None) == (size is None):
+        given = "neither" if size is None else "both"
+        raise TypeError(f"pass fraction or size to say how many to draw; got {given}.")
+    if fraction is not None:
+        return max(1, round(check.number_between(fraction, "fraction", "(0, 1]") * most))
+    return check.check_int(size, "size", most=most)
+
+
 def questions(
     width: int, n_items: int, fraction: Any, size: Any, n_sources: Any, rng: Generator
 ) -> tuple[IntArray, IntArray]:
@@ -44,14 +54,8 @@ def questions(
 
     Sources get shares that differ by one at most.
     """
-    if (fraction is None) == (size is None):
-        given = "neither" if size is None else "both"
-        raise TypeError(f"pass fraction or size to say how many to draw; got {given}.")
     most = comb(n_items, 2) if width == 2 else n_items * comb(n_items - 1, 2)
-    if fraction is not None:
-        number = max(1, round(check.number_between(fraction, "fraction", "(0, 1]") * most))
-    else:
-        number = check.check_int(size, "size", most=most)
+    number = how_many(fraction, size, most)
     dealt = check.check_int(n_sources, "n_sources", most=number)
     items = (random_pairs if width == 2 else random_triplets)(n_items, number, rng)
     return items, rng.permutation(np.arange(number, dtype=np.int64) % dealt)

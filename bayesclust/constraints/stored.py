@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.constraints.base import ByPattern, Constraints
+from bayesclust.constraints.labels import ClassLabels
 from bayesclust.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredConstraints(ByPattern):
+class StoredConstraints(ClassLabels, ByPattern):
     """Constraints as read from a data set, without their noise model."""
 
     name: str
@@ -32,6 +33,7 @@ class StoredConstraints(ByPattern):
     parameters: dict[str, str]  # what the posterior calls each parameter of the noise
     prior: dict[str, Any]  # mean of each parameter, of one source
     source_names: tuple[str, ...] | None = None
+    class_weights: tuple[float, ...] = ()  # of labels: prior probability of each class, and of none
 
 
 def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[dict[str, str]]:
@@ -89,6 +91,7 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
             "parameters": json.dumps(parameters),
             "prior": json.dumps(prior),
             "source_names": json.dumps(one.source_names),
+            "class_weights": json.dumps(getattr(one, "class_weights", ())),
         }
         variables[f"{v}_items"] = ((rows, f"{v}_member"), one.items, about)
         variables[f"{v}_answer"] = ((rows,), one.answers)
@@ -122,6 +125,7 @@ def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
         parameters=json.loads(about["parameters"]),
         prior=json.loads(about["prior"]),
         source_names=tuple(json.loads(about["source_names"]) or ()) or None,
+        class_weights=tuple(json.loads(about.get("class_weights", "[]"))),
     )
     if not stored.in_range(stored.items.shape[-1]):
         raise ValueError

@@ -277,7 +277,7 @@ class Comparison:
         draws = run_chains(starts, schedule, title=title, **self.settings)
         if draws.interrupted:
             raise KeyboardInterrupt
-        pilot.score = held_out_log_prob(draws, self.held)
+        pilot.score = held_out_log_prob(draws, self.kept, self.held)
         z = draws.posterior["z"]
         pilot.clusters = np.mean([len(np.unique(row)) for row in z.reshape(-1, z.shape[-1])])
         pilot.seconds += process_time() - clock
@@ -418,18 +418,23 @@ def hopeless_scalings(pilots: Sequence[Pilot]) -> set[bool]:
     return {pilot.choice.scaled for pilot in first} - {p.choice.scaled for p in hopeful(first)}
 
 
-def held_out_log_prob(draws: Draws, held: Sequence[Constraints]) -> FloatArray:
-    """log p(answer | the constraints of the draws) of each answer held out."""
+def held_out_log_prob(draws: Draws, kept: Sequence[Any], held: Sequence[Constraints]) -> FloatArray:
+    """log p(answer | the constraints of the draws, `kept`) of each answer held out."""
     z = draws.posterior["z"].reshape(-1, draws.posterior["z"].shape[-1])
     values = []
-    for one, names in zip(held, noise_names(held), strict=True):
+    for known, one, names in zip(kept, held, noise_names(held), strict=True):
         noise = {
             name: draws.posterior[variable].reshape(len(z), *draws.posterior[variable].shape[2:])
             for name, variable in names.items()
         }
         total = np.full(len(one), -np.inf)
         for labels, table in zip(z, one.noise.log_table(noise), strict=True):
-            total = np.logaddexp(total, table[one.codes, one.patterns(labels)])
+            if one.is_labels:  # those of one item each by itself
+                shares = known.class_shares(labels, table)[labels[one.items[:, 0]]]
+                log_p = np.log((shares * np.exp(table[one.codes])).sum(axis=1))
+            else:
+                log_p = table[one.codes, one.patterns(labels)]
+            total = np.logaddexp(total, log_p)
         values.append(total - np.log(len(z)))
     return np.concatenate(values)
 

@@ -502,7 +502,9 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         if isinstance(family, Mixed):
             X, self._words = read_words(X)
         read = partial(checks.check_items, missing=family.takes_missing)
-        return base.read_input(self, X, y, constraints, read=read)
+        # a sampler that reads no labels has the pairs that they imply
+        needs: Any = "labels" if self.sampler in list(SAMPLERS) else "table"
+        return base.read_input(self, X, y, constraints, read=read, needs=needs)
 
     def _pose(
         self,
@@ -525,7 +527,8 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         rng = None
         if model == AUTO and self.sampler == COLLAPSED and enough(constraints):
             scoring, rng = checks.check_random_state(seed).spawn(2)
-            tried = candidates.to_try(self.power, densities=densities)
+            labelled = any(one.is_labels for one in constraints)
+            tried = candidates.to_try(self.power, densities=densities or labelled)
             given = candidates, constraints, tried, self.moves, self._settings(), scoring
             compare = partial(cluster_models.choose, *given)
             choice, self.model_scores_ = cluster_models.chosen_once(compare, store)

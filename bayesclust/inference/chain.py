@@ -31,6 +31,7 @@ WARMUP_BOOST = 5.0
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
 LEARNT_AFTER = 50
+RING = 8  # items with labels that each is paired with, as anchors
 LARGEST_STEP = 700.0  # of a logarithm; beyond it a parameter is as impossible, and overflows
 
 
@@ -57,6 +58,16 @@ class TVClustProblem:
     def n_items(self) -> int:
         """Number of items."""
         return len(self.family.X)
+
+    @property
+    def by_pattern(self) -> list[Constraints]:
+        """The constraints that depend on the equality pattern of items."""
+        return [one for one in self.constraints if len(one.truth)]
+
+    @property
+    def labels(self) -> list[Any]:
+        """Those that are classes of items, one or none."""
+        return [one for one in self.constraints if one.is_labels]
 
     def variables(
         self, values: Mapping[str, float], hyper: FloatArray, noise: Sequence[Mapping[str, Any]]
@@ -92,6 +103,14 @@ class TwoLevelProblem(TVClustProblem):
         Nested(self.partition_prior, self.within)  # refuses priors that do not nest
 
 
+def _pairs_in_a_ring(items: IntArray) -> IntArray:
+    """Each of some items with the next ones, in a ring, (m, 2)."""
+    named = np.unique(items)
+    steps = range(1, min(len(named), RING + 1))
+    pairs = [np.column_stack([named, np.roll(named, -step)]) for step in steps]
+    return np.concatenate([np.zeros((0, 2), np.int64), *pairs])
+
+
 class State:
     """The values of all unknowns: assignment, parameters of the prior, hyper-parameters, noise."""
 
@@ -115,12 +134,14 @@ class State:
     def use(self, problem: TVClustProblem) -> None:
         """Take a problem, and all that follows from its data and constraints alone."""
         self.problem = problem
-        self.sites = factor_graph.compile_sites(problem.constraints, problem.n_items)
+        by_pattern = problem.by_pattern
+        self.sites = factor_graph.compile_sites(by_pattern, problem.n_items)
         # None where no noise is learned, or some of what is learned has no Dirichlet rows
-        free = any(each.noise.free for each in problem.constraints)
-        self.dirichlets = factor_graph.stack_dirichlets(problem.constraints) if free else None
+        free = any(each.noise.free for each in by_pattern)
+        self.dirichlets = factor_graph.stack_dirichlets(by_pattern) if free else None
         self.embedding = problem.family.embedding()
-        pairs = [each.items[:, :2] for each in problem.constraints if len(each)]
+        pairs = [each.items[:, :2] for each in by_pattern if len(each)]
+        pairs += [_pairs_in_a_ring(each.items[:, 0]) for each in problem.labels]
         self.asked: IntArray = np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
 
     @property
@@ -149,7 +170,12 @@ class State:
     @noise.setter
     def noise(self, noise: list[dict[str, Any]]) -> None:
         self._noise = noise
-        self.table = factor_graph.stack_tables(self.problem.constraints, noise)
+        problem = self.problem
+        own = [one for each, one in zip(problem.constraints, noise, strict=True) if len(each.truth)]
+        self.table = factor_graph.stack_tables(problem.by_pattern, own)
+        for each, one in zip(problem.constraints, noise, strict=True):
+            if each.is_labels:
+                self.sites = self.sites._replace(labels=each.sites(one))
 
     @property
     def values(self) -> dict[str, float]:
@@ -250,7 +276,7 @@ class State:
         return np.asarray(self.clusters.count[self.assignment.slots[: self.n_clusters]])
 
     def counts(self) -> IntArray:
-        """Numbers of answers by code and pattern, (codes, 5), laid out as `table`."""
+        """Numbers of answers by code and pattern, (codes, 5), laid out as `table`; no labels."""
         counts = np.zeros(self.table.shape, np.int64)
         factor_graph.count_answers(self.sites, self.labels, counts)
         return counts
@@ -277,6 +303,9 @@ class State:
         value += family.log_hyper_prior(self.hyper)
         noises = zip(self.problem.constraints, self.noise, strict=True)
         value += sum(each.noise.log_prior(noise) for each, noise in noises)
+        for each, noise in zip(self.problem.constraints, self.noise, strict=True):
+            if each.is_labels:
+                value += each.log_prob(self.labels, noise)
         return float(value + (self.counts() * self.table).sum())
 
     def draw(self) -> dict[str, Any]:
@@ -441,8 +470,15 @@ class Noise(Move):
         if freeze_noise or not constraints:
             return
         counts = state.counts()
-        rows = zip(constraints, factor_graph.table_parts(constraints), state.noise, strict=True)
-        state.noise = [each.noise.draw(counts[part], own, state.rng) for each, part, own in rows]
+        parts = iter(factor_graph.table_parts(state.problem.by_pattern))
+        drawn = []
+        for each, own in zip(constraints, state.noise, strict=True):
+            if each.is_labels:
+                given = each.draw_counts(state.labels, own, state.rng)
+            else:
+                given = counts[next(parts)]
+            drawn.append(each.noise.draw(given, own, state.rng))
+        state.noise = drawn
 
 
 class Chain:

@@ -54,7 +54,19 @@ def answers_given(
     drawn = []
     for view, noise in zip(views, noises, strict=True):
         answers = []
+        classes = (
+            {
+                k: rng.choice(len(view.noise.class_weights), p=view.noise.class_weights)
+                for k in np.unique(z)
+            }
+            if view.is_labels
+            else {}
+        )
         for items, source in zip(view.items, view.source, strict=True):
+            if view.is_labels:
+                row = noise["confusion"][source][classes[z[items[0]]]]
+                answers.append(rng.choice(len(row), p=row))
+                continue
             a, b = z[items[0]], z[items[1]]
             if view.kind == "pairwise":
                 p, q = noise["p"][source], noise["q"][source]

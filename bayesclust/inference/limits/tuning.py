@@ -172,8 +172,16 @@ def folds(
     number: int = FOLDS,
     enough: float = ENOUGH_PREDICTED,
 ) -> Iterator[tuple[list[Constraints], list[Constraints]]]:
-    """The constraints kept and those held out, until enough have been held out."""
-    parts = [rng.permutation(len(one)) % number for one in constraints]
+    """The constraints kept and those held out, until enough have been held out.
+
+    All labels of an item are in one part.
+    """
+    parts = []
+    for one in constraints:
+        row = np.arange(len(one))
+        if one.is_labels:
+            row = np.unique(one.items[:, 0], return_inverse=True)[1]
+        parts.append((rng.permutation(int(row.max(initial=-1)) + 1) % number)[row])
     predicted = 0
     for fold in range(number):
         if predicted < enough:

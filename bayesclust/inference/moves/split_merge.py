@@ -212,6 +212,7 @@ def restricted_scan(
         z[i] = UNPLACED
         site[a] = site[b] = 0.0
         factor_graph.add_site_logits(target.sites, target.table, z, i, site)
+        factor_graph.add_label_logits(target.sites.labels, z, i, site)
         odds = log_odds(state, target.prior, i, own, a, b) + site[a] - site[b]
         log_a, log_b = log_shares(odds)
         to_a = math.log(rng.random()) < log_a if forced[t] == UNPLACED else forced[t] == a
@@ -500,7 +501,7 @@ class SplitMerge(Move):
         number = self.number(state.rng, adapt=adapt) if state.n_items > 1 else 0
         drawn = NONE_DRAWN
         if state.dirichlets is not None and not freeze_noise:
-            constraints = state.problem.constraints
+            constraints = state.problem.by_pattern
             integrated = int(state.rng.binomial(number, INTEGRATED_SHARE))
             drawn = DrawnNoise(np.zeros((integrated, *state.table.shape)), state.dirichlets)
             for table in drawn.table:

@@ -24,7 +24,12 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, implements
-from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_site_logits
+from bayesclust.constraints.factor_graph import (
+    UNPLACED,
+    Sites,
+    add_label_logits,
+    add_site_logits,
+)
 from bayesclust.inference import assignment as partition
 from bayesclust.inference.assignment import Assignment, close_slot, open_slot
 from bayesclust.inference.chain import State, TwoLevelProblem
@@ -185,6 +190,7 @@ def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-unty
     number = components.number[0]
     alone = predictive[len(predictive) - 1]
     add_site_logits(sites, table, clusters.z, i, site)
+    add_label_logits(sites.labels, clusters.z, i, site)
     options = number
     for a in range(clusters.number[0]):
         g = clusters.slots[a]
