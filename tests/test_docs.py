@@ -115,6 +115,9 @@ CLAIMS = {
     "several_annotators": lambda names: (
         names["est"].n_clusters_ == names["pooled"].n_clusters_ == 2 and len(names["table"]) == 8
     ),
+    "labels": lambda names: (
+        names["right"] > 0.9 and names["accuracy"]["mean"].is_monotonic_decreasing
+    ),
     "large_data": lambda names: (
         names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1
     ),

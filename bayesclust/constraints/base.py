@@ -347,7 +347,7 @@ class Constraints(ByPattern, ABC):
         import pandas as pd
 
         parts = [pd.DataFrame(self.rows[:5])]
-        if len(self.truth):
+        if self.members:
             table = self.to_frame()
             parts = [pd.crosstab(table["source"], table["answer"]), table.head()]
         return f"<p>{escape(repr(self))}</p>" + "".join(part.to_html() for part in parts)
@@ -544,11 +544,6 @@ def check_constraints(
         found = one
         if needs != "statements":
             found = one.evidence() if needs == "labels" else one.factors()
-            if any(found.is_labels and other.is_labels for other in checked):
-                raise ValueError(
-                    f"{what} are labels, as others before: put all annotators into one "
-                    "LabelConstraints, which tells them apart by source=."
-                )
             if not (found.is_labels or len(found.truth)) or (
                 needs == "links" and not found.is_links
             ):

@@ -5,9 +5,9 @@ class and several clusters of one class are allowed. Given the partition,
 
     c_k ~ pi,    p(label l by annotator s of an item of k) = C_s[c_k, l]
 
-with pi = (1 - none) / L for every class. The rows of C_s have Dirichlet priors, with weight on the
-diagonal but for the last one, that of clusters without a class. With n_ksl labels l by s of items
-of cluster k, c_k summed over,
+with pi = (1 - none) / L for every class. The rows of C_s have Dirichlet priors (`LabelNoise`), the
+last one, that of clusters without a class, without weight on one label. With n_ksl labels l by s of
+items of cluster k, c_k summed over,
 
     p(labels | z, C) = prod_k f(n_k),    f(n) = sum_c pi_c prod_{s,l} C_s[c, l]^{n_sl}
 
@@ -22,8 +22,10 @@ mixtures, all components of a cluster share its class.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -35,74 +37,134 @@ from bayesclust.constraints import sampling
 from bayesclust.constraints import statements as say
 from bayesclust.constraints.base import Constraints, draw_answers
 from bayesclust.constraints.factor_graph import LabelSites
-from bayesclust.constraints.noise import TINY, DirichletNoise, LinkNoise, NoiseModel, Prior
+from bayesclust.constraints.noise import TINY, LinkNoise, NoiseModel, beta_or_known, log_norm
 from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.constraints.rules import Reader, Rules, read_item
-from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
+from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params, Seed
 
 NONE = "none"
 """The word for clusters without a class."""
 MOST_CLASSES = 127
+GRID = (np.arange(50) + 0.5) / 50
+"""Accuracies of an annotator."""
 
 
 @dataclass(frozen=True)
-class LabelNoise(DirichletNoise):
+class LabelNoise(NoiseModel):
     """Noise of class labels: a confusion matrix of every annotator (Dawid and Skene 1979).
 
-    The parameter "confusion" has a row for each class and a last one for clusters without a class.
+    The rows of an annotator's matrix, "confusion", have something in common, an "accuracy" a, so
+    that few labels tell of all classes,
+
+        a ~ Beta(accuracy),   row c ~ Dirichlet(alike * (a on the diagonal, (1 - a) / (L - 1) off))
+
+    and a last row is of clusters without a class, with Dirichlet weights 1. a is on a grid, on
+    which it is drawn with the rows integrated out.
 
     Parameters
     ----------
-    right, wrong : float, default 4 and 1
-        Dirichlet weights in the row of a class: of the right label, and of all wrong ones together.
-        The prior mean of being right is 4/5, as for `LinkNoise`.
+    accuracy : (a, b), default (4, 1)
+        The Beta(a, b) prior of every annotator, of mean 0.8 as for `LinkNoise`.
+    alike : float, default 10
+        How many labels the common accuracy counts for in the row of each class.
     none : float in [0, 1), default 0.1
-        Prior probability that a cluster has no class. Its labels have a row with weights 1.
+        Prior probability that a cluster has no class.
     n_classes : int, default 2
         Number of classes L, which `LabelConstraints` sets.
 
     Examples
     --------
-    >>> LabelNoise(n_classes=2).initial(n_sources=1)["confusion"]
+    >>> LabelNoise(n_classes=2).initial(n_sources=1)["confusion"].round(2)
     array([[[0.8, 0.2],
             [0.2, 0.8],
             [0.5, 0.5]]])
     """
 
-    right: float = 4.0
-    wrong: float = 1.0
+    accuracy: tuple[float, float] = (4.0, 1.0)
+    alike: float = 10.0
     none: float = 0.1
     n_classes: int = 2
 
     kind: ClassVar[str] = "label"
-    parameters: ClassVar[dict[str, tuple[str, ...]]] = {"confusion": ("source", "class", "label")}
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {
+        "accuracy": ("source",),
+        "confusion": ("source", "class", "label"),
+    }
 
     def __post_init__(self) -> None:
-        for name in ("right", "wrong"):
-            object.__setattr__(self, name, check.check_positive(getattr(self, name), name))
+        pair = beta_or_known(self.accuracy, "accuracy", "(0, 1)")
+        if not isinstance(pair, tuple):
+            raise TypeError(f"accuracy must be the weights (a, b) of a Beta prior; got {pair}.")
+        object.__setattr__(self, "accuracy", pair)
+        object.__setattr__(self, "alike", check.check_positive(self.alike, "alike"))
         object.__setattr__(self, "none", check.number_between(self.none, "none", "[0, 1)"))
         L = check.check_int(self.n_classes, "n_classes", most=MOST_CLASSES)
         # the class of an item's cluster is what a pattern is to other kinds
         object.__setattr__(self, "n_answers", L)
         object.__setattr__(self, "truth", tuple(range(L + 1)))
 
-    def priors(self) -> dict[str, Prior]:
-        L = self.n_classes
-        rows = np.full((L + 1, L), self.wrong / max(L - 1, 1))
-        np.fill_diagonal(rows, self.right)
-        rows[L] = 1.0
-        return {"confusion": rows}
-
-    def confusion(self, params: Mapping[str, ArrayLike], xp: Any = np) -> FloatArray:
-        # of any number of classes
-        matrix: FloatArray = xp.asarray(params["confusion"])
-        return matrix
+    @property
+    def free(self) -> tuple[str, ...]:
+        return tuple(self.parameters)
 
     @property
     def class_weights(self) -> tuple[float, ...]:
         """Prior probability of each class of a cluster; last of none."""
         L = self.n_classes
         return (*[(1.0 - self.none) / L] * L, self.none)
+
+    @cached_property
+    def log_grid(self) -> FloatArray:
+        """log p(a) of the values of `GRID`."""
+        a, b = self.accuracy
+        density = (a - 1) * np.log(GRID) + (b - 1) * np.log1p(-GRID)
+        return np.asarray(density - logsumexp(density))
+
+    def weights(self, accuracy: ArrayLike) -> FloatArray:
+        """Return Dirichlet weights of the rows, (..., L + 1, L), given accuracies (...)."""
+        a = np.asarray(accuracy)[..., None, None]
+        L = self.n_classes
+        own = np.eye(L)
+        rows = self.alike * (a * own + (1 - a) / max(L - 1, 1) * (1 - own))
+        return np.concatenate([rows, np.ones((*rows.shape[:-2], 1, L))], axis=-2)
+
+    def initial(self, n_sources: int) -> Params:
+        a = np.full(n_sources, np.exp(self.log_grid) @ GRID)
+        rows = self.weights(a)
+        return {"accuracy": a, "confusion": rows / rows.sum(axis=-1, keepdims=True)}
+
+    def confusion(self, params: Mapping[str, ArrayLike]) -> FloatArray:
+        return np.asarray(params["confusion"])
+
+    def _log_evidence(self, counts: Any) -> tuple[FloatArray, FloatArray]:
+        """log p(labels, a) by value of the grid, (S, grid), and counts (S, L + 1, L)."""
+        tallies = np.asarray(counts).reshape(-1, self.n_classes, self.n_classes + 1)
+        tallies = tallies.swapaxes(-1, -2)
+        rows = self.weights(GRID)
+        gain = log_norm(rows + tallies[:, None]) - log_norm(rows)
+        return gain.sum(axis=-1) + self.log_grid, tallies
+
+    def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
+        log_p, tallies = self._log_evidence(counts)
+        p = np.exp(log_p - logsumexp(log_p, axis=1, keepdims=True))
+        at = (np.cumsum(p, axis=1)[:, :-1] <= rng.random((len(p), 1))).sum(axis=1)
+        a = GRID[at]
+        gammas = np.maximum(rng.standard_gamma(self.weights(a) + tallies), TINY)
+        return {"accuracy": a, "confusion": gammas / gammas.sum(axis=-1, keepdims=True)}
+
+    def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
+        a = np.asarray(params["accuracy"])
+        at = np.abs(a[..., None] - GRID).argmin(axis=-1)
+        rows = self.weights(a)
+        logs = np.log(np.maximum(np.asarray(params["confusion"]), TINY))
+        density = ((rows - 1) * logs).sum(axis=-1) - log_norm(rows)
+        return float((self.log_grid[at] + density.sum(axis=-1)).sum())
+
+    def log_marginal(self, counts: Counts) -> Any:
+        return float(logsumexp(self._log_evidence(counts)[0], axis=1).sum())
+
+    def expected_log_confusion(self, counts: Counts) -> FloatArray:
+        raise TypeError("labels as evidence have no mean field: choose another sampler.")
 
 
 class ClassLabels:
@@ -184,11 +246,12 @@ class LabelConstraints(ClassLabels, Rules):
     <PairwiseConstraints 'label': 2 different, 1 same, on 4 items>
     >>> named = bc.LabelConstraints([(0, "cat"), (0, "dog")], n_items=4, source=["ann", "bob"])
     >>> named
-    <LabelConstraints 'label': 1 cat, 1 dog from 2 sources, on 4 items>
+    <LabelConstraints 'label': 2 from 2 sources, on 4 items>
     """
 
     kind: ClassVar[str] = "label"
     members: ClassVar[tuple[str, ...]] = ("i",)
+    vocabulary: tuple[str, ...]  # type: ignore[misc]
     parts: ClassVar[dict[str, Reader]] = {"item": read_item, "label": read_label}
 
     def __init__(
@@ -210,8 +273,8 @@ class LabelConstraints(ClassLabels, Rules):
         self.classes = _classes([label for _, label in given], classes)
         # words by themselves, for files and tables
         self.vocabulary = tuple(map(str, self.classes))
-        code = {label: at for at, label in enumerate(self.classes)}
-        self.answers = check.frozen(np.array([code[label] for _, label in given], np.int8))
+        codes = [self.classes.index(label) for _, label in given]
+        self.answers = check.frozen(np.array(codes, np.int8))
         self.flipped = None
         self.noise = self._checked_noise(LabelNoise() if noise is None else noise)
 
@@ -239,10 +302,26 @@ class LabelConstraints(ClassLabels, Rules):
         pairs = zip(self.items[:, 0].tolist(), self.answers.tolist(), strict=True)
         return tuple((item, self.classes[answer]) for item, answer in pairs)
 
+    def with_classes(self, classes: Sequence[Any]) -> Self:
+        """Return the same labels among all these classes, which hold those that are used."""
+        found = _classes([label for _, label in self.rows], classes)
+        other = copy.copy(self)
+        other.answers = check.frozen(
+            np.array([found.index(label) for _, label in self.rows], np.int8)
+        )
+        other.classes = found
+        other.vocabulary = tuple(map(str, found))
+        other.noise = other._checked_noise(self.noise)
+        return other
+
     def __len__(self) -> int:
         return len(self.items)
 
-    __repr__ = Constraints.__repr__
+    def __repr__(self) -> str:
+        sources = "" if self.n_sources == 1 else f" from {self.n_sources} sources,"
+        return (
+            f"<{type(self).__name__} {self.name!r}: {len(self)}{sources} on {self.n_items} items>"
+        )
 
     def _statement_of(self, item: int, label: Any) -> say.Statement:
         if isinstance(label, str):
@@ -321,7 +400,7 @@ class LabelConstraints(ClassLabels, Rules):
         >>> y = [0, 0, 1, 1, 2, 2]
         >>> labels = bc.LabelConstraints.sample(y, size=3, n_sources=2, per_item=2, seed=0)
         >>> labels
-        <LabelConstraints 'label': 2 0, 2 1, 2 2 from 2 sources, on 6 items>
+        <LabelConstraints 'label': 6 from 2 sources, on 6 items>
         """
         truth = check.true_labels(labels, least=2)
         rng = check.check_random_state(seed, "seed")
@@ -393,8 +472,9 @@ class LabelConstraints(ClassLabels, Rules):
 
         Classes of clusters are drawn from their prior.
         """
-        owner = check.item_labels(z, self.n_items, "z")[self.items[:, 0]]
-        number = int(np.max(z)) + 1
+        labels = check.item_labels(z, self.n_items, "z")
+        owner = labels[self.items[:, 0]]
+        number = int(labels.max()) + 1
         classes = draw_answers(np.tile(self.class_weights, (number, 1)), rng).astype(np.int64)
         confusion = self.noise.confusion(self._checked_params(noise_params))
         made = self.with_answers(draw_answers(confusion[self.source, classes[owner]], rng))

@@ -199,7 +199,7 @@ class Pool(NamedTuple):
             cells = at.reshape(own.shape) + len(unique) * np.arange(len(own))[:, None]
             times = np.bincount(cells.ravel(), minlength=len(own) * len(unique))
             counts = np.stack([unique.real, unique.imag], axis=-1)[:, None]
-            gains = _log_norm(self.betas[j] + counts) - _log_norm(self.betas[j])
+            gains = log_norm(self.betas[j] + counts) - log_norm(self.betas[j])
             value[part, j] = times.reshape(len(own), -1) @ gains
         return value.reshape(*batch, *self.log_mass.shape) + self.log_mass
 
@@ -223,7 +223,7 @@ class Pool(NamedTuple):
         pairs = self.pairs(by_kind)
         total = np.maximum(pairs.sum(axis=-1, keepdims=True), TINY)
         x = np.clip(pairs / total, TINY, ALMOST_ONE)
-        density = ((self.betas - 1) * np.log(x)[..., None, :]).sum(axis=-1) - _log_norm(self.betas)
+        density = ((self.betas - 1) * np.log(x)[..., None, :]).sum(axis=-1) - log_norm(self.betas)
         value = logsumexp(density.sum(axis=-3) + self.log_mass, axis=-1).sum(axis=-1)
         return value - np.log(total).sum(axis=(-3, -2, -1))
 
@@ -415,7 +415,7 @@ class DirichletNoise(NoiseModel):
                     value = value + density.sum(axis=-1)
                 else:
                     density = ((rows.values - 1) * np.log(np.maximum(x, TINY))).sum(axis=-1)
-                    value = value + (density - _log_norm(rows.values)).sum(axis=(-2, -1))
+                    value = value + (density - log_norm(rows.values)).sum(axis=(-2, -1))
         return float(value) if np.ndim(value) == 0 else value
 
     def log_marginal(self, counts: Counts) -> Any:
@@ -427,7 +427,7 @@ class DirichletNoise(NoiseModel):
         for rows in self.rows.values():
             own = rows.own(tallies)
             if rows.free and self.pool is None:
-                gain = _log_norm(rows.values + own) - _log_norm(rows.values)
+                gain = log_norm(rows.values + own) - log_norm(rows.values)
                 value = value + gain.sum(axis=(-2, -1))
             elif not rows.free:
                 value = value + (own * rows.log_known).sum(axis=(-3, -2, -1))
@@ -490,7 +490,7 @@ def _log_beta(a: float, b: float) -> float:
     return float(betaln(a, b))
 
 
-def _log_norm(weights: FloatArray) -> FloatArray:
+def log_norm(weights: FloatArray) -> FloatArray:
     """Log of the multivariate beta function over the last axis."""
     return np.asarray(gammaln(weights).sum(axis=-1) - gammaln(weights.sum(axis=-1)))
 

@@ -31,6 +31,8 @@ from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule
 from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
+from bayesclust.inference.variational.fit import VariationalSettings
+from bayesclust.partition_priors import Nested
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import Names, names_in, to_datatree, with_names
@@ -40,7 +42,9 @@ SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 """What a cluster is: one component, several, or what the constraints choose."""
 FEWEST_SWEEPS, LAST_SWEEPS = 50, 20
 """Of half a warm-up that is worth a search, and those that tell what it has found."""
-COLLAPSED, BLOCKED = "collapsed", "blocked"
+COLLAPSED, BLOCKED, VARIATIONAL = "collapsed", "blocked", "variational"
+MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
+"""Draws of a chain where `num_samples` is None: the first of so many items, then fewer."""
 NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
 """Settings that do not change the draws, and the seed, which the fingerprint holds by itself."""
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
@@ -235,6 +239,37 @@ def check_moves(moves: object) -> None:
         )
 
 
+def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
+    """Refuse an unknown sampler, and moves or a partition prior that it does not take."""
+    check_moves(moves)
+    if callable(sampler) and not isinstance(sampler, type):
+        return
+    name = VARIATIONAL if isinstance(sampler, VariationalSettings) else sampler
+    if not isinstance(name, str):
+        raise TypeError(
+            f"sampler is {checks.kind_of(sampler)}: pass a name, or a function of (problem, z, "
+            "rng, moves) that makes a bayesclust.inference.chain.Chain."
+        )
+    checks.check_choice(name, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
+    if name in SAMPLERS:
+        return
+    if moves is not None:
+        raise ValueError(
+            f"moves is given, but sampler={name!r} has no moves to choose from: leave moves=None."
+        )
+    prior.among.stick_parameters(prior.among.initial())  # refuses priors without sticks
+
+
+def needs_of(sampler: object) -> Needs:
+    """What constraints a sampler takes: one that reads no labels has the pairs they imply."""
+    return "labels" if sampler in list(SAMPLERS) else "table"
+
+
+def usual_draws(n_items: int) -> int:
+    """Draws of a chain unless told: in proportion to one over the number of items, where many."""
+    return min(MOST_DRAWS, max(FEWEST_DRAWS, MOST_DRAWS * FREE_ITEMS // n_items))
+
+
 def check_draws_fit_in_memory(n_items: int, num_chains: int, num_samples: int) -> None:
     """Refuse runs whose draws of the partition would not fit into memory."""
     # while draws are put together and made canonical, a label takes three times as much and 8 bytes
@@ -322,6 +357,13 @@ def search(
 def draw_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
     """Names of the dimensions of what is drawn, after chain and draw."""
     return {"component": ("item",), **noise_dims(constraints)}
+
+
+def parameter_rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:
+    """Parameters of some draws, each a dict, from the variables named."""
+    columns = {name: draws[variable].values.ravel()[chosen] for name, variable in names.items()}
+    number = len(chosen)
+    return [{name: float(column[s]) for name, column in columns.items()} for s in range(number)]
 
 
 def draws_tree(

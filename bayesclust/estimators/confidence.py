@@ -257,6 +257,9 @@ def _confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) ->
         name: draws[stored].mean(("chain", "draw")).to_numpy().astype(np.float64)
         for name, stored in given.parameters.items()
     }
+    if given.is_labels:  # of the pairs that labels imply, right where both labels are
+        right = float(np.clip(means_of["accuracy"].mean() ** 2, 0.5, 1 - 1e-9))
+        return np.full((1, 2), np.log(right / (1.0 - right)) / gamma)
     if "confusion" in means_of:
         return np.asarray(-np.log(np.maximum(means_of["confusion"], 1e-12)) / gamma)
     if given.is_links:

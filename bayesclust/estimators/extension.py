@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from bayesclust.checks import frozen
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.labels import LabelConstraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.base import chain_starts, check_schedule
 from bayesclust.estimators.cluster_models import ROUGH
@@ -56,6 +57,8 @@ def with_more(
 
 def _joined(old: Constraints, new: Constraints) -> Constraints:
     """The answers of both, whose sources are the same where their names or numbers are."""
+    if isinstance(old, LabelConstraints) and isinstance(new, LabelConstraints):
+        new = new.with_classes(old.classes)
     if old.noise != new.noise or (old.source_names is None) != (new.source_names is None):
         raise ValueError(
             f"the constraints {new.name!r} add to those of the fit, but have another noise model, "

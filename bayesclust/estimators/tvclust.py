@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesclust import checks
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators import base, cluster_models, extension
-from bayesclust.estimators.base import AUTO, BLOCKED, COLLAPSED, SINGLE
+from bayesclust.estimators.base import AUTO, COLLAPSED, SINGLE, VARIATIONAL
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
@@ -34,17 +34,15 @@ from bayesclust.inference.variational.fit import VariationalSettings, fit_variat
 from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_data
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
+from bayesclust.posterior.labels import ItemClasses
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import as_labels, evenly_spread, group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
-VARIATIONAL = "variational"
 LARGE = 5_000_000  # labels in all draws from which a point estimate takes a while
 MAX_DRAWS = 200
 """That predictions average over."""
-MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
-"""Draws of a chain where `num_samples` is None: the first of so many items, then fewer."""
 
 
 @dataclass(eq=False, repr=False)
@@ -233,7 +231,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         seed = base.run_seed(self.random_state, checkpoint)
         items, given = self._read(X, y, constraints)
         if self.num_samples is None:
-            schedule = replace(schedule, num_samples=usual_draws(len(items)))
+            schedule = replace(schedule, num_samples=base.usual_draws(len(items)))
         settings = self._settings()
         base.check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
         start = base.start_labels(init, len(items))
@@ -308,7 +306,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         check_is_fitted(self)
         usual = self._check_settings()
         if self.num_samples is None:
-            usual = replace(usual, num_samples=usual_draws(self._problem.n_items))
+            usual = replace(usual, num_samples=base.usual_draws(self._problem.n_items))
         schedule = extension.shorter(usual, num_warmup, num_samples)
         if self._is_variational:
             raise ValueError(
@@ -322,7 +320,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
             new, rows = self._read_new(X)
             self._names = extension.longer_names(self._names, X, len(items), len(new))
             items = np.concatenate([items, new])
-        given = check_constraints(constraints, len(items))
+        given = check_constraints(constraints, len(items), needs=base.needs_of(self.sampler))
         seed = int(checks.check_random_state(self.random_state).integers(2**31))
         rng = np.random.default_rng([seed, len(items), sum(map(len, given))])
         problem = extension.extended(self._problem, items, rows, given, rng)
@@ -372,6 +370,41 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         """
         prediction, rows = self._prediction(X)
         return prediction.memberships(rows, self.labels_)
+
+    def predict_label_proba(self, X: ArrayLike | None = None, *, none: bool = False) -> Any:
+        """Return the probability of each class of items, given `LabelConstraints` of some of them.
+
+        An item has the class of its cluster, of which the labels in it tell; where a cluster has
+        none, all classes are equally probable.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d) or None, default None
+            New items; None is those of the fit.
+        none : bool, default False
+            Add a column "none", for clusters without a class. Otherwise items have one.
+
+        Returns
+        -------
+        pandas.DataFrame of shape (m, n_classes)
+            Columns are the classes in words; rows sum to 1.
+
+        Examples
+        --------
+        >>> import bayesclust as bc
+        >>> X = np.r_[np.zeros((9, 1)), np.full((9, 1), 9.0)] + np.arange(18)[:, None] / 18
+        >>> labels = bc.LabelConstraints([(0, "cat"), (1, "cat"), (9, "dog"), (12, "dog")], 18)
+        >>> short = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
+        >>> est = bc.TVClust(**short).fit(X, constraints=labels)
+        >>> est.predict_label_proba().idxmax(axis=1).tolist() == ["cat"] * 9 + ["dog"] * 9
+        True
+        """
+        check_is_fitted(self)
+        checks.check_flag(none, "none")
+        classes = ItemClasses(self.posterior_)
+        if X is None:
+            return classes.table(classes.of_items(), none, self._names[0])
+        return classes.table(classes.of_new(*self._prediction(X)), none)
 
     def predict_novelty(self, X: ArrayLike) -> FloatArray:
         """Return the probability that each new item opens a cluster of its own.
@@ -464,6 +497,11 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         for j, prior in enumerate(problem.family.hyper_priors):
             if prior.log_sd > 0:
                 hyper[j] = np.exp(np.log(draws[prior.name].values).mean())
+        if problem.labels:
+            raise ValueError(
+                "log_joint has no closed form with labels, whose classes and confusion matrices "
+                "are unknown: see log_joint of sample_stats in posterior_."
+            )
         z = as_labels(labels, "labels", problem.n_items).astype(np.int64)
         value = problem.partition_prior.log_marginal(np.unique(z, return_counts=True)[1])
         value += sum(one.noise.log_marginal(one.counts(z)) for one in problem.constraints)
@@ -485,11 +523,11 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
 
     def _check_settings(self) -> Schedule:
         """Refuse settings that do not exist or do not go together."""
-        check_sampler(self.sampler, self.moves, as_nested(self.partition_prior))
+        base.check_sampler(self.sampler, self.moves, as_nested(self.partition_prior))
         cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler)
         checks.check_int(self.num_chains, "num_chains")
         checks.n_threads(self.n_jobs)
-        number = MOST_DRAWS if self.num_samples is None else self.num_samples
+        number = base.MOST_DRAWS if self.num_samples is None else self.num_samples
         schedule = base.check_schedule(self.num_warmup, number)
         return replace(schedule, thinning=checks.check_int(self.thinning, "thinning"))
 
@@ -502,9 +540,9 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         if isinstance(family, Mixed):
             X, self._words = read_words(X)
         read = partial(checks.check_items, missing=family.takes_missing)
-        # a sampler that reads no labels has the pairs that they imply
-        needs: Any = "labels" if self.sampler in list(SAMPLERS) else "table"
-        return base.read_input(self, X, y, constraints, read=read, needs=needs)
+        return base.read_input(
+            self, X, y, constraints, read=read, needs=base.needs_of(self.sampler)
+        )
 
     def _pose(
         self,
@@ -643,12 +681,12 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         for j, own in enumerate(family.hyper_priors):
             hyper[:, j] = draws[own.name].values.ravel()[chosen] if own.log_sd > 0 else own.median
         prior = problem.partition_prior
-        values = _rows(draws, chosen, {name: name for name in prior.parameters})
+        values = base.parameter_rows(draws, chosen, {name: name for name in prior.parameters})
         if not isinstance(problem, TwoLevelProblem):
             return Prediction(family, z, values, with_shared(family, z, hyper), prior)
         components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
         names = {name: f"within_{name}" for name in problem.within.parameters}
-        within_values = _rows(draws, chosen, names)
+        within_values = base.parameter_rows(draws, chosen, names)
         hyper = with_shared(family, components, hyper)
         within = problem.within
         return Prediction(family, z, values, hyper, prior, components, within, within_values)
@@ -658,36 +696,3 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         with suppress(TypeError, ValueError):  # an unknown family is refused by fit
             tags.input_tags.allow_nan = get_family(self.family).takes_missing
         return tags
-
-
-def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
-    """Refuse an unknown sampler, and moves or a partition prior that it does not take."""
-    base.check_moves(moves)
-    if callable(sampler) and not isinstance(sampler, type):
-        return
-    name = VARIATIONAL if isinstance(sampler, VariationalSettings) else sampler
-    if not isinstance(name, str):
-        raise TypeError(
-            f"sampler is {checks.kind_of(sampler)}: pass a name, or a function of (problem, z, "
-            "rng, moves) that makes a bayesclust.inference.chain.Chain."
-        )
-    checks.check_choice(name, "sampler", (*SAMPLERS, BLOCKED, VARIATIONAL))
-    if name in SAMPLERS:
-        return
-    if moves is not None:
-        raise ValueError(
-            f"moves is given, but sampler={name!r} has no moves to choose from: leave moves=None."
-        )
-    prior.among.stick_parameters(prior.among.initial())  # refuses priors without sticks
-
-
-def usual_draws(n_items: int) -> int:
-    """Draws of a chain unless told: in proportion to one over the number of items, where many."""
-    return min(MOST_DRAWS, max(FEWEST_DRAWS, MOST_DRAWS * FREE_ITEMS // n_items))
-
-
-def _rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:
-    """Parameters of some draws, each a dict, from the variables named."""
-    columns = {name: draws[variable].values.ravel()[chosen] for name, variable in names.items()}
-    number = len(chosen)
-    return [{name: float(column[s]) for name, column in columns.items()} for s in range(number)]

@@ -48,6 +48,12 @@ class TVClustProblem:
         taken.update(*(names.values() for names in noise_names(self.constraints)))
         for one in self.constraints:
             one.check_range()
+        if len(self.labels) > 1:
+            names = " and ".join(repr(one.name) for one in self.labels)
+            raise ValueError(
+                f"{names} are labels: put all annotators into one LabelConstraints, which tells "
+                "them apart by source=."
+            )
         if clash := taken.intersection(self.partition_prior.parameters):
             raise ValueError(
                 f"partition_prior has parameters {sorted(clash)}, names that the posterior has for "
@@ -171,9 +177,10 @@ class State:
     def noise(self, noise: list[dict[str, Any]]) -> None:
         self._noise = noise
         problem = self.problem
-        own = [one for each, one in zip(problem.constraints, noise, strict=True) if len(each.truth)]
+        pairs: list[tuple[Any, Any]] = list(zip(problem.constraints, noise, strict=True))
+        own = [one for each, one in pairs if len(each.truth)]
         self.table = factor_graph.stack_tables(problem.by_pattern, own)
-        for each, one in zip(problem.constraints, noise, strict=True):
+        for each, one in pairs:
             if each.is_labels:
                 self.sites = self.sites._replace(labels=each.sites(one))
 
@@ -466,7 +473,7 @@ class Noise(Move):
     """A conjugate draw of the noise of every constraint, unless it is held at its prior mean."""
 
     def __call__(self, state: State, *, adapt: bool, freeze_noise: bool) -> None:
-        constraints = state.problem.constraints
+        constraints: tuple[Any, ...] = state.problem.constraints
         if freeze_noise or not constraints:
             return
         counts = state.counts()

@@ -100,6 +100,18 @@ class Prediction:
                 value[terms.rows] += np.exp(joins - total)[:, labels]
         return value
 
+    def means(
+        self, rows: FloatArray, tables: Sequence[FloatArray], alone: FloatArray
+    ) -> FloatArray:
+        """Mean of what clusters have, (K_s, C) per draw, or new ones, over those joined: (m, C)."""
+        value = np.zeros((len(rows), len(alone)))
+        for terms in self._blocks(rows):
+            total = terms.log_total()[:, None]
+            for table, joins in zip(tables, terms.joins, strict=True):
+                value[terms.rows] += np.exp(joins - total) @ table
+            value[terms.rows] += np.exp(terms.alone - total).sum(axis=1, keepdims=True) * alone
+        return value
+
     def memberships(self, rows: FloatArray, labels: IntArray) -> FloatArray:
         """Probability of each cluster 0..C-1 of `labels`, if the new item joins one: (m, C).
 

@@ -14,9 +14,11 @@ import xarray as xr
 
 from bayesclust.checks import check_random_state
 from bayesclust.constraints.base import draw_answers
+from bayesclust.constraints.labels import NONE
 from bayesclust.constraints.noise import NoiseModel
 from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.diagnosis import DiagnosisWarning
+from bayesclust.posterior.labels import label_shares, wrong_labels
 from bayesclust.posterior.n_clusters import batches, error_of_means
 from bayesclust.posterior.tree import (
     Labels,
@@ -45,7 +47,8 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     """Return, for every constraint, the posterior probability that it is right.
 
     A constraint is right where the partition agrees with it; the average over draws is P(it is
-    right | data, all constraints), under the noise of its source.
+    right | data, all constraints), under the noise of its source. A label is right where the class
+    of its item's cluster is the one that it names.
 
     Parameters
     ----------
@@ -57,7 +60,8 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     pandas.DataFrame
         One row a constraint, in the order given:
 
-        - view, the items i, j and, for triplets, k, answer (in words), source (its name, if any);
+        - view, the items i, j and, for triplets, k (of labels i alone), answer (in words), source
+          (its name, if any);
         - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
           likely (the answer of highest posterior probability);
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
@@ -108,6 +112,9 @@ def credibility_table(posterior: Any) -> pd.DataFrame:
     process = process_draws(posterior)
     tables = [_table(view, z, draws, process) for view in stored_constraints(posterior)]
     table = pd.concat(tables, ignore_index=True)
+    if "j" in table and table["j"].isna().any():
+        table["j"] = table["j"].astype("Int64")
+        table.insert(2, "j", table.pop("j"))
     if "k" in table:  # where pairs come first, concatenation puts it last
         table.insert(3, "k", table.pop("k"))
     return with_source_names(posterior, table)
@@ -121,7 +128,7 @@ def _table(
 ) -> pd.DataFrame:
     kept = all(name in draws for name in view.parameters.values())
     tally = _tally(view, z, confusions(view, draws) if kept else None)
-    words = np.array(view.vocabulary)
+    words = np.array([*view.vocabulary, NONE] if view.is_labels else view.vocabulary)
     names = "ijk"[: view.items.shape[1]]
     given = np.arange(len(view)), view.answers
     columns = {"view": view.name} | dict(zip(names, view.items.T, strict=True))
@@ -144,6 +151,8 @@ def _table(
 
 def _prior_shares(view: StoredConstraints, s: FloatArray, t: FloatArray) -> FloatArray:
     """Prior probability (answers,) of each true answer, by the urn of Pitman and Yor (1997)."""
+    if view.is_labels:
+        return np.array(view.class_weights)
     patterns = np.stack([1 - s, t + s]) / (1 + t)
     if view.items.shape[1] == 3:
         two = (1 - s) * (t + s)
@@ -163,18 +172,26 @@ class _Tally(NamedTuple):
 
 def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> _Tally:
     """Go once through the draws; without an answer, they weigh 1 / p(answer | partition, noise)."""
-    shares, predicted = np.zeros((2, len(view), view.n_answers))
+    answers = np.arange(view.n_answers + view.is_labels)
+    shares = np.zeros((len(view), len(answers)))
+    predicted = np.zeros((len(view), view.n_answers))
     total, right_total = np.zeros((2, len(view)))
+    rows = np.arange(len(view))
     means = []
     for c, first, last in batches(*z.shape[:2]):
-        truths = view.truths(z[c, first:last])
-        right = truths == view.answers
-        for answer in range(view.n_answers):
-            shares[:, answer] += (truths == answer).sum(axis=0)
-        means.append(right.mean(axis=0))
+        if view.is_labels and confusion is not None:
+            truth, without, p = label_shares(view, z[c, first:last], confusion[c, first:last])
+            right = without[:, rows, view.answers]
+        else:
+            truths = view.truths(z[c, first:last])
+            truth = truths[..., None] == answers
+            right = truths == view.answers
+        shares += truth.sum(axis=0)
+        means.append(truth[:, rows, view.answers].mean(axis=0))
         if confusion is not None:
-            p = confusion[c, np.arange(first, last)[:, None], view.source, truths]
-            given = p[:, np.arange(len(view)), view.answers]
+            if not view.is_labels:
+                p = confusion[c, np.arange(first, last)[:, None], view.source, truths]
+            given = p[:, rows, view.answers]
             weight = 1 / np.maximum(given, IMPOSSIBLE)
             total += weight.sum(axis=0)
             right_total += (weight * right).sum(axis=0)
@@ -246,13 +263,21 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
 
 
 def answer_tables(posterior: Any, answered: Sequence[Any]) -> list[FloatArray]:
-    """p(each answer | partition, noise), (chain, draw, m, answers), by the sources of each view."""
+    """p(each answer | partition, noise), (chain, draw, m, answers), by the sources of each view.
+
+    Labels of a cluster are dependent: those of each are given all others.
+    """
     z, draws = chain_partitions(posterior), group(posterior, "posterior")
     chain, draw, _ = np.ogrid[: len(z), : z.shape[1], :1]
-    return [
-        confusions(view, draws)[chain, draw, own.source, own.truths(z)]
-        for view, own in zip(stored_constraints(posterior), answered, strict=True)
-    ]
+    tables = []
+    for view, own in zip(stored_constraints(posterior), answered, strict=True):
+        noise = confusions(view, draws)
+        if view.is_labels:
+            parts = zip(z, noise, strict=True)
+            tables.append(np.array([label_shares(view, *part)[2] for part in parts]))
+        else:
+            tables.append(noise[chain, draw, own.source, own.truths(z)])
+    return tables
 
 
 def source_reliability(posterior: Any) -> pd.DataFrame:
@@ -267,8 +292,9 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     -------
     pandas.DataFrame
         One row for each noise parameter of each source: view, source, parameter (p, q, noise or
-        confusion[truth, answer]), mean, sd, lower and upper (ends of the central 90% interval),
-        answers (how many the source gave) and wrong (how many of them are, on posterior average).
+        confusion[truth, answer]; of labels accuracy, common to all classes, and confusion), mean,
+        sd, lower and upper (ends of the central 90% interval), answers (how many the source
+        gave) and wrong (how many of them are, on posterior average).
 
     Examples
     --------
@@ -288,12 +314,17 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     for view in stored_constraints(posterior):
         noise = _noise(view, draws)
         given = np.bincount(view.source, minlength=view.n_sources)
-        missed = np.mean([(view.truths(part) != view.answers).mean(axis=0) for part in z], axis=0)
+        if view.is_labels:
+            missed = wrong_labels(view, z, noise["confusion"])
+        else:
+            parts = [(view.truths(part) != view.answers).mean(axis=0) for part in z]
+            missed = np.mean(parts, axis=0)
         wrong = np.bincount(view.source, weights=missed, minlength=view.n_sources)
         for source, (parameter, values) in product(range(view.n_sources), noise.items()):
             for cell in np.ndindex(values.shape[3:]):
                 drawn = values[(slice(None), slice(None), source, *cell)]
-                where = f"[{', '.join(view.vocabulary[k] for k in cell)}]" if cell else ""
+                words = [*view.vocabulary, NONE]
+                where = f"[{', '.join(words[k] for k in cell)}]" if cell else ""
                 lower, upper = np.quantile(drawn, INTERVAL)
                 about = {"view": view.name, "source": source, "parameter": parameter + where}
                 spread = {"mean": drawn.mean(), "sd": drawn.std(), "lower": lower, "upper": upper}

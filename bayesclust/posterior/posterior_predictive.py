@@ -12,6 +12,7 @@ from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.credibility import INTERVAL, confusions, with_source_names
+from bayesclust.posterior.labels import drawn_truths
 from bayesclust.posterior.tree import (
     chain_partitions,
     evenly_spread,
@@ -94,7 +95,12 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
         made: list[dict[Any, float]] = []
         for at in chosen:
             table = confusion[np.unravel_index(at, z.shape[:2])]
-            truths = view.truths(stacked[at])
+            truths: Any
+            if view.is_labels:  # of clusters without a class every label is wrong
+                truths = drawn_truths(view, stacked[at].astype(np.int64), table, rng)
+                table = np.pad(table, ((0, 0), (0, 0), (0, 1)))
+            else:
+                truths = view.truths(stacked[at])
             error_rate = 1 - table[view.source, truths, truths]
             # by the source and the items' clusters, in any order
             names = np.sort(stacked[at][view.items], axis=1).astype(np.int64)

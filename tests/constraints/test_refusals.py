@@ -132,8 +132,6 @@ rule('implication', ([(1, 1, True)], [(0, 1, True)]))
 rule('implication', ([(0, 1, 1)], [(0, 1, True)]))
     TypeError: rows[0] has (0, 1, 1) where a link (i, j, True or False for together or apart) is
     wanted.
-LabelConstraints([(0, 1)], 4).restrict([0, 1])
-    TypeError: LabelConstraints cannot be restricted: make new ones of these items.
 LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
     ValueError: labels must have shape (4,); got (3,): pass for each item the number of its
     cluster.

@@ -248,7 +248,7 @@ def test_constraints_are_held_out_and_scored_by_hand(crossed, rng):
     z = rng.integers(0, 3, (2, 5, len(X)))
     noise = {"p": rng.random((2, 5, 1)), "q": rng.random((2, 5, 1)), "noise": rng.random((2, 5, 1))}
     assert [set(names.values()) for names in noise_names(held)] == [{"p", "q"}, {"noise"}]
-    found = held_out_log_prob(Draws({"z": z} | noise, {}, False), held)
+    found = held_out_log_prob(Draws({"z": z} | noise, {}, False), kept, held)
     likely = []
     for one, names in zip(held, noise_names(held), strict=True):
         for m in range(len(one)):

@@ -6,8 +6,8 @@ import xarray as xr
 from sklearn.base import clone
 
 import bayesclust as bc
-from bayesclust.estimators import tvclust
-from bayesclust.estimators.tvclust import usual_draws
+from bayesclust.estimators import base
+from bayesclust.estimators.base import usual_draws
 from bayesclust.inference.chain import Chain
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
 from tests.refusals import cases, refusal
@@ -178,7 +178,7 @@ def test_moves_and_priors_that_a_sampler_lacks_are_refused(sampler):
 
 def test_many_items_have_fewer_draws_unless_told(monkeypatch):
     assert [usual_draws(n) for n in (10, 1000, 2000, 5000)] == [1000, 1000, 500, 250]
-    monkeypatch.setattr(tvclust, "FREE_ITEMS", 1)
+    monkeypatch.setattr(base, "FREE_ITEMS", 1)
     X = np.random.default_rng(0).normal(size=(500, 1))
     settings = SHORT | {"num_warmup": 2, "num_samples": None}
     est = bc.TVClust(family="gaussian_diagonal", **settings).fit(X)

@@ -24,7 +24,7 @@ MOVES = {
     "split-merge": Moves(split_merge=4.0, link_blocks=False, single_site=False),
     "link blocks": Moves(split_merge=0.0),
 }
-NOISE = LabelNoise(right=6.0, wrong=1.0, none=0.2)
+NOISE = LabelNoise(accuracy=(5.0, 1.0), alike=6.0, none=0.2)
 ROWS = [(0, "a"), (0, "a"), (1, "a"), (2, "b"), (2, "a"), (3, "b"), (3, "b")]
 SOURCE = [0, 1, 1, 0, 1, 0, 1]
 
@@ -34,26 +34,29 @@ def labels(n=6, noise=NOISE):
 
 
 def log_marginal(view, z):
-    """log p(labels | z), classes and confusions integrated out, from the definition."""
-    L = len(view.classes)
-    weights = np.full((L + 1, L), view.noise.wrong / (L - 1))
-    np.fill_diagonal(weights, view.noise.right)
-    weights[L] = 1.0
+    """log p(labels | z), classes, accuracies and confusions integrated out, from the definition."""
+    L, noise = len(view.classes), view.noise
+    grid = np.linspace(0.01, 0.99, 50)
+    prior = grid ** (noise.accuracy[0] - 1) * (1 - grid) ** (noise.accuracy[1] - 1)
+    weights = np.ones((50, L + 1, L))
+    for a, accuracy in enumerate(grid):
+        weights[a, :L] = noise.alike * (1 - accuracy) / (L - 1)
+        weights[a, range(L), range(L)] = noise.alike * accuracy
     own = z[view.items[:, 0]]
     clusters = np.unique(own)
     values = []
     for classes in product(range(L + 1), repeat=len(clusters)):
         known = dict(zip(clusters.tolist(), classes, strict=True))
-        value = sum(
-            np.log(view.noise.none if c == L else (1 - view.noise.none) / L) for c in classes
-        )
+        none = np.array(classes) == L
+        value = np.log(np.where(none, noise.none, (1 - noise.none) / L)).sum()
         for s in range(view.n_sources):
             counts = np.zeros((L + 1, L))
             for k, source, answer in zip(own, view.source, view.answers, strict=True):
                 counts[known[k], answer] += source == s
             after = weights + counts
-            value += (gammaln(after) - gammaln(weights)).sum()
-            value -= (gammaln(after.sum(1)) - gammaln(weights.sum(1))).sum()
+            gain = (gammaln(after) - gammaln(weights)).sum((1, 2))
+            gain -= (gammaln(after.sum(2)) - gammaln(weights.sum(2))).sum(1)
+            value += logsumexp(gain, b=prior / prior.sum())
         values.append(value)
     return logsumexp(values)
 
@@ -149,7 +152,7 @@ class _Least:
 def template():
     rng = np.random.default_rng(11)
     bound = bound_case("gaussian", 6, 2, rng)
-    noise = LabelNoise(right=3.0, wrong=1.0, none=0.3)
+    noise = LabelNoise(accuracy=(3.0, 1.0), alike=4.0, none=0.3)
     views = (links(6, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0)), size=5), labels(6, noise))
     return TVClustProblem(bound, views, DirichletProcess((2.0, 1.0)))
 
@@ -161,7 +164,7 @@ def test_joint_distribution():
 def forget_none(state):
     """Draw confusions as if every cluster had a class, and the first sources' at that."""
     _, own = state.noise
-    weights = state.problem.constraints[1].noise.priors()["confusion"]
+    weights = state.problem.constraints[1].noise.weights(0.8)
     drawn = state.rng.dirichlet(weights[0] + 1.0, size=own["confusion"].shape[:1])
     own["confusion"][:, 0] = drawn
     state.noise = state.noise
