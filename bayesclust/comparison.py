@@ -329,9 +329,7 @@ def _without(fit: Any, whole: Labels) -> dict[str, Any]:
 
 def _predicted(view: Constraints, whole: Labels, rest: Labels) -> dict[str, Any]:
     """How partitions of a posterior without the view predict it."""
-    right_with, right_without = (
-        float((view.truths(z) == view.answers).mean()) for z in (whole, rest)
-    )
+    right_with, right_without = (float((view.truths(z) == view.said).mean()) for z in (whole, rest))
     log_p = np.array([view.noise.log_marginal(view.counts(z)) for z in rest])
     # of sources that give each answer regardless of the items
     codes = np.bincount(view.codes, minlength=view.n_sources * view.n_answers)
@@ -391,7 +389,7 @@ def cross_validate(
     rows = []
     for kept, held in folds(given, rng, number, enough=np.inf):
         fit = clone(estimator).fit(X, constraints=kept)
-        agree = [one.truths(fit.labels_) == one.answers for one in held]
+        agree = [one.truths(fit.labels_) == one.said for one in held]
         row = {"answers": sum(map(len, held)), "n_clusters": fit.n_clusters_}
         row |= {"satisfied": np.concatenate(agree).mean(), "log_score": np.nan}
         if hasattr(fit, "posterior_"):

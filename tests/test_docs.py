@@ -118,6 +118,10 @@ CLAIMS = {
     "labels": lambda names: (
         names["right"] > 0.9 and names["accuracy"]["mean"].is_monotonic_decreasing
     ),
+    "graded_answers": lambda names: (
+        names["bc"].metrics.pairwise_f(names["est"].labels_, names["y"]) > 0.9
+        and (names["curve"]["mean"][:4] < 0.3).all()
+    ),
     "large_data": lambda names: (
         names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1
     ),

@@ -52,7 +52,8 @@ EPILOG = """files (comma-separated, the first line names the columns; .tsv has t
   data.csv       one item a line; a column called id, or that of --id, names the items;
                  all others are features
   pairs.csv      i, j, answer: are items i and j of one cluster? same or different
-                 (also must-link/cannot-link, yes/no, true/false, 1/0)
+                 (also must-link/cannot-link, yes/no, true/false, 1/0); or a column score in
+                 place of answer, from 0, surely different, to 1: what scores mean is learned
   triplets.csv   i, j, k, answer: is i more like j than like k? yes, no, or dnk for "do not know"
   A column called source says who answered; each source gets a reliability of its own. Of several
   files without it, each is a source. Items are named as in data.csv or, if it names none, by row

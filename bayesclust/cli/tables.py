@@ -111,6 +111,8 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
             for path, table in zip(paths, tables, strict=True)
         ]
     table: Sheet = pd.concat(tables, ignore_index=True)
+    for column in {"score", "count"}.intersection(table):
+        table[column] = pd.to_numeric(table[column], errors="coerce")
     try:
         return kind.from_frame(table, ids=[str(item) for item in items])
     except ValueError as error:

@@ -9,7 +9,7 @@ from bayesclust.constraints.noise import (
     NoiseModel,
     UniformNoise,
 )
-from bayesclust.constraints.pairwise import PairwiseConstraints
+from bayesclust.constraints.pairwise import GradedConstraints, GradeNoise, PairwiseConstraints
 from bayesclust.constraints.relative import RelativeConstraints
 from bayesclust.constraints.rules import (
     ImplicationConstraints,
@@ -22,6 +22,8 @@ __all__ = [
     "ConfusionNoise",
     "Constraints",
     "DirichletNoise",
+    "GradeNoise",
+    "GradedConstraints",
     "ImplicationConstraints",
     "LabelConstraints",
     "LabelNoise",

@@ -101,6 +101,24 @@ class ByPattern:
         """Number of words in the vocabulary."""
         return len(self.vocabulary)
 
+    @property
+    def truth_words(self: Any) -> tuple[str, ...]:
+        """What can be true, by code: the answers themselves, or what they speak for."""
+        return tuple(dict.fromkeys(self.sides)) or self.vocabulary
+
+    def said_by(self: Any, answers: ArrayLike) -> CodeArray:
+        """The truths that answers speak for, as codes."""
+        codes = np.asarray(answers)
+        if not self.sides:
+            return codes
+        words = self.truth_words
+        return np.array([words.index(side) for side in self.sides], dtype=np.int8)[codes]
+
+    @property
+    def said(self: Any) -> CodeArray:
+        """The truth that each answer speaks for, (m,): right where it is that of the partition."""
+        return np.asarray(self.said_by(self.answers))
+
     def __len__(self: Any) -> int:
         return len(self.items)
 
@@ -161,6 +179,8 @@ class Constraints(ByPattern, ABC):
     kind, vocabulary, members, truth
         The kind, its answers in words by code, the names of the t items of a row, and the answer of
         a faultless source under each equality pattern, (n_patterns,) of int8.
+    sides
+        Where answers are grades of a truth, which truth each speaks for, in words; else empty.
 
     Raises
     ------
@@ -175,6 +195,7 @@ class Constraints(ByPattern, ABC):
     members: ClassVar[tuple[str, ...]] = ()
     default_name: ClassVar[str] = "constraints"
     synonyms: ClassVar[Mapping[str, str]] = {}
+    sides: ClassVar[tuple[str, ...]] = ()
     # what the constructor calls its first two arguments, for the sentences of errors
     _items_word: ClassVar[str] = "items"
     _answers_word: ClassVar[str] = "answers"
@@ -272,7 +293,9 @@ class Constraints(ByPattern, ABC):
         Parameters
         ----------
         frame : DataFrame, of pandas or polars, or table of pyarrow
-            Columns "i", "j" and for triplets "k", "answer" in words or codes, perhaps "source".
+            Columns "i", "j" and for triplets "k", "answer" in words or codes, perhaps "source", and
+            "count", how often an answer was given; of pairs also "score" in place of the answer,
+            see `PairwiseConstraints.from_scores`.
         n_items : int, optional
             Number of items, where they are named by their numbers.
         ids : (n,) array, optional
@@ -292,17 +315,25 @@ class Constraints(ByPattern, ABC):
         >>> bc.PairwiseConstraints.from_frame(table, ids=["bob", "eve", "ann"]).items
         array([[0, 2]])
         """
-        items, answers, number, source = cls._columns(frame, n_items, ids)
-        return cls(items, answers, number, source, name=name)
+        named = getattr(frame, "column_names", getattr(frame, "columns", ()))
+        make: Any = getattr(cls, "from_scores", None)
+        said = "score"
+        if make is None or "answer" in named or "score" not in named:
+            make = cls
+            said = "answer"
+        items, answers, number, source = cls._columns(frame, n_items, ids, said)
+        return make(items, answers, number, source, name=name)
 
     @classmethod
-    def _columns(cls, frame: Any, n_items: int | None, ids: ArrayLike | None) -> tuple[Any, ...]:
-        """Items, answers, number of items and sources of a table."""
+    def _columns(
+        cls, frame: Any, n_items: int | None, ids: ArrayLike | None, said: str = "answer"
+    ) -> tuple[Any, ...]:
+        """Items, answers (the column `said`), number of items and sources of a table."""
         if (n_items is None) == (ids is None):
             given = "neither" if ids is None else "both"
             raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
         columns = getattr(frame, "column_names", frame.columns)  # of pyarrow, and of all others
-        for column in (*cls.members, "answer"):
+        for column in (*cls.members, said):
             if column not in columns:
                 raise ValueError(
                     f"the table has no column {column!r}: name its columns "
@@ -323,7 +354,13 @@ class Constraints(ByPattern, ABC):
             source = frame["source"].to_numpy()
             if not all(isinstance(name, str) for name in source.tolist()):
                 source = check.true_labels(source, least=0, name="source")
-        return items, frame["answer"].to_numpy(), number, source
+        answers = frame[said].to_numpy()
+        if "count" in columns:
+            rows = _repeated(frame["count"].to_numpy())
+            items = items[rows]
+            answers = answers[rows]
+            source = None if source is None else source[rows]
+        return items, answers, number, source
 
     @property
     def n_patterns(self) -> int:
@@ -407,7 +444,7 @@ class Constraints(ByPattern, ABC):
     def _answered(self, answers: ArrayLike, z: ArrayLike) -> Self:
         """Return the same questions with simulated answers, of which the truth is known."""
         other = self.with_answers(answers)
-        other.flipped = check.frozen(other.answers != self.truths(z))
+        other.flipped = check.frozen(other.said != self.truths(z))
         return other
 
     def restrict(self, items: ArrayLike) -> Self:
@@ -470,16 +507,16 @@ class Constraints(ByPattern, ABC):
 
     def statements(self) -> list[Statement]:
         """Return what each row says of a partition, if it is right."""
-        return list(map(self._statement, self.items.tolist(), self.answers.tolist()))
+        return list(map(self._statement, self.items.tolist(), self.said.tolist()))
 
-    def _statement(self, items: Sequence[int], answer: int) -> Statement:
-        """The patterns under which the answer is true, one of which must be."""
+    def _statement(self, items: Sequence[int], said: int) -> Statement:
+        """The patterns under which that is true which is said, one of which must be."""
         options: list[Statement] = []
-        for pattern in np.flatnonzero(self.truth == answer):
+        for pattern in np.flatnonzero(self.truth == said):
             labels = PARTITIONS[pattern][-len(items) :]
             pairs = combinations(zip(items, labels, strict=True), 2)
-            said = [Together(i, j) if a == b else Apart(i, j) for (i, a), (j, b) in pairs]
-            options.append(said[0] if len(said) == 1 else Every(tuple(said)))
+            pairwise = [Together(i, j) if a == b else Apart(i, j) for (i, a), (j, b) in pairs]
+            options.append(pairwise[0] if len(pairwise) == 1 else Every(tuple(pairwise)))
         return options[0] if len(options) == 1 else Either(tuple(options))
 
     @property
@@ -511,8 +548,17 @@ class Constraints(ByPattern, ABC):
 
     def confidence_of(self, table: FloatArray) -> FloatArray:
         """Return the confidence that gives a table of `costs`."""
-        patterns = [int(np.flatnonzero(self.truth == a)[0]) for a in range(self.n_answers)]
+        patterns = [int(np.flatnonzero(self.truth == a)[0]) for a in range(self.truth.max() + 1)]
         return np.asarray(np.swapaxes(table[:, :, patterns], 1, 2) + 0.0)
+
+
+def _repeated(count: Any) -> IntArray:
+    """Each row as often as it counts."""
+    hint = "pass how often each answer was given, whole numbers from 0 on"
+    times = check.check_array(count, "count", ("m",), "iu", hint)
+    if (times < 0).any():
+        raise ValueError(f"count is {check.shown(times.tolist())}: {hint}.")
+    return np.repeat(np.arange(len(times)), times)
 
 
 def check_constraints(

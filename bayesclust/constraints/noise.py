@@ -125,7 +125,7 @@ class NoiseModel(ABC):
         so_far: Any = np.asarray(counts)
         before = self.log_marginal(so_far)
         n_sources = so_far.shape[-2] // self.n_answers
-        out = np.empty((*so_far.shape[:-2], n_sources, self.n_answers, self.n_answers))
+        out = np.empty((*so_far.shape[:-2], n_sources, max(self.truth) + 1, self.n_answers))
         for source, truth, answer in np.ndindex(out.shape[-3:]):
             further = so_far.copy()
             further[..., source * self.n_answers + answer, self.truth.index(truth)] += 1

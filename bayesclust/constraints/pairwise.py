@@ -1,8 +1,15 @@
-"""Pairwise constraints: noisy answers to "are these two items in the same cluster?"."""
+"""Pairwise constraints: noisy answers to "are these two items in the same cluster?".
+
+Answers are "same" and "different", or graded: a score from 0 to 1, of a matcher or a language
+model. What a score is worth is learned, by the probabilities p(grade | together) and p(grade |
+apart) of each source; their priors say that scores are the probabilities they pretend to be.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +18,13 @@ from scipy import sparse
 from bayesclust import checks as check
 from bayesclust.constraints import sampling
 from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.noise import ALMOST_ONE, LinkNoise, NoiseModel
+from bayesclust.constraints.noise import (
+    ALMOST_ONE,
+    DirichletNoise,
+    LinkNoise,
+    NoiseModel,
+    Prior,
+)
 from bayesclust.typing import ArrayLike, CodeArray, FloatArray, IntArray, Seed
 
 
@@ -221,6 +234,44 @@ class PairwiseConstraints(Constraints):
             )
         return cls(unique, answers[first], given.shape[0], noise=noise, name=name)
 
+    @classmethod
+    def from_scores(
+        cls,
+        pairs: ArrayLike,
+        scores: ArrayLike,
+        n_items: int,
+        source: ArrayLike | None = None,
+        noise: NoiseModel | None = None,
+        name: str | None = None,
+    ) -> GradedConstraints:
+        """Make graded constraints of scores: match scores, token probabilities, shares of votes.
+
+        Parameters
+        ----------
+        pairs : (m, 2) array of int
+        scores : (m,) array of float in [0, 1]
+            From surely different to surely the same, if they are right about themselves.
+        n_items, source, noise, name
+            As for every `Constraints`; the noise is ``GradeNoise()`` by default.
+
+        Returns
+        -------
+        GradedConstraints
+            What a score means is learned for every source.
+
+        Examples
+        --------
+        >>> PairwiseConstraints.from_scores([(0, 1), (1, 2)], [0.97, 0.3], n_items=3).rows
+        ((0, 1, '0.95-0.98'), (1, 2, '0.2-0.35'))
+        """
+        tuples = check.item_tuples(pairs, 2, check.check_int(n_items, "n_items"), "pairs")
+        hint = "pass for each pair a score in [0, 1], of which 1 speaks for the same cluster"
+        given = check.check_array(scores, "scores", (len(tuples),), "biuf", hint)
+        for row in np.flatnonzero(~((given >= 0) & (given <= 1))):
+            raise ValueError(f"scores[{row}] is {given[row]}: {hint}.")
+        grades = np.searchsorted(ENDS[1:-1], given, side="right")
+        return GradedConstraints(tuples, grades, n_items, source, noise, name)
+
     @property
     def may_links(self) -> IntArray:
         """Pairs answered "same", (a, 2)."""
@@ -230,3 +281,95 @@ class PairwiseConstraints(Constraints):
     def may_not_links(self) -> IntArray:
         """Pairs answered "different", (b, 2)."""
         return np.compress(self.answers == 0, self.items, axis=0)
+
+
+ENDS = (0.0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 1.0)
+"""Ends of the grades, about as far apart as their logarithmic odds."""
+GRADES = tuple(f"{low:g}-{high:g}" for low, high in pairwise(ENDS))
+MIDDLES = (np.array(ENDS[1:]) + np.array(ENDS[:-1])) / 2
+
+
+@dataclass(frozen=True)
+class GradeNoise(DirichletNoise):
+    """What the grades of a source mean: p(grade | apart) and p(grade | together), both learned.
+
+    A priori scores mean about what they say: the weights of the two rows are proportional to 1 - s
+    and to s, where s = 0.1 + 0.8 score, since nothing is to be sure before any answers. Of pairs
+    half of which are together, those of a score of 0.75 then are to 70%.
+
+    Parameters
+    ----------
+    strength : float, default 18
+        Sum of the Dirichlet weights of a row: as many answers weigh as much as the prior.
+    pooled : bool, default False
+        As for `LinkNoise`.
+
+    Examples
+    --------
+    >>> apart, together = GradeNoise().initial(n_sources=1)["grades"][0]
+    >>> (together / (apart + together)).round(2)[[0, 6, 11]]
+    array([0.11, 0.56, 0.89])
+    """
+
+    strength: float = 18.0
+    pooled: bool = False
+
+    kind: ClassVar[str] = "graded"
+    truth: ClassVar[tuple[int, ...]] = LinkNoise.truth
+    n_answers: ClassVar[int] = len(GRADES)
+    parameters: ClassVar[dict[str, tuple[str, ...]]] = {"grades": ("source", "together", "grade")}
+
+    def __post_init__(self) -> None:
+        check.check_flag(self.pooled, "pooled")
+        object.__setattr__(self, "strength", check.check_positive(self.strength, "strength"))
+
+    def priors(self) -> dict[str, Prior]:
+        together = 0.1 + 0.8 * MIDDLES  # weights far below 1 would freeze draws of rare grades
+        rows = np.stack([1 - together, together])
+        return {"grades": self.strength * rows / rows.sum(axis=1, keepdims=True)}
+
+
+class GradedConstraints(Constraints):
+    """Scores from 0 to 1 for pairs being of one cluster, cut into grades whose meaning is learned.
+
+    Made by `PairwiseConstraints.from_scores`. `source_reliability` has the learned curve, the
+    probability of together given the grade. An answer is wrong if it is on the other side of 0.5.
+
+    Parameters
+    ----------
+    items : (m, 2) array of int
+    answers : (m,) array of str or int
+        Grades in words, such as "0.9-0.95", or numbered from 0 in their order.
+    n_items, source, noise, name
+        As for every `Constraints`; the noise is ``GradeNoise()`` and the name "grades" by default.
+
+    Examples
+    --------
+    >>> scored = PairwiseConstraints.from_scores([(0, 1), (1, 2)], [0.97, 0.3], n_items=3)
+    >>> scored.cut()
+    <PairwiseConstraints 'grades': 1 different, 1 same, on 3 items>
+    """
+
+    kind: ClassVar[str] = GradeNoise.kind
+    vocabulary: ClassVar[tuple[str, ...]] = GRADES
+    truth: ClassVar[CodeArray] = PairwiseConstraints.truth
+    sides: ClassVar[tuple[str, ...]] = tuple(np.where(MIDDLES < 0.5, "different", "same").tolist())
+    members: ClassVar[tuple[str, ...]] = PairwiseConstraints.members
+    default_name: ClassVar[str] = "grades"
+
+    @classmethod
+    def default_noise(cls) -> NoiseModel:
+        return GradeNoise()
+
+    def unit_confidence(self) -> FloatArray:
+        """Return confidence (S, truth, answer): a right answer costs -|2 score - 1|."""
+        weight = 2 * MIDDLES - 1
+        rows = np.stack([np.minimum(weight, 0), np.minimum(-weight, 0)])
+        return np.tile(rows, (self.n_sources, 1, 1))
+
+    def cut(self) -> PairwiseConstraints:
+        """Return links, "same" from a score of 0.5 on, for methods that take them alone."""
+        links = PairwiseConstraints(self.items, self.said, self.n_items, name=self.name)
+        links.source, links.n_sources = self.source, self.n_sources
+        links.source_names = self.source_names
+        return links

@@ -34,6 +34,7 @@ class StoredConstraints(ClassLabels, ByPattern):
     prior: dict[str, Any]  # mean of each parameter, of one source
     source_names: tuple[str, ...] | None = None
     class_weights: tuple[float, ...] = ()  # of labels: prior probability of each class, and of none
+    sides: tuple[str, ...] = ()
 
 
 def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[dict[str, str]]:
@@ -92,6 +93,7 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
             "prior": json.dumps(prior),
             "source_names": json.dumps(one.source_names),
             "class_weights": json.dumps(getattr(one, "class_weights", ())),
+            "sides": json.dumps(one.sides),
         }
         variables[f"{v}_items"] = ((rows, f"{v}_member"), one.items, about)
         variables[f"{v}_answer"] = ((rows,), one.answers)
@@ -126,6 +128,7 @@ def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
         prior=json.loads(about["prior"]),
         source_names=tuple(json.loads(about["source_names"]) or ()) or None,
         class_weights=tuple(json.loads(about.get("class_weights", "[]"))),
+        sides=tuple(json.loads(about.get("sides", "[]"))),
     )
     if not stored.in_range(stored.items.shape[-1]):
         raise ValueError

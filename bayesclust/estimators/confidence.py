@@ -252,7 +252,7 @@ def _scale(
 
 
 def _confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) -> FloatArray:
-    """xi of each source of constraints, (S, 2) of links and (S, 3, 3) of triplets."""
+    """xi of each source of constraints, (S, 2) of links, else (S, truth, answer)."""
     means_of = {
         name: draws[stored].mean(("chain", "draw")).to_numpy().astype(np.float64)
         for name, stored in given.parameters.items()
@@ -260,8 +260,8 @@ def _confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) ->
     if given.is_labels:  # of the pairs that labels imply, right where both labels are
         right = float(np.clip(means_of["accuracy"].mean() ** 2, 0.5, 1 - 1e-9))
         return np.full((1, 2), np.log(right / (1.0 - right)) / gamma)
-    if "confusion" in means_of:
-        return np.asarray(-np.log(np.maximum(means_of["confusion"], 1e-12)) / gamma)
+    for name in means_of.keys() & {"confusion", "grades"}:
+        return np.asarray(-np.log(np.maximum(means_of[name], 1e-12)) / gamma)
     if given.is_links:
         p, q = means_of["p"], means_of["q"]
         odds = np.log(np.stack([p / (1.0 - q), q / (1.0 - p)], axis=1))

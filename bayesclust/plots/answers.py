@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_array, check_int, counted, number_between
+from bayesclust.constraints.pairwise import GRADES, GradedConstraints
 from bayesclust.plots import _style as style
 from bayesclust.plots._plane import plane
 from bayesclust.posterior import credibility as tables
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 MOST_DRAWN, LEGIBLE, FEW_DRAWN = 150, 60, 15
 """Answers that a graph shows, those of them that it shows of more, and those with names."""
+SIDES = dict(zip(GRADES, GradedConstraints.sides, strict=True))
+"""Which answer a grade speaks for."""
 BAND = 0.72
 """Height of the band over which the dots of a row are spread."""
 ANSWERS = ("same", "different", "yes", "no", "dnk")
@@ -354,6 +357,7 @@ def constraint_graph(
     table = tables.constraint_credibility(posterior)
     n_items = stacked_partitions(posterior).shape[1]
     field = plane(posterior, X, n_items)
+    table = table.replace({"answer": SIDES})
     shown = table[table["credibility"] <= (1 if below is None else below)]
     if below is None and len(table) > MOST_DRAWN:
         shown = table[table["credibility"] < 0.5].nsmallest(LEGIBLE, "credibility")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import counted
+from bayesclust.constraints.pairwise import GRADES, MIDDLES
 from bayesclust.plots import _style as style
 from bayesclust.plots.answers import in_order
 from bayesclust.posterior import credibility as tables
@@ -36,7 +37,9 @@ def reliability(
 
     One panel for each constraints object, with a row for each source: p and q of pairs; of triplets
     the error rate, or the diagonal of a confusion matrix. Beside a row stands how many answers the
-    source gave and how many of them are wrong, on posterior average.
+    source gave and how many of them are wrong, on posterior average. Of graded answers, the learned
+    curve of each source: the probability of one cluster against the score, grades without answers
+    left out.
 
     Parameters
     ----------
@@ -70,7 +73,8 @@ def reliability(
     grid = {"height_ratios": heights}
     panels = style.panels_or_new(axes, len(groups), "the constraints", 1, size, **grid)
     for ax, (view, rows) in zip(panels, groups, strict=True):
-        number = _draw_sources(ax, rows)
+        graded = rows["parameter"].str.startswith("together[").all()
+        number = (_draw_curves if graded else _draw_sources)(ax, rows)
         pad = 8 + 13 * len(ax.get_legend().get_texts())
         ax.set_title(f"{view}: noise of {counted(number, 'source')}", loc="left", pad=pad)
     return panels
@@ -104,13 +108,33 @@ def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
     return number
 
 
+def _draw_curves(ax: Axes, rows: pd.DataFrame) -> int:
+    """What the grades of each source mean; returns how many sources there are."""
+    ax.plot([0, 1], [0, 1], color="0.7", linewidth=0.9, linestyle=(0, (4, 3)), label="as stated")
+    middle = {f"together[{grade}]": x for grade, x in zip(GRADES, MIDDLES, strict=True)}
+    sources = list(rows.groupby("source_name", sort=False))
+    for k, (source, whole) in enumerate(sources):
+        own = whole[whole["answers"] > 0]
+        mean, lower, upper = own[["mean", "lower", "upper"]].to_numpy().T
+        look: dict[str, Any] = {"color": style.PALETTE[k % len(style.PALETTE)], "markersize": 4}
+        x = own["parameter"].map(middle).to_numpy()
+        ends = (mean - lower, upper - mean)
+        ax.errorbar(x, mean, ends, marker="o", elinewidth=1, label=str(source), **look)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="score")
+    ax.set_ylabel("probability of one cluster\n(mean and 90% interval)")
+    style.bare(ax, "top", "right")
+    style.legend_above(ax, 4)
+    return len(sources)
+
+
 def confusion(
     posterior: Any, axes: Sequence[Axes] | NDArray[np.object_] | None = None
 ) -> NDArray[np.object_]:
     """Show how each source answers what is true: rows of its confusion matrix, with 90% intervals.
 
     One panel for each constraints object, with a row for each source and true answer: the
-    probability of every answer that can be given, the right one and the others.
+    probability of every answer that can be given, the right one and the others. Graded answers are
+    left to `reliability`.
 
     Parameters
     ----------
@@ -135,7 +159,9 @@ def confusion(
     >>> [line.get_xdata().round(2).tolist() for line in ax.lines[:2]]
     [[0.85, 0.35], [0.15, 0.65]]
     """
-    views = stored_constraints(posterior)
+    views = [view for view in stored_constraints(posterior) if not view.sides]
+    if not views:
+        raise ValueError("all answers of the posterior are graded: plots.reliability shows them.")
     draws = group(posterior, "posterior")
     heights = [1.3 + 0.3 * min(view.n_sources * view.n_answers, NAMED) for view in views]
     size = (7.6, sum(heights))

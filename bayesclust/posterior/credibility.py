@@ -131,10 +131,13 @@ def _table(
     words = np.array([*view.vocabulary, NONE] if view.is_labels else view.vocabulary)
     names = "ijk"[: view.items.shape[1]]
     given = np.arange(len(view)), view.answers
+    said = np.arange(len(view)), view.said
     columns = {"view": view.name} | dict(zip(names, view.items.T, strict=True))
     columns |= {"answer": words[view.answers], "source": view.source}
-    columns |= {"credibility": tally.shares[given], "mcse": tally.error}
-    columns["likely"] = words[tally.shares.argmax(axis=1)]
+    columns |= {"credibility": tally.shares[said], "mcse": tally.error}
+    columns["likely"] = (np.array(view.truth_words) if view.sides else words)[
+        tally.shares.argmax(axis=1)
+    ]
     frame = pd.DataFrame(columns, index=range(len(view)))
     if "k" in frame:
         frame["k"] = frame["k"].astype("Int64")
@@ -142,7 +145,7 @@ def _table(
         frame["credibility_loo"] = tally.right
         frame["elpd_loo"] = np.log(np.maximum(tally.predicted[given], TINY))
     if process is not None:
-        prior = _prior_shares(view, *process)[view.answers]
+        prior = _prior_shares(view, *process)[view.said]
         number = z[..., 0].size
         right = frame["credibility"] * number
         frame["bayes_factor"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
@@ -185,9 +188,9 @@ def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> 
         else:
             truths = view.truths(z[c, first:last])
             truth = truths[..., None] == answers
-            right = truths == view.answers
+            right = truths == view.said
         shares += truth.sum(axis=0)
-        means.append(truth[:, rows, view.answers].mean(axis=0))
+        means.append(truth[:, rows, view.said].mean(axis=0))
         if confusion is not None:
             if not view.is_labels:
                 p = confusion[c, np.arange(first, last)[:, None], view.source, truths]
@@ -294,7 +297,9 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
         One row for each noise parameter of each source: view, source, parameter (p, q, noise or
         confusion[truth, answer]; of labels accuracy, common to all classes, and confusion), mean,
         sd, lower and upper (ends of the central 90% interval), answers (how many the source
-        gave) and wrong (how many of them are, on posterior average).
+        gave) and wrong (how many of them are, on posterior average). Of
+        graded answers one row for each grade: parameter together[grade], the probability that such
+        a pair, among those asked about, is of one cluster; answers and wrong are of the grade.
 
     Examples
     --------
@@ -313,13 +318,21 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for view in stored_constraints(posterior):
         noise = _noise(view, draws)
-        given = np.bincount(view.source, minlength=view.n_sources)
+        rows_of: tuple[Any, ...] = (view.source,)
+        size: tuple[int, ...] = (view.n_sources,)
         if view.is_labels:
             missed = wrong_labels(view, z, noise["confusion"])
         else:
-            parts = [(view.truths(part) != view.answers).mean(axis=0) for part in z]
+            parts = [(view.truths(part) != view.said).mean(axis=0) for part in z]
             missed = np.mean(parts, axis=0)
-        wrong = np.bincount(view.source, weights=missed, minlength=view.n_sources)
+        if view.sides:
+            noise = {"together": _calibrated(view, z, confusions(view, draws))}
+            rows_of += (view.answers,)
+            size += (view.n_answers,)
+        given = np.zeros(size, dtype=np.int64)
+        np.add.at(given, rows_of, 1)
+        wrong = np.zeros(size)
+        np.add.at(wrong, rows_of, missed)
         for source, (parameter, values) in product(range(view.n_sources), noise.items()):
             for cell in np.ndindex(values.shape[3:]):
                 drawn = values[(slice(None), slice(None), source, *cell)]
@@ -328,8 +341,16 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
                 lower, upper = np.quantile(drawn, INTERVAL)
                 about = {"view": view.name, "source": source, "parameter": parameter + where}
                 spread = {"mean": drawn.mean(), "sd": drawn.std(), "lower": lower, "upper": upper}
-                rows.append(about | spread | {"answers": given[source], "wrong": wrong[source]})
+                at = (source, *cell)[: len(size)]
+                rows.append(about | spread | {"answers": given[at], "wrong": wrong[at]})
     return with_source_names(posterior, pd.DataFrame(rows))
+
+
+def _calibrated(view: StoredConstraints, z: Labels, confusion: FloatArray) -> FloatArray:
+    """P(together | grade) among the pairs asked about, (chain, draw, source, grade)."""
+    together = np.array([view.truths(part).mean(axis=-1) for part in z])[..., None, None]
+    joint = confusion * np.stack([1 - together, together], axis=-2)
+    return np.asarray(joint[..., 1, :] / joint.sum(axis=-2))
 
 
 def with_source_names(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:

@@ -101,15 +101,17 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
                 table = np.pad(table, ((0, 0), (0, 0), (0, 1)))
             else:
                 truths = view.truths(stacked[at])
-            error_rate = 1 - table[view.source, truths, truths]
+            said = view.said_by(np.arange(table.shape[2]))
+            right = said == np.arange(table.shape[1])[:, None]
+            error_rate = 1 - (table * right).sum(axis=-1)[view.source, truths]
             # by the source and the items' clusters, in any order
             names = np.sort(stacked[at][view.items], axis=1).astype(np.int64)
             sizes = (view.n_sources, *[view.n_items] * names.shape[1])
             kinds = np.ravel_multi_index((view.source, *names.T), sizes)
             cell = np.unique(kinds, return_inverse=True)[1]
             answers = draw_answers(table[view.source, truths], rng)
-            for part, said in ((given, view.answers), (made, answers)):
-                part.append(_statistics(view, said, said != truths, error_rate, cell, question))
+            for part, own in ((given, view.answers), (made, answers)):
+                part.append(_statistics(view, own, truths, error_rate, cell, question))
         rows += _rows(view, given, made)
     found = pd.DataFrame(rows)
     return with_source_names(posterior, found.astype({"source": "Int64"})) if rows else found
@@ -118,13 +120,15 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
 def _statistics(
     view: StoredConstraints,
     answers: CodeArray,
-    wrong: BoolArray,
+    truths: CodeArray,
     error_rate: FloatArray,
     cell: IntArray,
     question: IntArray,
 ) -> dict[Any, float]:
     """Statistics of answers (m,) by check and source, which is None for all together."""
     sources = range(view.n_sources)
+    said = view.said_by(answers)
+    wrong = said != truths
     number = np.maximum(np.bincount(view.source, minlength=view.n_sources), 1)
     by_source: dict[str, Any] = {}
     for code, word in enumerate(view.vocabulary):
@@ -135,10 +139,10 @@ def _statistics(
     together: dict[str, float] = {}
     if view.items.shape[1] == PAIR:
         own = [view.source == source for source in sources]
-        by_source["contradictions"] = [_contradictions(view, answers, one) for one in own]
+        by_source["contradictions"] = [_contradictions(view, said, one) for one in own]
         if view.n_sources > 1:
             everything = np.ones(len(view), np.bool_)
-            together["contradictions"] = _contradictions(view, answers, everything)
+            together["contradictions"] = _contradictions(view, said, everything)
     if question.max() + 1 < len(question):  # some were asked again
         together["disagreements"] = _disagreements(question, answers)
     by_source["wrong answers by item"] = _by_item(view, wrong)
@@ -151,10 +155,10 @@ def _statistics(
     return found | {(check, None): float(value) for check, value in together.items()}
 
 
-def _contradictions(view: StoredConstraints, answers: CodeArray, chosen: BoolArray) -> int:
+def _contradictions(view: StoredConstraints, said: CodeArray, chosen: BoolArray) -> int:
     """Count answers "different" between items that the answers "same" among those chosen join."""
     pairs = view.items[chosen]
-    same = answers[chosen] == 1
+    same = said[chosen] == 1
     component = must_link_components(pairs[same], view.n_items)
     apart = component[pairs[~same]]
     return int((apart[:, 0] == apart[:, 1]).sum())

@@ -116,9 +116,28 @@ def test_each_of_several_files_is_a_source(table):
     assert (read.source.tolist(), read.source_names) == ([1, 0], ("bee", "cow"))
 
 
+def test_scores_and_counts_are_read(table):
+    scored = table("i,j,score,source\nant,bee,0.97,m\nant,cow,.1,m\n", "pairs.csv")
+    read = tables.read_answers([scored], PairwiseConstraints, NAMES)
+    assert answers_of(read) == [[0, 1, "0.95-0.98"], [0, 2, "0.1-0.2"]]
+    voted = table("i,j,answer,count\nant,bee,yes,3\nant,bee,no,2\nant,cow,no,0\n", "pairs.csv")
+    read = tables.read_answers([voted], PairwiseConstraints, NAMES)
+    assert answers_of(read) == [[0, 1, "same"]] * 3 + [[0, 1, "different"]] * 2
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "sentence"),
     [
+        (
+            "i,j,score\nant,bee,1.2\n",
+            PairwiseConstraints,
+            r"scores\[0\] is 1.2: pass for",
+        ),
+        (
+            "i,j,answer,count\nant,bee,1,-2\n",
+            PairwiseConstraints,
+            r"count is \[-2\]: pass how",
+        ),
         ("a,b,same\nant,bee,1\n", PairwiseConstraints, "the table has no column 'i'"),
         ("i,j,answer\nant,bee,yes\n", RelativeConstraints, "the table has no column 'k'"),
         ("i,j,answer\nant,bea,same\n", PairwiseConstraints, "row 0 names 'bea'"),

@@ -18,7 +18,8 @@ KNOWN = [
 
 def fold(noise, counts):
     """Sum counts (S * A, n_patterns) over patterns of one truth: (S, truth, A)."""
-    folded = np.zeros((len(counts) // noise.n_answers, noise.n_answers, noise.n_answers))
+    n_truths = max(noise.truth) + 1
+    folded = np.zeros((len(counts) // noise.n_answers, n_truths, noise.n_answers))
     for pattern, truth in enumerate(noise.truth):
         folded[:, truth] += counts[:, pattern].reshape(-1, noise.n_answers)
     return folded

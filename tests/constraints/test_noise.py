@@ -6,6 +6,7 @@ from scipy import stats
 
 from bayesclust.constraints import (
     ConfusionNoise,
+    GradeNoise,
     LinkNoise,
     PairwiseConstraints,
     RelativeConstraints,
@@ -40,10 +41,23 @@ def by_rows(folded, params):
     return sum(stats.dirichlet.logpdf(row, weight) for weight, row in rows)
 
 
+def by_grades(folded, params):
+    """Two rows of twelve grades, whose weights are as the middles of the grades."""
+    ends = np.array([0, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 1])
+    score = 0.1 + 0.8 * (ends[1:] + ends[:-1]) / 2
+    weights = 9 / 6 * np.stack([1 - score, score]) + folded
+    return sum(
+        stats.dirichlet.logpdf(row, weight)
+        for rows, own in zip(params["grades"], weights, strict=True)
+        for row, weight in zip(rows, own, strict=True)
+    )
+
+
 CONJUGATE = [
     (LinkNoise(), by_rates),
     (UniformNoise(), by_one_rate),
     (ConfusionNoise(prior=WEIGHTS), by_rows),
+    (GradeNoise(strength=9.0), by_grades),
 ]
 
 

@@ -72,6 +72,9 @@ def answers_given(
                 p, q = noise["p"][source], noise["q"][source]
                 answers.append(rng.random() < (p if a == b else 1 - q))
                 continue
+            if view.kind == "graded":
+                answers.append(rng.choice(12, p=noise["grades"][source][int(a == b)]))
+                continue
             c = z[items[2]]
             truth = 0 if a == b != c else 1 if a == c != b else 2
             if "noise" in noise:

@@ -71,7 +71,7 @@ def functionals(problem, z, values, hyper, noise, components=None, within=None):
             alike = view.answers[:, None] == view.answers
             right = (beside == alike).mean()
         else:
-            right = (view.answers == view.truths(z)).mean()
+            right = (view.said == view.truths(z)).mean()
         found[f"{view.name} right"] = right
         for name, array in parameters.items():
             found |= {f"{name}{at}": value for at, value in np.ndenumerate(array)}

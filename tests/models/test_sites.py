@@ -11,6 +11,7 @@ from numpyro.infer.util import log_density
 
 from bayesclust.constraints import (
     ConfusionNoise,
+    GradeNoise,
     LinkNoise,
     PairwiseConstraints,
     RelativeConstraints,
@@ -92,6 +93,7 @@ MODELS = [
     UniformNoise(pooled=True),
     UniformNoise(),
     ConfusionNoise(),
+    GradeNoise(),
     ConfusionNoise(matrix=np.full((3, 3), 1 / 3)),
     OddNoise(),
 ]

@@ -166,6 +166,12 @@ def answers(good, rng):
     yield from (np.full(len(given), value) for value in (-2, 9, 0.5, np.nan, 2**40, 1j, DATE))
 
 
+def scores(good, rng):
+    given = np.asarray(good)
+    yield from (given[:-1], given[None], given + 2, -given, given.astype(str), given + 1j)
+    yield from (at_random(given, np.nan, rng), None, 7, "scores")
+
+
 def sources(good, rng):
     given = np.asarray(good)
     yield from (given[:-1], given[None], 7, "ann", given + 0.5, given + 1, given - 1)
@@ -281,7 +287,7 @@ def fixed(*values):
 NAMED = [items, items_with_gaps, labels, integer_labels, item_labels, integer_array, draws_array]
 NAMED += [label_rows, class_labels, draws, tree, answered, constraints, tuples, answers, sources]
 NAMED += [matrix, rows, weights, points, indices, flags, count, cluster_numbers, choice, prior]
-NAMED += [amount, path, file, methods, differences, query]
+NAMED += [amount, path, file, methods, differences, query, scores]
 SORTS = {
     **{bad.__name__.replace("_", " "): bad for bad in NAMED},
     "new items": lambda good, rng: items(good, rng, least=1),

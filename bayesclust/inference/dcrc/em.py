@@ -188,7 +188,7 @@ def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatAr
     """0 where an answer agrees with a pattern and `wrong` where it does not, (codes, 5)."""
     tables = []
     for one in constraints:
-        agrees = np.arange(one.n_answers)[:, None] == one.truth[None, :]
+        agrees = one.said_by(np.arange(one.n_answers))[:, None] == one.truth[None, :]
         tables.append(np.tile(np.where(agrees, 0.0, wrong), (one.n_sources, 1)))
     return stack_padded(tables)
 
