@@ -51,13 +51,13 @@ length one, up to rounding by so much."""
 MOST_CELLS, ROUNDING = 10_000, 1e-3
 ROUNDS, MOST_LEFT, HOPELESS = (Schedule(75, 75), Schedule(100, 100)), 3, 3.0
 """Pilot runs go on with so many at most, none further behind the best than so many errors."""
-ANEW, MOST_PARTS, CLOSE = Schedule(150, 100), 2, 2.0
-"""Runs on further parts, while fewer than a thousand constraints have been held out: first of all
+ANEW, MOST_PARTS, ENOUGH, CLOSE = Schedule(150, 100), 2, 3000, 2.0
+"""Runs on so many further parts at most, while fewer constraints have been held out: first of all
 those left, then of those no further behind than so many errors."""
 LONGER, MOST_LONGER = Schedule(300, 100), 2
 """Rounds more of those left while none of them predicts better than the shares of the answers."""
 EQUAL = 0.003
-"""Nats of an answer's log probability that are no reason to take more than the simplest model."""
+"""Nats of an answer's log probability that are no reason for more than one component a cluster."""
 PILOT_CHAINS = 2
 ROUGH = EMSettings(starts=4, kept=1, tolerance=1e-3)
 SHOWN = 3
@@ -338,8 +338,9 @@ class Comparison:
         pilots = [self.pilots[choice] for choice in self.tried if choice in self.pilots]
         behind, error = behind_best([pilot.score for pilot in pilots])
         held_out = np.array([len(pilot.score) for pilot in pilots])
-        # the simplest of those as good as the best, where no model tells anything about as good
-        equal = (held_out == held_out.max()) & (behind <= EQUAL)
+        # where no model tells anything, the simplest of those about as good as the best
+        single = np.array([pilot.choice.cluster_model == SINGLE for pilot in pilots])
+        equal = (held_out == held_out.max()) & (behind <= EQUAL * single)
         chosen = int(np.argmax(equal if tells(pilots, self.by_shares) else behind <= error))
         columns = {
             "model": [pilot.choice.words for pilot in pilots],
@@ -370,7 +371,7 @@ def choose(
     the others: the density of the data has no part in it, which models need not have. The best are
     run on further parts, since few answers tell little.
     """
-    parts = folds(constraints, rng)
+    parts = folds(constraints, rng, enough=ENOUGH)
     first = next(parts)
     compared = Comparison(candidates, tried, moves, settings, int(rng.integers(2**63)))
     compared.hold_out(*first)

@@ -189,6 +189,15 @@ def test_the_best_are_compared_on_further_parts():
     np.testing.assert_allclose(table["error"].iloc[2], np.std(a[:100] - c) / 10, atol=6e-4)
 
 
+def test_mixtures_must_be_better_than_one_component():
+    tried = [Choice("single", 1.0, "a", 2), mixture_of("b"), mixture_of("c")]
+    for behind, chosen in ((0.001, 0), (0.01, 2)):
+        told = Told(tried, {})
+        for own, level in zip(tried, (behind, 0.001, 0.0), strict=True):
+            told.pilots[own] = Pilot(own, score=np.full(100, -0.4 - level))
+        assert told.outcome()[0] == tried[chosen]
+
+
 def test_many_columns_are_compared_by_their_components(rng):
     X = rng.normal(size=(300, 30))
     few, many = (Candidates(part, "gaussian", None) for part in (X[:, :20], X))
