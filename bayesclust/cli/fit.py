@@ -55,6 +55,7 @@ EPILOG = """files (comma-separated, the first line names the columns; .tsv has t
                  (also must-link/cannot-link, yes/no, true/false, 1/0); or a column score in
                  place of answer, from 0, surely different, to 1: what scores mean is learned
   triplets.csv   i, j, k, answer: is i more like j than like k? yes, no, or dnk for "do not know"
+  labels.csv     i, answer: the class of item i, in any words
   A column called source says who answered; each source gets a reliability of its own. Of several
   files without it, each is a source. Items are named as in data.csv or, if it names none, by row
   numbers from 0. Further columns are ignored.
@@ -74,6 +75,9 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("data", type=Path, help="table of items")
     parser.add_argument("--pairs", help="answers about pairs", **files)
     parser.add_argument("--triplets", help="answers about triplets", **files)
+    parser.add_argument(
+        "--labels", help="classes of some items, by annotators who may err", **files
+    )
     parser.add_argument(
         "--model", choices=tuple(CLASSES), default="tvclust", help="default: %(default)s"
     )
@@ -134,17 +138,24 @@ def run(settings: argparse.Namespace) -> int:
     """Read, fit and write; return 130 if the run was interrupted, whose draws are kept."""
     from xarray import DataTree
 
-    from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+    from bayesclust.constraints import LabelConstraints, PairwiseConstraints, RelativeConstraints
     from bayesclust.posterior.point_estimate import point_estimate
     from bayesclust.report.findings import profiles_of
 
     estimator = _estimator(settings)
     check_target(settings.out)
     X = read_items(settings)
-    asked = ((PairwiseConstraints, settings.pairs), (RelativeConstraints, settings.triplets))
+    asked: list[Any] = [
+        (PairwiseConstraints, settings.pairs),
+        (RelativeConstraints, settings.triplets),
+        (LabelConstraints, settings.labels),
+    ]
     views = [read_answers(paths, kind, X.index) for kind, paths in asked if paths]
     if settings.pooled:
-        views = [one.with_noise(replace(one.noise, pooled=True)) for one in views]
+        views = [
+            one if one.is_labels else one.with_noise(replace(one.noise, pooled=True))
+            for one in views
+        ]
     about = f"{len(X)} items, {X.shape[1]} features"
     _say(settings, f"{about}, {sum(map(len, views))} answers; fitting.")
     keep = {} if settings.checkpoint is None else {"checkpoint": settings.checkpoint}

@@ -137,17 +137,18 @@ class LabelNoise(NoiseModel):
         return np.asarray(params["confusion"])
 
     def _log_evidence(self, counts: Any) -> tuple[FloatArray, FloatArray]:
-        """log p(labels, a) by value of the grid, (S, grid), and counts (S, L + 1, L)."""
-        tallies = np.asarray(counts).reshape(-1, self.n_classes, self.n_classes + 1)
-        tallies = tallies.swapaxes(-1, -2)
+        """log p(labels, a) by value of the grid, (..., S, grid), and counts (..., S, L + 1, L)."""
+        tallies = np.asarray(counts)
+        shape = *tallies.shape[:-2], -1, self.n_classes, self.n_classes + 1
+        tallies = tallies.reshape(shape).swapaxes(-1, -2)
         rows = self.weights(GRID)
-        gain = log_norm(rows + tallies[:, None]) - log_norm(rows)
+        gain = log_norm(rows + tallies[..., None, :, :]) - log_norm(rows)
         return gain.sum(axis=-1) + self.log_grid, tallies
 
     def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
         log_p, tallies = self._log_evidence(counts)
-        p = np.exp(log_p - logsumexp(log_p, axis=1, keepdims=True))
-        at = (np.cumsum(p, axis=1)[:, :-1] <= rng.random((len(p), 1))).sum(axis=1)
+        p = np.exp(log_p - logsumexp(log_p, axis=-1, keepdims=True))
+        at = (np.cumsum(p, axis=-1)[..., :-1] <= rng.random((*p.shape[:-1], 1))).sum(axis=-1)
         a = GRID[at]
         gammas = np.maximum(rng.standard_gamma(self.weights(a) + tallies), TINY)
         return {"accuracy": a, "confusion": gammas / gammas.sum(axis=-1, keepdims=True)}
@@ -158,10 +159,12 @@ class LabelNoise(NoiseModel):
         rows = self.weights(a)
         logs = np.log(np.maximum(np.asarray(params["confusion"]), TINY))
         density = ((rows - 1) * logs).sum(axis=-1) - log_norm(rows)
-        return float((self.log_grid[at] + density.sum(axis=-1)).sum())
+        value = (self.log_grid[at] + density.sum(axis=-1)).sum(axis=-1)
+        return float(value) if np.ndim(value) == 0 else value
 
     def log_marginal(self, counts: Counts) -> Any:
-        return float(logsumexp(self._log_evidence(counts)[0], axis=1).sum())
+        value = logsumexp(self._log_evidence(counts)[0], axis=-1).sum(axis=-1)
+        return float(value) if np.ndim(value) == 0 else value
 
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
         raise TypeError("labels as evidence have no mean field: choose another sampler.")

@@ -474,13 +474,18 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
     def _n_features_out(self) -> int:
         return self.n_clusters_
 
-    @available_if(lambda self: getattr(self, "cluster_model_", SINGLE) == SINGLE)
+    @available_if(
+        lambda self: (
+            getattr(self, "cluster_model_", SINGLE) == SINGLE
+            and not getattr(getattr(self, "_problem", None), "labels", ())
+        )
+    )
     def log_joint(self, labels: ArrayLike) -> float:
         """Return log p(labels, data, constraints | base measure) of any partition of the items.
 
         Cluster parameters, those of the partition prior and the noise of every source are
         integrated out; learned hyper-parameters of the base measure stay at their posterior
-        geometric means. Only ``cluster_model="single"`` has this method.
+        geometric means. Only ``cluster_model="single"`` without class labels has this method.
 
         Parameters
         ----------
@@ -497,11 +502,6 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         for j, prior in enumerate(problem.family.hyper_priors):
             if prior.log_sd > 0:
                 hyper[j] = np.exp(np.log(draws[prior.name].values).mean())
-        if problem.labels:
-            raise ValueError(
-                "log_joint has no closed form with labels, whose classes and confusion matrices "
-                "are unknown: see log_joint of sample_stats in posterior_."
-            )
         z = as_labels(labels, "labels", problem.n_items).astype(np.int64)
         value = problem.partition_prior.log_marginal(np.unique(z, return_counts=True)[1])
         value += sum(one.noise.log_marginal(one.counts(z)) for one in problem.constraints)

@@ -404,9 +404,11 @@ def _ends(table: pd.DataFrame, lines: Sequence[tuple[str, str]]) -> tuple[IntArr
     import pandas as pd
 
     columns = ["i", "j", "credibility"]
-    found = pd.concat(
+    none = pd.DataFrame(columns=columns, dtype=np.float64)  # labels have no lines
+    parts = [
         table.loc[table["answer"] == word, [*ends, "credibility"]].set_axis(columns, axis=1)
         for word, ends in lines
         if set(ends) <= set(table)
-    ).sort_values("credibility", ascending=False, kind="stable")
+    ]
+    found = pd.concat(parts or [none]).sort_values("credibility", ascending=False, kind="stable")
     return found[["i", "j"]].to_numpy(dtype=np.int64), found["credibility"].to_numpy()

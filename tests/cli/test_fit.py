@@ -52,6 +52,18 @@ def test_the_posterior_is_that_of_python_with_names(files, run_nc):
         assert tree.attrs["data"] == "data.csv"
 
 
+def test_classes_of_some_items_are_read(tmp_path, fit):
+    rows = ["n00,a,ann", "n00,a,bob", "n06,b,ann", "n07,b,bob"]
+    (tmp_path / "labels.csv").write_text("\n".join(["i,answer,source", *rows]))
+    out = tmp_path / "labelled.nc"
+    short = "--chains 2 --warmup 10 --samples 10 --no-progress"
+    assert fit(out, f"--labels {tmp_path / 'labels.csv'} {short}") == 0
+    with opened(out) as tree:
+        assert tree["posterior"]["confusion"].shape == (2, 10, 2, 3, 2)
+        table = bc.constraint_credibility(tree)
+    assert table["answer"].tolist() == ["a", "a", "b", "b"]
+
+
 def test_a_limit_of_scaled_columns_is_written(fit, tmp_path, capsys):
     out = tmp_path / "limit.nc"
     assert fit(out, "--pairs {pairs} --model rdp-means --n-clusters 2 --standardize") == 0

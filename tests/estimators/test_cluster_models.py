@@ -276,6 +276,31 @@ def test_constraints_are_held_out_and_scored_by_hand(crossed, rng):
     np.testing.assert_allclose(shares_log_prob(kept, held), np.log(shares))
 
 
+def test_labels_are_held_out_by_item_and_scored_by_hand(rng):
+    rows = [(i, int(rng.integers(2))) for i in range(10) for _ in range(2)]
+    labels = bc.LabelConstraints(rows, 10, source=[0, 1] * 10)
+    seen = []
+    for (kept,), (held,) in folds([labels], rng):
+        assert not set(kept.items[:, 0]) & set(held.items[:, 0])
+        assert len(held) == 4
+        seen += held.items[:, 0].tolist()
+    assert sorted(seen) == [i for i in range(10) for _ in range(2)]
+    z = rng.integers(0, 3, (2, 5, 10))
+    drawn = {"accuracy": rng.random((2, 5, 2)), "confusion": rng.dirichlet([1, 1], (2, 5, 2, 3))}
+    found = held_out_log_prob(Draws({"z": z} | drawn, {}, False), [kept], [held])
+    for m, (item, source, answer) in enumerate(
+        zip(held.items[:, 0], held.source, held.answers, strict=True)
+    ):
+        given = []
+        for at in np.ndindex(2, 5):
+            p, matrix = np.array(labels.class_weights), drawn["confusion"][at]
+            for i, s, a in zip(kept.items[:, 0], kept.source, kept.answers, strict=True):
+                if z[at][i] == z[at][item]:
+                    p = p * matrix[s, :, a]
+            given.append(p @ matrix[source, :, answer] / p.sum())
+        assert found[m] == pytest.approx(np.log(np.mean(given)))
+
+
 def test_a_model_tells_something_where_it_beats_the_shares(rng):
     by_shares = rng.normal(size=400)
     noise = rng.normal(size=400)

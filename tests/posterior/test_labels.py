@@ -154,8 +154,9 @@ def test_links_and_labels_are_read_together(fitted):
     table = bc.constraint_credibility(est)
     assert table.loc[table["view"] == "label", "j"].isna().all()
     assert table["j"].dtype == "Int64"
-    with pytest.raises(ValueError, match="log_joint has no closed form with labels"):
-        est.log_joint(est.labels_)
+    assert not hasattr(est, "log_joint")  # which has no closed form
+    assert bc.compare({"fit": est, "one": np.zeros(60, int)})["n_clusters"].tolist() == [3, 1]
+    assert est.to_arviz()["prior"]["confusion"].shape[2:] == (2, 4, 3)
 
 
 def test_a_fit_without_labels_has_no_classes(fitted):
