@@ -274,14 +274,15 @@ class PartitionPrior(ABC):
 
     def sample_n_clusters(self, n: int, values: Values, rng: Generator) -> int:
         """One draw of the number of clusters of n items, from one new cluster to the next."""
+        if not self.restricts:
+            return int(self.sample(n, values, rng).max()) + 1
         items, number = 1, 1
         log_w_one = float(self.log_w(np.ones(1, np.int64), values)[0])
         while items < n:
             before = np.arange(items, min(n, 2 * items + 16))
-            log_open = self.log_v(before + 1, number + 1, values) - self.log_v(
-                before, number, values
-            )
-            opens = np.flatnonzero(rng.random(len(before)) < np.exp(log_w_one + log_open))
+            log_open = log_w_one + self.log_v(before + 1, number + 1, values)
+            log_open -= self.log_v(before, number, values)
+            opens = np.flatnonzero(rng.random(len(before)) < np.exp(log_open))
             items += int(opens[0]) + 1 if len(opens) else len(before)
             number += len(opens) > 0
         return number
@@ -290,7 +291,7 @@ class PartitionPrior(ABC):
         """Draw labels (num_draws, n) of n items before any data, learned parameters drawn as well.
 
         `bayesclust.n_clusters_posterior` and `bayesclust.plots.n_clusters` of them show what the
-        prior says of the number and the sizes of clusters.
+        prior says of the number of clusters, `bayesclust.plots.prior_sizes` what of their sizes.
         """
         rng, number = check_random_state(seed, "seed"), check_int(num_draws, "num_draws")
         groups = min(number, GROUPS)

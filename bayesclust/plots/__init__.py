@@ -9,7 +9,7 @@ from bayesclust.plots.alluvial import alluvial
 from bayesclust.plots.answers import calibration, constraint_graph, credibility, credibility_ranking
 from bayesclust.plots.chains import ranks, traces
 from bayesclust.plots.limit_path import limit_path
-from bayesclust.plots.partitions import n_clusters, partitions
+from bayesclust.plots.partitions import n_clusters, partitions, prior_sizes
 from bayesclust.plots.profiles import profiles
 from bayesclust.plots.similarity import agreement, similarity
 from bayesclust.plots.sources import confusion, reliability
@@ -25,6 +25,7 @@ __all__ = [
     "limit_path",
     "n_clusters",
     "partitions",
+    "prior_sizes",
     "profiles",
     "ranks",
     "reliability",

@@ -100,7 +100,7 @@ def _truth_values(flipped: ArrayLike, shape: tuple[int, ...]) -> BoolArray:
 
 def _answered(posterior: Any) -> pd.DataFrame:
     """The credibility of all answers, at least one."""
-    table = tables.constraint_credibility(posterior)
+    table = tables.credibility_table(posterior)
     if table.empty:
         raise ValueError("the constraints of the posterior hold no answers to show.")
     return table
@@ -354,7 +354,7 @@ def constraint_graph(
 
     if below is not None:
         number_between(below, "below", "(0, 1]")
-    table = tables.constraint_credibility(posterior)
+    table = tables.credibility_table(posterior)
     n_items = stacked_partitions(posterior).shape[1]
     field = plane(posterior, X, n_items)
     table = table.replace({"answer": SIDES})

@@ -1,24 +1,32 @@
-"""Point estimate and credible ball in the plane; the number of clusters."""
+"""Point estimate and credible ball in the plane; numbers and sizes of clusters."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import counted
+from bayesclust.checks import check_int, counted, each_is
+from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.plots import _style as style
 from bayesclust.plots._plane import draw_clusters, matched, plane
 from bayesclust.posterior.credible_ball import credible_ball
 from bayesclust.posterior.losses import VI, Loss
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import as_labels, chain_partitions, stacked_partitions
-from bayesclust.typing import ArrayLike, IntArray, NDArray
+from bayesclust.posterior.tree import (
+    as_labels,
+    chain_partitions,
+    partition_sizes,
+    stacked_partitions,
+)
+from bayesclust.typing import ArrayLike, IntArray, NDArray, Seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LARGEST = 15
+"""Clusters whose sizes are shown."""
 BOUNDS = {
     "upper": "Upper vertical bound",
     "horizontal": "Horizontal bound",
@@ -159,3 +167,83 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     text = f"Number of clusters: mean {numbers.mean():.3g}, {counted(numbers.size, 'draw')}"
     ax.set_title(text, loc="left")
     return ax
+
+
+def prior_sizes(
+    priors: Any,
+    n_items: int,
+    *,
+    num_draws: int = 1000,
+    seed: Seed = 0,
+    axes: Sequence[Axes] | None = None,
+) -> NDArray[np.object_]:
+    """Show what partition priors say of the number and the sizes of clusters, before any data.
+
+    Left, the probability of each number of clusters; right, the mean size of the largest cluster,
+    the second, and so on, with the central 90% of the draws.
+
+    Parameters
+    ----------
+    priors : PartitionPrior, Nested, str, None or dict of them by name
+        As `partition_prior` of `TVClust`; of a `Nested` one the clusters are shown.
+    n_items : int
+        Number of items, on which both depend.
+    num_draws : int, default 1000
+    seed : int, Generator or None, default 0
+        The same draws for every prior of an integer.
+    axes : sequence of two matplotlib.axes.Axes, optional
+        By default a new figure.
+
+    Returns
+    -------
+    array of matplotlib.axes.Axes
+        Two.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> priors = {"default": "dirichlet_process", "known": bc.partition_priors.KnownK(3)}
+    >>> left, right = bc.plots.prior_sizes(priors, 50, num_draws=100)
+    >>> left.get_xlabel(), len(right.lines)
+    ('number of clusters', 2)
+    """
+    from matplotlib.ticker import MaxNLocator
+
+    named = priors if isinstance(priors, Mapping) else {"": priors}
+    most = len(style.PALETTE)
+    if not 0 < len(named) <= most:
+        raise ValueError(
+            f"priors are {len(named)}, and {most} can be told apart: pass 1 to {most}."
+        )
+    number = check_int(n_items, "n_items")
+    kinds = PartitionPrior, Nested, str, type(None)
+    given = [as_nested(one) for one in each_is([*named.values()], kinds, "priors")]
+    panels = style.panels_or_new(axes, 2, "prior sizes", 2, (9.5, 3.6))
+    widest = []
+    for at, name in enumerate(named):
+        sizes = partition_sizes(given[at].among.simulate(number, num_draws, seed))
+        clusters = (sizes > 0).sum(axis=1)
+        low, high = np.quantile(clusters, (0.05, 0.95))
+        widest.append(high)
+        label = f"{name}: {clusters.mean():.3g} ({low:.0f} to {high:.0f})".removeprefix(": ")
+        look: dict[str, Any] = {"color": style.PALETTE[at], "marker": style.MARKERS[at]}
+        look |= {"markersize": 4, "linewidth": 1.2, "label": label}
+        shares = np.bincount(clusters) / len(clusters)
+        first = int(clusters.min())
+        panels[0].plot(np.arange(first, len(shares)), shares[first:], **look)
+        ordered = -np.sort(-sizes, axis=1)[:, :LARGEST]
+        ranks = np.arange(1, ordered.shape[1] + 1)
+        panels[1].plot(ranks, ordered.mean(axis=0), **look)
+        ends = np.quantile(ordered, (0.05, 0.95), axis=0)
+        panels[1].fill_between(ranks, *ends, color=style.PALETTE[at], alpha=0.15, linewidth=0)
+    panels[0].set_xlim(0.5, 1.1 * max(widest) + 1)
+    panels[0].set(xlabel="number of clusters", ylabel="prior probability")
+    panels[0].set_title(f"Clusters of {counted(number, 'item')}", loc="left")
+    panels[1].set(xlabel="cluster, from the largest on", ylabel="items")
+    panels[1].set_title("Sizes: mean and central 90%", loc="left")
+    for ax in panels:
+        ax.xaxis.set_major_locator(MaxNLocator(10, integer=True, min_n_ticks=1))
+        ax.set_ylim(bottom=0)
+        style.bare(ax)
+    style.legend_beside(panels[1], title="number of clusters,\nmean (5% to 95%)")
+    return panels

@@ -60,8 +60,8 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     pandas.DataFrame
         One row a constraint, in the order given:
 
-        - view, the items i, j and, for triplets, k (of labels i alone), answer (in words), source
-          (its name, if any);
+        - view, the items i, j and, for triplets, k (of labels i alone; by the index of a DataFrame,
+          if X was one with names, else by number), answer (in words), source (its name, if any);
         - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
           likely (the answer of highest posterior probability);
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
@@ -102,11 +102,15 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
             DiagnosisWarning,
             stacklevel=2,
         )
+    names = item_names(posterior)
+    if names != [str(number) for number in range(len(names))]:
+        for member in table.columns.intersection([*"ijk"]):
+            table[member] = [None if pd.isna(item) else names[item] for item in table[member]]
     return table
 
 
 def credibility_table(posterior: Any) -> pd.DataFrame:
-    """Return the table of `constraint_credibility` without a warning, for those who give it."""
+    """Return the table of `constraint_credibility`, items by number, without a warning."""
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
     process = process_draws(posterior)

@@ -147,9 +147,10 @@ def test_prior_is_what_the_models_say(fit, tree):
 
 
 PRIORS = [DirichletProcess(), PitmanYor(0.4), MixtureOfFiniteMixtures((2.0, 1.0))]
+PRIORS += [bc.partition_priors.KnownK(3), bc.partition_priors.Microclustering()]
 
 
-@pytest.mark.parametrize("prior", [*PRIORS, bc.partition_priors.KnownK(3)])
+@pytest.mark.parametrize("prior", PRIORS)
 def test_numbers_of_clusters_are_drawn_from_the_prior(prior):
     states = partitions(7)
     values = prior.initial()

@@ -17,6 +17,7 @@ PLOTS = {
     "n_clusters": (bc.plots.n_clusters, 1),
     "similarity": (bc.plots.similarity, 1),
     "partitions": (bc.plots.partitions, 4),
+    "prior_sizes": (lambda p, **k: bc.plots.prior_sizes({"a long name": None}, 30, **k), 2),
     "profiles": (lambda p, **k: bc.plots.profiles(FIT, **k), 2),
     "reliability": (bc.plots.reliability, 2),
 }

@@ -3,9 +3,12 @@
 from itertools import permutations
 
 import numpy as np
+import pytest
 from matplotlib.colors import to_hex
 
 import bayesclust as bc
+from bayesclust.partition_priors import DirichletProcess, KnownK, Nested
+from tests.exactness.exact import partitions
 
 
 def colours_by_place(ax):
@@ -94,3 +97,31 @@ def test_bars_are_shares_of_all_draws_and_marks_those_of_chains(posterior):
         np.testing.assert_array_equal(np.round(line.get_xdata()), values)
     estimate = bc.point_estimate(posterior).max() + 1
     assert marks[f"point estimate: {estimate}"].get_xdata()[0] == estimate
+
+
+def test_prior_sizes_are_those_of_the_prior():
+    fixed = DirichletProcess(1.3)
+    left, right = bc.plots.prior_sizes({"a": fixed, "b": Nested(KnownK(2))}, 7, num_draws=4000)
+    probability, sizes = np.zeros(8), np.zeros(7)
+    for z in partitions(7):
+        own = np.bincount(z)
+        weight = np.exp(fixed.log_prob(own, fixed.initial()))
+        probability[len(own)] += weight
+        sizes[: len(own)] += weight * -np.sort(-own)
+    drawn = np.zeros(8)
+    drawn[left.lines[0].get_xdata()] = left.lines[0].get_ydata()
+    np.testing.assert_allclose(drawn, probability, atol=0.03)
+    np.testing.assert_allclose(right.lines[0].get_ydata(), sizes, atol=0.12)
+    assert left.lines[1].get_xdata().tolist() == [1, 2]
+    labels = [text.get_text() for text in right.get_legend().get_texts()]
+    mean = float(labels[0].removeprefix("a: ").split(" ")[0])
+    assert abs(mean - probability @ np.arange(8)) < 0.1
+    assert bc.plots.prior_sizes(None, 20, num_draws=50)[0].get_title(loc="left")
+
+
+def test_too_many_priors_are_refused():
+    for number in (0, 8):
+        with pytest.raises(ValueError, match=f"priors are {number}"):
+            bc.plots.prior_sizes(dict.fromkeys(range(number)), 5)
+    with pytest.raises(TypeError, match="priors"):
+        bc.plots.prior_sizes({"a": 0.5}, 5)

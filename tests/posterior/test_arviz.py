@@ -78,13 +78,16 @@ def test_sources_by_name_come_back(fit):
     assert named.to_frame()["source"].tolist() == ["eve", "ann"]
 
 
-def test_sources_by_name_are_in_every_table_and_plot(fit):
+def test_sources_and_items_by_name_are_in_every_table_and_plot(fit):
     for table in (bc.constraint_credibility, bc.source_reliability, bc.view_conflict):
         assert set(table(fit)["source"]) == {"ann", "eve"}
     assert set(bc.constraint_ppc(fit)["source"].dropna()) == {"ann", "eve"}
     given = fit.posterior_["constant_data"]["links_source"].values
     names = np.array(["ann", "eve"])[given].tolist()
-    assert bc.constraint_credibility(fit)["source"].tolist() == names
+    table = bc.constraint_credibility(fit)
+    assert table["source"].tolist() == names
+    items = fit.posterior_["constant_data"]["links_items"].values
+    assert table[["i", "j"]].to_numpy().tolist() == [[f"n{i:02d}" for i in row] for row in items]
     (ax,) = bc.plots.reliability(fit)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["ann", "eve"]
     rows = [label.get_text() for label in bc.plots.credibility(fit).get_yticklabels()]

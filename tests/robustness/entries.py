@@ -89,7 +89,7 @@ PARAMETERS: dict[str, tuple[str, Any]] = {
     **sort("amount", concentration=(1.0, 1.0)),
     **sort("loss", loss="vi"),
     **sort("target", target="vi"),
-    **sort("optional choice", partition_prior=None, reference=None),
+    **sort("optional choice", partition_prior=None, priors=None, reference=None),
     **sort("optional choice", names=["n_clusters"]),
     **sort("family", family="gaussian"),
     **sort("optional name", name="links"),
