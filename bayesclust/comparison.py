@@ -62,7 +62,7 @@ def compare(
         Name of the fit whose posterior is the reference, better a sampler's than a mean field's; by
         default the first that has draws.
     level : float in (0, 1), default 0.95
-        Of the credible ball.
+        Probability of the credible ball.
     loss : "vi", "binder" or Loss, default "vi"
         The distance of the ball, and the loss that is expected; equal costs (a = 1) only.
 
@@ -359,7 +359,7 @@ def cross_validate(
     n_folds : int, default 5
         Parts into which the answers of each kind are divided at random.
     random_state : int, Generator or None, default None
-        Of the parts; fits have the estimator's own.
+        Seed of the parts; fits have the estimator's own.
 
     Returns
     -------

@@ -35,6 +35,7 @@ NAMES = (
     "summaries",
     "blocked_scale",
     "scale",
+    "whole_fits",
     "first_fit",
 )
 OUTPUT = Path(__file__).parent / "output"

@@ -105,8 +105,8 @@ print(f"pairwise F against the species: {bc.metrics.pairwise_f(est.labels_, iris
 
 # %%
 credibility = bc.constraint_credibility(est.posterior_).assign(flipped=links.flipped)
-doubtful = credibility.nsmallest(10, "credibility")
-doubtful[["i", "j", "answer", "credibility", "flipped"]]
+suspect = credibility.nsmallest(10, "credibility")
+suspect[["i", "j", "answer", "credibility", "flipped"]]
 
 # %% [markdown]
 # ## A flower that nobody was asked about

@@ -41,14 +41,14 @@ ax.legend(frameon=False);
 # ## With and without them
 #
 # On iris, some hundred questions, one answer in twenty wrong. `DCRC` fits a logistic classifier of
-# the clusters under which the answers are probable. Once it hears all answers, and once only "yes"
+# the clusters under which the answers are probable. Once it uses all answers, and once only "yes"
 # and "no".
 
 # %%
 iris = bc.datasets.load("iris")
 triplets = bc.RelativeConstraints.sample(iris.y, size=150, error_rate=0.05, seed=1)
-told = triplets.answers != triplets.vocabulary.index("dnk")
-only = bc.RelativeConstraints(triplets.items[told], triplets.answers[told], n_items=len(iris.y))
+given = triplets.answers != triplets.vocabulary.index("dnk")
+only = bc.RelativeConstraints(triplets.items[given], triplets.answers[given], n_items=len(iris.y))
 print(triplets)
 
 full = bc.DCRC(3, random_state=0).fit(iris.X, constraints=triplets)
@@ -86,7 +86,7 @@ for name, fit in (("habit learned", learned), ("5% wrong assumed", fixed)):
 # %% [markdown]
 # ## The same answers in a model that finds the number of clusters
 #
-# `DCRC` is told the number of clusters. Nothing binds triplets to it: `TVClust` hears them too,
+# `DCRC` requires the number of clusters. Nothing binds triplets to it: `TVClust` uses them too,
 # with the same noise models, and gives the posterior of the matrix instead of one value.
 
 # %%

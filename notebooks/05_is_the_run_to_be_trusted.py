@@ -95,7 +95,7 @@ bc.plots.ranks(est.posterior_, ["log_joint", "entropy"]);
 # The posterior may have several modes that no sampler crosses in reasonable time. Then the report
 # says which chains differ. Compare their log joint density (the verdict names chains that are far
 # below the best), start more chains, and report only what all of them agree on: pairs that are
-# together in every chain, answers that every chain believes.
+# together in every chain, answers that are credible in every chain.
 #
 # **What to take away.** Read the verdict first; run at least four chains; look at distances between
 # partitions, not at labels or numbers of clusters alone.

@@ -50,7 +50,7 @@ links = bc.PairwiseConstraints(pairs, answers["answer"], n_items=len(calls), sou
 links
 
 # %% [markdown]
-# ## With what is on the shelf
+# ## With the families that there are
 #
 # `Product` puts a family on each group of columns. Words become codes; missing cells (NaN, of which
 # some are made here) are left out of the likelihood where columns are independent. Times are
@@ -62,8 +62,8 @@ table = np.column_stack(
     [np.log(calls[["waited", "took"]]), pd.factorize(calls["way"], sort=True)[0]]
 )
 table[rng.random(table.shape) < 0.03] = np.nan
-shelf = bc.families.Product([("gaussian_diagonal", [0, 1]), ("categorical", 2)])
-look = bc.TVClust("variational", family=shelf, progress=False, random_state=0).fit(
+built_in = bc.families.Product([("gaussian_diagonal", [0, 1]), ("categorical", 2)])
+look = bc.TVClust("variational", family=built_in, progress=False, random_state=0).fit(
     table, constraints=links
 )
 f = bc.metrics.pairwise_f(look.labels_, kind)
@@ -143,5 +143,5 @@ bc.plots.similarity(est.posterior_, labels=est.labels_);
 
 # %% [markdown]
 # **What to take away.** Names, words and holes in a table are a few lines of pandas. A likelihood
-# that is not on the shelf is one file; all samplers, credibilities, plots and prediction then work
+# that is not built in is one file; all samplers, credibilities, plots and prediction then work
 # with it. CONTRIBUTING.md says what each function in it is for.

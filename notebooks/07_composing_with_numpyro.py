@@ -133,12 +133,12 @@ bc.plots.credibility(tree, flipped=links.flipped);
 
 # %%
 credibility = bc.constraint_credibility(tree)["credibility"]
-doubted = credibility < 0.5
+suspect = credibility < 0.5
 print(
-    f"{(doubted & links.flipped).sum()} of {links.flipped.sum()} wrong answers are doubted,",
+    f"{(suspect & links.flipped).sum()} of {links.flipped.sum()} wrong answers are suspect,",
     end=" ",
 )
-print(f"and {(doubted & ~links.flipped).sum()} of {(~links.flipped).sum()} right ones")
+print(f"and {(suspect & ~links.flipped).sum()} of {(~links.flipped).sum()} right ones")
 
 # %% [markdown]
 # **What to take away.** The answers, the partition and the tools that look into a posterior do not

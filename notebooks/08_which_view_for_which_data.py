@@ -41,7 +41,7 @@ answers = {
 }
 
 # %% [markdown]
-# Every set has 300 answers about pairs, of which one in ten is wrong. Four models hear them:
+# Every set has 300 answers about pairs, of which one in ten is wrong. Four models use them:
 #
 # - *single*: a cluster is one Gaussian (`cluster_model="single"`);
 # - *mixture*: a cluster is one or several Gaussians, and answers say which of them belong together
@@ -109,7 +109,7 @@ table.round(2)
 # %% [markdown]
 # Where the model fits, the noise is found. Where it does not, good answers are called wrong in
 # great number, and more of them would not help. That can be seen without knowing any class: a fit
-# that dismisses far more answers than the prior of their noise expects is named, with what to try.
+# that violates far more answers than the prior of their noise expects is named, with what to try.
 # (These short chains are not to be trusted either, which it says too.)
 
 # %%

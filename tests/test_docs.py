@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import bayesclust as bc
 from tests.test_readme import names_after
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -80,6 +81,94 @@ def test_no_equation_is_listed_twice():
     papers = [section["title"] for section in SECTIONS]
     entries = [(paper, entry["equation"], entry["title"]) for paper, entry in ENTRIES]
     assert (len(set(papers)), len(set(entries))) == (len(papers), len(entries))
+
+
+def statements():
+    """Sentences of the docs with a number in them, made of what the code says, by page."""
+    from bayesclust import cli
+    from bayesclust.active import posterior_queries
+    from bayesclust.estimators import base, cluster_models
+    from bayesclust.inference import runner
+    from bayesclust.inference.limits.tuning import CLASSES, FEWEST_ANSWERS, FOLDS
+    from bayesclust.plots import answers
+    from bayesclust.posterior import diagnosis
+    from bayesclust.report.text import STRAY
+    from benchmarks import scale, whole_fits
+
+    (a, b), alpha = bc.LinkNoise().p, bc.partition_priors.DirichletProcess
+    prior, two = ((own.simulate(150, seed=0).max(axis=-1) + 1) for own in (alpha(), alpha(2.0)))
+    low, high = np.quantile(prior, [0.025, 0.975]).round().astype(int)
+    sure, wrong = posterior_queries.ANNOTATOR.p
+    words = {3: "three", 10: "ten", 20: "twenty", 100: "hundred"}
+    many, some = cluster_models.MANY_COLUMNS, sorted(cluster_models.COMPONENTS)
+    few = words[FEWEST_ANSWERS]
+    queries = bc.active.PosteriorQueries()
+    est = bc.TVClust()
+    yield "howto/choosing_priors", "Gamma({:g}, {:g})".format(*alpha().concentration)
+    yield "howto/choosing_priors", f"Beta({a:g}, {b:g}) each"
+    yield "howto/choosing_priors", "Beta({:g}, {:g}), learned".format(*bc.UniformNoise().eps)
+    yield "howto/choosing_priors", f"{low} to {high} clusters (95%), {prior.mean():.0f} on average"
+    yield "howto/choosing_priors", f"DirichletProcess(2.0)` expects {two.mean():.0f}"
+    yield "howto/several_annotators", f"is Beta({a:g}, {b:g})"
+    yield "howto/not_gaussian", f"fewer than {few} answers"
+    yield "howto/not_gaussian", f"on {FOLDS - 1} of {FOLDS} answers"
+    yield "howto/not_gaussian", f"classifiers of {', '.join(map(str, CLASSES[:4]))}, ... classes"
+    yield (
+        "howto/not_gaussian",
+        "more than {} columns it takes mixtures of {}, {} or {}".format(many, *some),
+    )
+    yield "../README", f"Given {few} constraints or more"
+    yield "../README", re.search(r"\d+ s", runner.COMPILING)[0] + "econds or more"
+    yield "limits", f"Below {few} constraints"
+    yield "limits", f"one to {words[STRAY]} outlying items"
+    yield "glossary", f"Clusters of one to {words[STRAY]} items"
+    yield "howto/chains_disagree", f"R-hat a little above {diagnosis.MAX_RHAT}"
+    yield "howto/asking_questions", f"a {words[queries.num_draws]} weighted draws"
+    yield "howto/asking_questions", f"one answer in {words[round((sure + wrong) / wrong)]}"
+    yield "howto/asking_questions", f"as if {words[round(sure + wrong)]} answers"
+    yield "howto/choosing_a_family", f"{34 * 35 // 2} of 34 columns"
+    draws = est.num_warmup + base.usual_draws(150)
+    yield "howto/large_data", f"{draws} sweeps in each of {est.num_chains} chains"
+    yield "howto/command_line", f"{cli.REFUSED} refused"
+    yield "howto/command_line", f"{cli.MISUSED} misused; {cli.INTERRUPTED} interrupted"
+    for n, d, K, number in whole_fits.SIZES:
+        yield "howto/large_data", f"| {n:,} | {d} | {K} | {number:,} |"
+    for n, number in {case[1:3] for case in scale.CASES.values()}:
+        yield "howto/large_data", f"| {n:,} | {f'{number:,}' if number else 'none'} |"
+    assert f"more than {answers.MOST_DRAWN}" in (DOCS / "gallery.rst").read_text(encoding="utf-8")
+
+
+def test_numbers_in_sentences_are_those_of_the_code():
+    told = list(statements())
+    pages = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page, _ in told}
+    plain = {page: " ".join(text.split()) for page, text in pages.items()}
+    assert [(page, words) for page, words in told if words not in plain[page]] == []
+
+
+NOT_AGAIN = re.compile(
+    r"\b(hears?|heard|unheard|believes|trusts|doubtful|doubted|dismiss(es|ed)?|given up|shelf"
+    r"|seats?|seating|reseat|resting places?|own say|lesser modes?|to the last bit|as ever"
+    r"|meanwhile|anew|likewise|deaf|at the door|rooms?|guests?|tells? one story)\b",
+    re.I,
+)
+"""Words for which the field has others (CONTRIBUTING says which)."""
+
+
+def test_home_made_words_do_not_come_back(monkeypatch):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    reference = extension("reference")
+    texts = {str(path): path.read_text(encoding="utf-8") for path in PAGES}
+    texts |= {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.[rt]*")}
+    for path in sorted(ROOT.glob("notebooks/0*.py")):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        texts[path.name] = "\n".join(line for line in lines if line.startswith("#"))
+    texts["command line"] = reference.command_line()
+    for name, value in reference.public_names().items():
+        texts[name] = inspect.getdoc(value) or ""
+        assert not texts[name].startswith(("Of ", "What ", "Where ", "Whether ")), name
+        for own, method in vars(value).items() if inspect.isclass(value) else ():
+            texts[f"{name}.{own}"] = inspect.getdoc(method) or "" if own[:1] != "_" else ""
+    assert {name: hit[0] for name, text in texts.items() if (hit := NOT_AGAIN.search(text))} == {}
 
 
 def test_a_page_is_written_for_every_public_name(monkeypatch):

@@ -42,7 +42,7 @@ def f(names, fit, truth):
 def first_fit(names):
     assert names["bc"].diagnose(names["est"]).ok
     assert f(names, "est", names["iris"].y) > 0.95
-    assert names["doubtful"]["flipped"].sum() >= 9
+    assert names["suspect"]["flipped"].sum() >= 9
     assert min(float(names["est"].posterior_["posterior"][name].mean()) for name in "pq") > 0.85
     assert names["est"].predict_proba(names["new"])[0].argmax() == 1
     assert (names["est"].predict_novelty(names["new"]) > 0.5).tolist() == [False, True]
@@ -106,9 +106,9 @@ def own_family(names):
 def numpyro_model(names):
     assert names["bc"].diagnose(names["tree"]).ok
     assert names["found"].max() + 1 == 3
-    doubted, wrong = names["doubted"].to_numpy(), names["links"].flipped
-    assert doubted[wrong].mean() > 0.4
-    assert doubted[~wrong].mean() < 0.05
+    suspect, wrong = names["suspect"].to_numpy(), names["links"].flipped
+    assert suspect[wrong].mean() > 0.4
+    assert suspect[~wrong].mean() < 0.05
 
 
 def which_view(names):

@@ -54,3 +54,5 @@ def test_the_readme_shows_what_its_example_prints():
     )
     assert [start for start in starts if start not in shown or start not in printed] == []
     assert len(printed.splitlines()) == 6
+    numbers = [[float(x) for x in re.findall(r"\d+\.\d+", text)] for text in (shown, printed)]
+    assert numbers[0] == pytest.approx(numbers[1], abs=0.05)

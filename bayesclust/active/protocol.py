@@ -57,7 +57,7 @@ class Query(NamedTuple):
 
 
 class QueryState(NamedTuple):
-    """What a query strategy may look at."""
+    """The part of a session that a query strategy may look at."""
 
     X: FloatArray  # (n, d)
     labels: IntArray  # (n,) the present partition

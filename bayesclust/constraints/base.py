@@ -448,7 +448,7 @@ class Constraints(ByPattern, ABC):
         return other
 
     def restrict(self, items: ArrayLike) -> Self:
-        """Return the constraints among some items, numbered anew; sources keep their numbers.
+        """Return the constraints among some items, numbered from 0; sources keep their numbers.
 
         `items` (k,) are those to keep, in their new order, or a mask (n,) of bool.
         """
@@ -483,7 +483,7 @@ class Constraints(ByPattern, ABC):
         if not right or (self.items == np.roll(self.items, 1, axis=1)).any():
             raise ValueError(
                 f"the constraints {self.name!r} were changed after they were made, and name items, "
-                "answers or sources that there are not, or an item twice: make them anew."
+                "answers or sources that there are not, or an item twice: make them again."
             )
 
     def factors(self) -> Constraints:

@@ -291,7 +291,7 @@ MIDDLES = (np.array(ENDS[1:]) + np.array(ENDS[:-1])) / 2
 
 @dataclass(frozen=True)
 class GradeNoise(DirichletNoise):
-    """What the grades of a source mean: p(grade | apart) and p(grade | together), both learned.
+    """The meaning of a source's grades: p(grade | apart) and p(grade | together), both learned.
 
     A priori scores mean about what they say: the weights of the two rows are proportional to 1 - s
     and to s, where s = 0.1 + 0.8 score, since nothing is to be sure before any answers. Of pairs

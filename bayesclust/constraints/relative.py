@@ -21,7 +21,7 @@ DNK = 2
 class RelativeConstraints(Constraints):
     """Answers "yes", "no" or "dnk" (do not know) about triplets of items, maybe wrong.
 
-    Of the triplet (i, j, k) it is asked whether i is more similar to j than to k. The true answer
+    The triplet (i, j, k) asks whether i is more similar to j than to k. The true answer
     is "yes" if i and j share a cluster without k, "no" if i and k do without j, and "dnk" otherwise
     (Pei et al., DCRC, Eq. 1).
 

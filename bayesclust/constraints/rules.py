@@ -198,7 +198,7 @@ class SpreadConstraints(Rules):
 
 
 class ImplicationConstraints(Rules):
-    """Where all pairs of a premise are as it says, all pairs of a conclusion are as that says.
+    """Implications: where all pairs of a premise hold, all pairs of its conclusion do.
 
     The implication of incremental constrained clustering.
 

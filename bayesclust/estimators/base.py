@@ -98,7 +98,7 @@ class SampledClusterer(ConstrainedClusterer):
         ----------
         num_prior_draws : int, default 1000
         seed : int, Generator or None, default 0
-            Of the draws from the prior and of the replicated answers.
+            Seed of the draws from the prior and of the replicated answers.
 
         Returns
         -------

@@ -73,7 +73,7 @@ class DCRC(base.SampledClusterer):
         lambda: as a prior of the weights, precision 2 M lambda for M answers. None keeps the
         precision at 4 (lambda at 2^-6 without answers).
     temperature : float, default 1.0
-        Of the labels' distributions; 0 is the deterministic limit.
+        Temperature of the labels' distributions; 0 is the deterministic limit.
     n_init : int or None, default None
         Starts: the paper's, k-means with a classifier of its clusters, then random classifiers.
         None: 6 to 24, fewer for larger data.

@@ -46,8 +46,8 @@ class ConflictError(ValueError):
 class MinimalModification(ConstrainedClusterer):
     """The least change of a partition, by whole groups of items, that satisfies constraints.
 
-    Of all partitions P' that satisfy the constraints and keep the super-instances whole, it finds
-    the one that minimises
+    Among all partitions P' that satisfy the constraints and keep the super-instances whole, it
+    finds the one that minimises
 
         sum_i 1[P'(i) != P(i)] D[i, P'(i)],
 
@@ -150,8 +150,8 @@ class MinimalModification(ConstrainedClusterer):
             The given partition: labels from 0, an estimator fitted to the same items, or the point
             estimate of a posterior. None is what `DPMeans` finds with its defaults.
         constraints : view, rules, list of them or None, default None
-            Of any kind. Of a triplet, "yes" says that j is with i wherever k is, "no" the same of
-            k, and "dnk" nothing.
+            Constraints of any kind. In a triplet, "yes" says that j is with i wherever k is, "no"
+            the same of k, and "dnk" nothing.
         credibility : array-like of shape (m,) or None, default None
             Probability that each constraint is right, in order, such as the column of that name of
             `bayesclust.constraint_credibility`. Hard ones, as all are by default, have 1.

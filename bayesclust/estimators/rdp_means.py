@@ -65,7 +65,7 @@ class MeansClusterer(ConstrainedClusterer):
         Returns
         -------
         float
-            Of a mixture, with one component in each cluster.
+            That of a mixture has one component in each cluster.
 
         Raises
         ------
@@ -362,7 +362,7 @@ class RDPMeans(DPMeans):
         Parameters
         ----------
         posterior : fitted estimator or its posterior_
-            Of a fit to X.
+            A fit to X.
         X : array-like of shape (n, d)
         divergence : str, Divergence, Family or None, default None
             None takes that of the posterior's family; of full Gaussians, the squared Mahalanobis

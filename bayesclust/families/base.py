@@ -454,7 +454,7 @@ class BoundFamily(ABC):
         return state
 
     def set_hyper(self, state: Any, hyper: FloatArray) -> None:
-        """Write hyper-parameters into a state; the caller derives the slots anew."""
+        """Write hyper-parameters into a state; the caller derives the slots again."""
         for old, new in zip(state.prior, self.prior(hyper), strict=True):
             old[...] = new
 

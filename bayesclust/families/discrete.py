@@ -482,7 +482,7 @@ class Categorical(DiscreteFamily):
         refuse_cells(X >= MOST_CODES, f"codes of {MOST_CODES} or more", REMEDY, columns)
 
     def levels(self, x: FloatArray) -> FloatArray:
-        """What the codes of a column stand for: themselves."""
+        """The meaning of the codes of a column: themselves."""
         return np.arange(np.nanmax(x, initial=0.0) + 1.0)
 
     def bind(self, X: FloatArray) -> BoundCategorical:

@@ -57,8 +57,8 @@ def dcrc(
     constraints : Constraints, sequence of Constraints or None
         Those named v are a site "v_answer".
     precision : float or (shape, rate), default 1.0
-        Of the Gaussian prior of each weight but the biases, or its Gamma prior; the paper's with
-        M answers is 2 M lambda.
+        Precision of the Gaussian prior of each weight but the biases, or its Gamma prior; the
+        paper's with M answers is 2 M lambda.
     bias_scale : float, default 10.0
         Standard deviation of the biases.
     separation : float, default 0.0

@@ -10,7 +10,7 @@ import numpy as np
 from bayesclust.checks import counted
 from bayesclust.comparison import read_partitions
 from bayesclust.plots import _style as style
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.typing import IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,7 +65,7 @@ def alluvial(methods: Any, *, ax: Axes | None = None) -> Axes:
         _draw_bands(ax, at, colours, ranks[at], ranks[at + 1])
     for at, (order, (own, names)) in enumerate(zip(orders, partitions.values(), strict=True)):
         sizes = np.bincount(own)[order]
-        tops = _tops(sizes)
+        tops = np.cumsum(sizes) - sizes + _space(n, len(sizes)) * (np.arange(len(sizes)) + 0.5)
         ax.bar(at, sizes, 2 * BLOCK, tops, color="0.88", edgecolor="0.25", linewidth=0.8)
         for k, top, size in zip(order.tolist(), tops, sizes.tolist(), strict=True):
             if size >= LEAST_NAMED * n:
@@ -133,10 +133,9 @@ def _crossing(order: IntArray, sides: list[tuple[IntArray, IntArray]]) -> int:
     return total
 
 
-def _tops(sizes: IntArray) -> FloatArray:
-    """Where the blocks of a column begin, from the top, with equal space between them."""
-    space = GAP * sizes.sum() / len(sizes)
-    return np.cumsum(sizes) - sizes + space * (np.arange(len(sizes)) + 0.5)
+def _space(n: int, number: int) -> float:
+    """The space between two of so many blocks of n items."""
+    return GAP * n / number
 
 
 def _draw_bands(ax: Axes, at: int, first: IntArray, left: IntArray, right: IntArray) -> None:
@@ -148,11 +147,9 @@ def _draw_bands(ax: Axes, at: int, first: IntArray, left: IntArray, right: IntAr
     for own, other in ((1, 2), (2, 1)):
         # within a block bands lie in the order of their other ends
         order = np.lexsort((kinds[0], kinds[other], kinds[own]))
-        tops = _tops(np.bincount(kinds[own], weights=sizes).astype(np.int64))
-        start = np.empty(len(sizes))
-        start[order] = np.cumsum(sizes[order]) - sizes[order]
-        counts = np.bincount(kinds[own], weights=sizes)
-        ends.append(start - (np.cumsum(counts) - counts)[kinds[own]] + tops[kinds[own]])
+        before = np.empty(len(sizes))
+        before[order] = np.cumsum(sizes[order]) - sizes[order]
+        ends.append(before + _space(len(first), kinds[own].max() + 1) * (kinds[own] + 0.5))
     x = np.linspace(0, 1, 40)
     rise = x * x * (3 - 2 * x)
     upper = ends[0][:, None] * (1 - rise) + ends[1][:, None] * rise

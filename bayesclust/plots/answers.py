@@ -47,7 +47,7 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints.
+        A fit with constraints.
     flipped : (m,) array of bool, optional
         Which answers are wrong in truth, marked by crosses: the `flipped` of simulated constraints,
         one object after another.
@@ -172,7 +172,7 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints.
+        A fit with constraints.
     max_listed : int, default 40
         How many answers are listed, at most.
     ax : matplotlib.axes.Axes, optional
@@ -236,7 +236,7 @@ def calibration(
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints, without `flipped` one whose noise was kept.
+        A fit with constraints, without `flipped` one whose noise was kept.
     flipped : (m,) array of bool, optional
         Which answers are wrong in truth, one constraints object after another.
     n_bins : int, default 10
@@ -322,7 +322,7 @@ def constraint_graph(
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints.
+        A fit with constraints.
     X : (n, d) array, optional
         Data that place the items, as for `partitions`.
     below : float in (0, 1], optional

@@ -45,7 +45,7 @@ def partitions(
 ) -> NDArray[np.object_]:
     """Show a partition in the plane, and the bounds of the credible ball around it.
 
-    Of the partitions in the ball (`bayesclust.credible_ball`), the upper bound has the fewest
+    Among the partitions in the ball (`bayesclust.credible_ball`), the upper bound has the fewest
     clusters, the lower one the most, and the horizontal one is farthest from the centre. Clusters
     have the colours of those of the centre; items that stay in theirs are faint.
 

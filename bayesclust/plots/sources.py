@@ -44,7 +44,7 @@ def reliability(
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints whose noise was kept.
+        A fit with constraints whose noise was kept.
     axes : sequence of matplotlib.axes.Axes, optional
         One for each constraints object; by default a new figure.
 
@@ -139,7 +139,7 @@ def confusion(
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints whose noise was kept.
+        A fit with constraints whose noise was kept.
     axes : sequence of matplotlib.axes.Axes, optional
         One for each constraints object; by default a new figure.
 

@@ -53,7 +53,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints.
+        A fit with constraints.
 
     Returns
     -------
@@ -230,15 +230,15 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints that kept the noise.
+        A fit with constraints that kept the noise.
     seed : int, Generator or None, default 0
-        Of the replicates.
+        Seed of the replicates.
 
     Returns
     -------
     xarray.DataTree
         A copy with the group: by the constraints' names (chain, draw, <name>_answer_id), in nats.
-        `posterior_predictive` has answers to the same questions anew, `observed_data` those given.
+        `posterior_predictive` has replicated answers, `observed_data` those given.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints that kept the noise.
+        A fit with constraints that kept the noise.
 
     Returns
     -------
@@ -395,7 +395,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints that kept the noise.
+        A fit with constraints that kept the noise.
 
     Returns
     -------

@@ -32,7 +32,7 @@ class CredibleBall:
         Vertical bounds: of the draws in the ball with the fewest (upper) and the most (lower)
         clusters, the ones farthest from the centre; and the farthest of all.
     distances : (draws,) array of float
-        Of every draw from the centre.
+        Distance of every draw from the centre.
     loss : Loss
     """
 

@@ -68,7 +68,7 @@ class Conflict(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """Whether draws can be used, and why.
+    """A verdict on draws: whether they can be used, and why.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
     n_pairs : int, default 20
         Random pairs of items that are followed, half of them from within clusters.
     seed : int, default 0
-        Of the choice of pairs.
+        Seed of the choice of pairs.
 
     Returns
     -------

@@ -64,7 +64,7 @@ def point_estimate(
     max_clusters : int, default 0
         Most clusters of the estimate; 0 stands for the largest number in any draw.
     max_draws : int, default 1000
-        Of more draws so many at even distances are used.
+        More draws than these are thinned to so many, at even distances.
     seed : int, Generator or None, default 0
         The same integer gives the same estimate, whatever `n_jobs` is.
     n_jobs : int or None, default None

@@ -45,7 +45,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        Of a fit with constraints that kept the noise.
+        A fit with constraints that kept the noise.
     num_draws : int, default 200
         Draws that are replicated, evenly spread.
     seed : int, Generator or None, default 0
