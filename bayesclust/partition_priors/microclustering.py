@@ -55,7 +55,7 @@ class Microclustering(PartitionPrior):
     >>> prior = Microclustering(1.0, 0.5)  # sizes 1, 2, 3 have probability 1/2, 1/4, 1/8
     >>> round(float(np.exp(prior.log_prob(np.array([1, 1]), prior.initial()))), 6)
     0.5
-    >>> prior.simulate(1000, 5).max(axis=1).min() > 100
+    >>> bool(prior.simulate(1000, 5).max(axis=1).min() > 100)
     True
     """
 

@@ -71,7 +71,9 @@ def check_assignment(state: State) -> None:
     assert clusters.count[empty] == 0
     problem = state.problem
     sites = compile_sites(problem.constraints, problem.n_items)
-    assert all(np.array_equal(a, b) for a, b in zip(sites, state.sites, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(sites[:-1], state.sites[:-1], strict=True))
+    labels = zip(sites.labels, state.sites.labels, strict=True)
+    assert problem.labels or all(np.array_equal(a, b) for a, b in labels)
     fresh = State(problem, assignment.place[assignment.z], np.random.default_rng(0))
     fresh.hyper = state.hyper
     fresh.assign(assignment.place[assignment.z])

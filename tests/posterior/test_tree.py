@@ -128,5 +128,10 @@ def test_names_survive_a_file_and_change_nothing_else(tree, tmp_path):
         assert set(table["source"][table["view"] == "links"]) <= set(sources)
         for summary in (bc.constraint_credibility, bc.source_reliability):
             found = [summary(one).drop(columns="source") for one in (read, tree)]
+            for member in {"i", "j", "k"} & set(found[0]):
+                numbers = found[1].pop(member)
+                assert found[0].pop(member).dropna().tolist() == [
+                    items[int(at)] for at in numbers.dropna()
+                ]
             assert found[0].equals(found[1])
     np.testing.assert_array_equal(tree["posterior"].coords["item"], np.arange(5))
