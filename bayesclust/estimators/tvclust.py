@@ -244,8 +244,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
             sampler: Any = self.sampler
             rngs = rng.spawn(self.num_chains)
             chains = base.chain_starts(sampler, problem, start, self.moves, rngs)
-            threads = checks.n_threads(self.n_jobs, cells=items.size)
-            how: dict[str, Any] = {"progress": self.progress, "n_jobs": threads}
+            how = self._how(items)
             if sampler in list(SAMPLERS) and not isinstance(problem, ClassifierProblem):
                 begun = store is not None and store.has_begun(len(chains))
                 chains, schedule = base.search(chains, schedule, run=not begun, **how)
@@ -316,21 +315,22 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
             raise ValueError("there is nothing new: pass X, constraints or both.")
         items = group(self.posterior_, "observed_data")["X"].values
         rows = None
+        names = self._names
         if X is not None:
             new, rows = self._read_new(X)
-            self._names = extension.longer_names(self._names, X, len(items), len(new))
+            names = extension.longer_names(names, X, len(items), len(new))
             items = np.concatenate([items, new])
         given = check_constraints(constraints, len(items), needs=base.needs_of(self.sampler))
         seed = int(checks.check_random_state(self.random_state).integers(2**31))
         rng = np.random.default_rng([seed, len(items), sum(map(len, given))])
         problem = extension.extended(self._problem, items, rows, given, rng)
         draws = group(self.posterior_, "posterior")
-        last = np.arange(1, self.num_chains + 1) * draws.sizes["draw"] - 1
+        last = np.arange(1, draws.sizes["chain"] + 1) * draws.sizes["draw"] - 1
         ends = self._draws_at(last)
         chains = extension.chains(self.sampler, problem, ends, draws, self.moves, rng)
-        threads = checks.n_threads(self.n_jobs, cells=items.size)
-        how: dict[str, Any] = {"progress": self.progress, "n_jobs": threads}
+        how = self._how(items)
         found = run_chains(chains, schedule, spread=True, title="{}, going on", **how)
+        self._names = names
         self._conclude(found, problem, items, as_loss(self.loss), rng)
         self._note_seconds(clock)
         return self
@@ -578,6 +578,11 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         self.cluster_model_, self.power_, self.family_, *_ = choice
         problem, self.reduction_ = candidates.problem(choice, constraints, rng)
         return problem
+
+    def _how(self, items: FloatArray) -> dict[str, Any]:
+        """How chains on these items run."""
+        threads = checks.n_threads(self.n_jobs, cells=items.size)
+        return {"progress": self.progress, "n_jobs": threads}
 
     def _note_seconds(self, start: float) -> None:
         """Note the seconds since the start."""

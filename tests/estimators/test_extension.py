@@ -100,6 +100,20 @@ def test_models_that_were_chosen_go_on():
     assert est.predict(table).shape == (120,)
 
 
+def test_a_refused_extension_changes_nothing():
+    X, _ = two_groups(30)
+    table = pd.DataFrame(X, index=[f"item {i}" for i in range(30)])
+    est = bc.TVClust(random_state=0, **SHORT).fit(table[:24])
+    wrong = bc.PairwiseConstraints([(0, 1)], [0], 24)
+    assert "on 24 items, but X has 30" in refusal(
+        "est.extend(X, constraints=wrong)", {"est": est, "X": table[24:], "wrong": wrong}
+    )
+    est.set_params(num_chains=3)  # chains go on, as many as there are
+    est.extend(table[24:])
+    assert est.posterior_["posterior"]["item"].values.tolist() == list(table.index)
+    assert est.posterior_["posterior"].sizes["chain"] == SHORT["num_chains"]
+
+
 def test_classifiers_go_on(monkeypatch):
     from bayesclust.estimators import cluster_models
 
