@@ -53,6 +53,14 @@ def rows_in_words(flags: BoolArray) -> str:
     return ("row " if len(rows) == 1 else "rows ") + some_of(rows)
 
 
+def rows_of_length_one(X: FloatArray, why: str) -> FloatArray:
+    """Scale rows to length one; rows of zeros are refused, in a sentence that ends with `why`."""
+    length = np.linalg.norm(X, axis=1, keepdims=True)
+    if not length.all():
+        raise ValueError(f"X has nothing but zeros in {rows_in_words(length == 0)}, {why}")
+    return np.asarray(X / length)
+
+
 def some_of(values: Sequence[Any], first: int = 5) -> str:
     """Write a list in words, the first few only."""
     words = [str(value) for value in values[:first]]

@@ -41,7 +41,7 @@ answers = {
 }
 
 # %% [markdown]
-# Every set has 300 answers about pairs, of which one in ten is wrong. Four models use them:
+# Every set has 300 answers about pairs, one in ten of them wrong. Four models use them:
 #
 # - *single*: a cluster is one Gaussian (`cluster_model="single"`);
 # - *mixture*: a cluster is one or several Gaussians, and answers say which of them belong together

@@ -102,6 +102,11 @@ class ByPattern:
         return len(self.vocabulary)
 
     @property
+    def codes(self: Any) -> IntArray:
+        """Row of each answer in the noise table, source * n_answers + answer, shape (m,)."""
+        return np.asarray(self.source * self.n_answers + self.answers)
+
+    @property
     def truth_words(self: Any) -> tuple[str, ...]:
         """What can be true, by code: the answers themselves, or what they speak for."""
         return tuple(dict.fromkeys(self.sides)) or self.vocabulary
@@ -294,8 +299,7 @@ class Constraints(ByPattern, ABC):
         ----------
         frame : DataFrame, of pandas or polars, or table of pyarrow
             Columns "i", "j" and for triplets "k", "answer" in words or codes, perhaps "source", and
-            "count", how often an answer was given; of pairs also "score" in place of the answer,
-            see `PairwiseConstraints.from_scores`.
+            "count", how often an answer was given.
         n_items : int, optional
             Number of items, where they are named by their numbers.
         ids : (n,) array, optional
@@ -315,14 +319,8 @@ class Constraints(ByPattern, ABC):
         >>> bc.PairwiseConstraints.from_frame(table, ids=["bob", "eve", "ann"]).items
         array([[0, 2]])
         """
-        named = getattr(frame, "column_names", getattr(frame, "columns", ()))
-        make: Any = getattr(cls, "from_scores", None)
-        said = "score"
-        if make is None or "answer" in named or "score" not in named:
-            make = cls
-            said = "answer"
-        items, answers, number, source = cls._columns(frame, n_items, ids, said)
-        return make(items, answers, number, source, name=name)
+        items, answers, number, source = cls._columns(frame, n_items, ids)
+        return cls(items, answers, number, source, name=name)
 
     @classmethod
     def _columns(
@@ -366,11 +364,6 @@ class Constraints(ByPattern, ABC):
     def n_patterns(self) -> int:
         """Number of equality patterns of a tuple."""
         return len(self.truth)
-
-    @property
-    def codes(self) -> IntArray:
-        """Row of each answer in the noise table, source * n_answers + answer, shape (m,)."""
-        return self.source * self.n_answers + self.answers
 
     def __repr__(self) -> str:
         tally = np.bincount(self.answers, minlength=self.n_answers)
@@ -510,7 +503,7 @@ class Constraints(ByPattern, ABC):
         return list(map(self._statement, self.items.tolist(), self.said.tolist()))
 
     def _statement(self, items: Sequence[int], said: int) -> Statement:
-        """The patterns under which that is true which is said, one of which must be."""
+        """The patterns under which what is said is true: one of them must hold."""
         options: list[Statement] = []
         for pattern in np.flatnonzero(self.truth == said):
             labels = PARTITIONS[pattern][-len(items) :]

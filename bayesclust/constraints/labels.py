@@ -182,7 +182,7 @@ class ClassLabels:
         """
         owner = z[self.items[:, 0]]
         mass = np.tile(np.log(np.maximum(self.class_weights, TINY)), (int(z.max()) + 1, 1))
-        np.add.at(mass, owner, table[self.source * self.n_answers + self.answers])
+        np.add.at(mass, owner, table[self.codes])
         return mass
 
     def class_shares(self: Any, z: IntArray, table: FloatArray) -> FloatArray:
@@ -193,7 +193,7 @@ class ClassLabels:
     def shares_without(self: Any, z: IntArray, table: FloatArray) -> tuple[FloatArray, FloatArray]:
         """The same of the cluster of each label (m, L + 1), and by all labels but that one."""
         mass = self.masses(z, table)[z[self.items[:, 0]]]
-        rest = mass - table[self.source * self.n_answers + self.answers]
+        rest = mass - table[self.codes]
         whole, without = (
             np.exp(one - logsumexp(one, axis=1, keepdims=True)) for one in (mass, rest)
         )

@@ -235,6 +235,21 @@ class PairwiseConstraints(Constraints):
         return cls(unique, answers[first], given.shape[0], noise=noise, name=name)
 
     @classmethod
+    def from_frame(
+        cls, frame: Any, *, n_items: int | None = None, ids: Any = None, name: str | None = None
+    ) -> Any:
+        """Read constraints from a table as others are, or from one with scores.
+
+        Parameters are those of `Constraints.from_frame`. A column "score" in place of "answer"
+        makes graded constraints, as `from_scores` does.
+        """
+        named = getattr(frame, "column_names", getattr(frame, "columns", ()))
+        if "answer" in named or "score" not in named:
+            return super().from_frame(frame, n_items=n_items, ids=ids, name=name)
+        pairs, scores, number, source = cls._columns(frame, n_items, ids, "score")
+        return cls.from_scores(pairs, scores, number, source, name=name)
+
+    @classmethod
     def from_scores(
         cls,
         pairs: ArrayLike,
@@ -265,7 +280,7 @@ class PairwiseConstraints(Constraints):
         ((0, 1, '0.95-0.98'), (1, 2, '0.2-0.35'))
         """
         tuples = check.item_tuples(pairs, 2, check.check_int(n_items, "n_items"), "pairs")
-        hint = "pass for each pair a score in [0, 1], of which 1 speaks for the same cluster"
+        hint = "pass for each pair a score in [0, 1], where 1 speaks for the same cluster"
         given = check.check_array(scores, "scores", (len(tuples),), "biuf", hint)
         for row in np.flatnonzero(~((given >= 0) & (given <= 1))):
             raise ValueError(f"scores[{row}] is {given[row]}: {hint}.")
@@ -294,8 +309,8 @@ class GradeNoise(DirichletNoise):
     """The meaning of a source's grades: p(grade | apart) and p(grade | together), both learned.
 
     A priori scores mean about what they say: the weights of the two rows are proportional to 1 - s
-    and to s, where s = 0.1 + 0.8 score, since nothing is to be sure before any answers. Of pairs
-    half of which are together, those of a score of 0.75 then are to 70%.
+    and to s, where s = 0.1 + 0.8 score, since nothing is to be sure before any answers. If half of
+    all pairs are together, so are 70% of those with a score of 0.75.
 
     Parameters
     ----------

@@ -452,7 +452,7 @@ def shares_log_prob(kept: Sequence[Constraints], held: Sequence[Constraints]) ->
 def behind_best(scores: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
     """How far each mean lies behind the best one's, and the standard error of that.
 
-    The best is of those with most scores, of which others have the first ones.
+    The best one is among those with the most scores; others have only the first of these.
     """
     most = max(map(len, scores))
     best = max((own for own in scores if len(own) == most), key=lambda own: float(own.mean()))

@@ -86,7 +86,7 @@ class Sampled(NamedTuple):
 
 
 class TVClustWay:
-    """TVClust's clusters grow sharp, and its posterior becomes RDP-means' partition."""
+    """TVClust at growing gamma: its posterior concentrates on the partition of RDP-means."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ class TVClustWay:
 
 
 class DCRCWay:
-    """DCRC's temperature falls, its weights and noise being held."""
+    """DCRC at falling temperature, its weights and noise held."""
 
     def __init__(
         self,

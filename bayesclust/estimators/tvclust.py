@@ -222,7 +222,6 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         """
         clock = perf_counter()
         schedule = self._check_settings()
-        loss = as_loss(self.loss)
         if checkpoint is not None and self._is_variational:
             raise ValueError(
                 "checkpoint keeps the draws of chains, and sampler='variational' has none: "
@@ -249,8 +248,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
                 begun = store is not None and store.has_begun(len(chains))
                 chains, schedule = base.search(chains, schedule, run=not begun, **how)
             draws = run_chains(chains, schedule, checkpoint=store, spread=True, **how)
-        self._conclude(draws, problem, items, loss, rng)
-        self._note_seconds(clock)
+        self._conclude(draws, problem, items, rng, clock)
         return self
 
     def extend(
@@ -331,8 +329,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         how = self._how(items)
         found = run_chains(chains, schedule, spread=True, title="{}, going on", **how)
         self._names = names
-        self._conclude(found, problem, items, as_loss(self.loss), rng)
-        self._note_seconds(clock)
+        self._conclude(found, problem, items, rng, clock)
         return self
 
     def predict(self, X: ArrayLike) -> IntArray:
@@ -374,8 +371,8 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
     def predict_label_proba(self, X: ArrayLike | None = None, *, none: bool = False) -> Any:
         """Return the probability of each class of items, given `LabelConstraints` of some of them.
 
-        An item has the class of its cluster, of which the labels in it tell; where a cluster has
-        none, all classes are equally probable.
+        An item has the class of its cluster, about which the labels in the cluster are evidence; in
+        a cluster without labels all classes are equally probable.
 
         Parameters
         ----------
@@ -525,6 +522,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         """Refuse settings that do not exist or do not go together."""
         base.check_sampler(self.sampler, self.moves, as_nested(self.partition_prior))
         cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler)
+        as_loss(self.loss)
         checks.check_int(self.num_chains, "num_chains")
         checks.n_threads(self.n_jobs)
         number = base.MOST_DRAWS if self.num_samples is None else self.num_samples
@@ -584,11 +582,6 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         threads = checks.n_threads(self.n_jobs, cells=items.size)
         return {"progress": self.progress, "n_jobs": threads}
 
-    def _note_seconds(self, start: float) -> None:
-        """Note the seconds since the start."""
-        self.fit_seconds_ = perf_counter() - start
-        self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
-
     def _settings(self) -> dict[str, Any]:
         """The parameters as they are recorded with the draws."""
         settings: dict[str, Any] = self.get_params(deep=False)
@@ -622,9 +615,9 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         return Draws(drawn, {}, False)
 
     def _conclude(
-        self, draws: Draws, problem: Any, items: FloatArray, loss: Any, rng: Generator
+        self, draws: Draws, problem: Any, items: FloatArray, rng: Generator, since: float
     ) -> None:
-        """Set what follows from the draws."""
+        """Set what follows from the draws, and the seconds that all has taken."""
         kind = "mean field" if self._is_variational else None
         self.posterior_ = base.draws_tree(
             draws, problem.constraints, items, self._settings(), kind, self._names
@@ -636,10 +629,12 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
             if self.progress and draws.posterior["z"].size > LARGE:
                 tell(f"Point estimate of {draws.posterior['z'][..., 0].size:,} draws")
             self.labels_: IntArray = point_estimate(
-                self.posterior_, loss=loss, seed=int(rng.integers(2**31))
+                self.posterior_, loss=as_loss(self.loss), seed=int(rng.integers(2**31))
             )
             self.n_clusters_ = int(self.labels_.max()) + 1
             base.warn_of_draws(self.posterior_)
+        self.fit_seconds_ = perf_counter() - since
+        self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
 
     def _prediction(self, X: ArrayLike) -> tuple[Prediction | ClassifierPrediction, FloatArray]:
         """The draws to average over, and the new items in the family's coordinates."""

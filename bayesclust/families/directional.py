@@ -27,7 +27,7 @@ from numpy.random import Generator
 
 from bayesclust._numba import FAST, device
 from bayesclust._numpyro import numpyro_modules
-from bayesclust.checks import check_items, rows_in_words
+from bayesclust.checks import check_items, rows_of_length_one
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, hyper_prior
 from bayesclust.typing import ArrayLike, FloatArray
@@ -100,13 +100,7 @@ def unit_rows(X: FloatArray) -> FloatArray:
     """The rows at length one, refused where there is no direction."""
     if X.shape[1] < 2:
         raise ValueError("X has one column, and a direction needs two: choose another family.")
-    length = np.linalg.norm(X, axis=1, keepdims=True)
-    if not length.all():
-        raise ValueError(
-            f"X has nothing but zeros in {rows_in_words(length == 0)}, which have no direction: "
-            "remove them."
-        )
-    return np.asarray(X / length)
+    return rows_of_length_one(X, "which have no direction: remove them.")
 
 
 def draw_directions(mean: FloatArray, kappa: FloatArray, rng: Generator) -> FloatArray:

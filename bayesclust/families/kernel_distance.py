@@ -53,7 +53,7 @@ class KernelDistance(SquaredEuclidean):
 
     kernel: Any
     settings: Mapping[str, Any]
-    landmarks: FloatArray | None = None  # (L, d), of which a kernel that is a function is asked
+    landmarks: FloatArray | None = None  # (L, d) items, if kernel is a function
     projection: FloatArray | None = None  # (L, r)
 
     name = "kernel"
@@ -83,7 +83,8 @@ class KernelDistance(SquaredEuclidean):
         large = self.kernel == PRECOMPUTED and is_large(X)
         rows: Any = X if large else checks.check_items(X, least=least)
         if self.kernel == COSINE:
-            return directions(rows)
+            advice = "compares directions: remove these items, or choose another kernel."
+            return checks.rows_of_length_one(rows, f'and kernel="cosine" {advice}')
         if self.projection is None:
             raise self._unbound()
         known = len(self.projection) if self.landmarks is None else self.landmarks.shape[1]
@@ -189,14 +190,3 @@ def eigenpairs(K: Any, most: int, kernel: Any) -> tuple[FloatArray, FloatArray]:
         return np.ones(1), vectors[:, -1:]
     kept = values > RANK * top
     return values[kept], vectors[:, kept]
-
-
-def directions(X: FloatArray) -> FloatArray:
-    """Rows of length one, whose inner products are cosines."""
-    lengths = np.linalg.norm(X, axis=1, keepdims=True)
-    if not lengths.all():
-        raise ValueError(
-            f'X has nothing but zeros in {checks.rows_in_words(lengths == 0)}, and kernel="cosine" '
-            "compares directions: remove these items, or choose another kernel."
-        )
-    return np.asarray(X / lengths)

@@ -68,16 +68,23 @@ def reliability(
         raise ValueError("the constraints of the posterior have no noise parameters to show.")
     table["source_name"] = tables.sources_in_words(table)
     groups = list(table.groupby("view", sort=False))
-    heights = [1.5 + 0.32 * min(own["source"].nunique(), NAMED) for _, own in groups]
-    size = (8.2, sum(heights))
-    grid = {"height_ratios": heights}
-    panels = style.panels_or_new(axes, len(groups), "the constraints", 1, size, **grid)
+    panels = _panels(axes, [own["source"].nunique() for _, own in groups], 8.2, 1.5, 0.32)
     for ax, (view, rows) in zip(panels, groups, strict=True):
         graded = rows["parameter"].str.startswith("together[").all()
         number = (_draw_curves if graded else _draw_sources)(ax, rows)
         pad = 8 + 13 * len(ax.get_legend().get_texts())
         ax.set_title(f"{view}: noise of {counted(number, 'source')}", loc="left", pad=pad)
     return panels
+
+
+def _panels(
+    axes: Any, numbers: Sequence[int], width: float, least: float, step: float
+) -> NDArray[np.object_]:
+    """One panel for each constraints object, as high as its rows, so many, need."""
+    heights = [least + step * min(number, NAMED) for number in numbers]
+    size = (width, sum(heights))
+    grid = {"height_ratios": heights}
+    return style.panels_or_new(axes, len(heights), "the constraints", 1, size, **grid)
 
 
 def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
@@ -163,10 +170,7 @@ def confusion(
     if not views:
         raise ValueError("all answers of the posterior are graded: plots.reliability shows them.")
     draws = group(posterior, "posterior")
-    heights = [1.3 + 0.3 * min(view.n_sources * view.n_answers, NAMED) for view in views]
-    size = (7.6, sum(heights))
-    grid = {"height_ratios": heights}
-    panels = style.panels_or_new(axes, len(views), "the constraints", 1, size, **grid)
+    panels = _panels(axes, [view.n_sources * view.n_answers for view in views], 7.6, 1.3, 0.3)
     for ax, view in zip(panels, views, strict=True):
         words = in_order(view.vocabulary)
         at = [view.vocabulary.index(word) for word in words]

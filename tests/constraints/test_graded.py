@@ -48,7 +48,7 @@ class Turned(GradeNoise):
 
 
 def test_joint_distribution_and_a_fault():
-    # few answers, of which none is decisive: a chain that is redrawn with its answers mixes slowly
+    # few answers, none of them decisive: a chain that is redrawn with its answers mixes slowly
     assert_agree(z_scores(template(GradeNoise(60.0), size=8), 2000, 4))
     assert_noticed(z_scores(template(Turned(60.0), size=8), 1500, 4))
 
