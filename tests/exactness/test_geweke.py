@@ -175,7 +175,7 @@ FAULTS = {
         2500,
     ),
     "a cluster too many": (faulty(Noise, after=one_cluster_too_many), 2500),
-    "answers twice": (faulty(Scan, before=answers_twice), 5000),
+    "answers twice": (faulty(Scan, before=answers_twice), 10_000),
 }
 
 
