@@ -36,7 +36,6 @@ class Divergence:
     name: str
     counts = False  # whether the data must be counts
     squared = False  # whether D(x, m) = |x - m|^2 without cancellation; natural(m) is then m
-    rounding = 0.0  # share by which distances may differ from themselves, computed in another order
 
     def bind(self, X: Any) -> Divergence:
         """Take from the data what the divergence needs of them, such as units."""

@@ -57,7 +57,6 @@ class KernelDistance(SquaredEuclidean):
     projection: FloatArray | None = None  # (L, r)
 
     name = "kernel"
-    rounding = 1e-9
 
     def bind(self, X: Any) -> KernelDistance:
         if self.kernel == COSINE:

@@ -44,6 +44,9 @@ AS_GOOD = 2.0
 MOST_RISE, ABOVE = 2.0, 1.1
 """A sample's penalty rises by at most this factor, to this much above the farthest item's."""
 NO_ANSWERS = Schedule((0.0, 0.0))
+ROUNDING = 1e-9
+"""Share by which distances differ, computed in another order: the farthest point itself must not
+open a cluster."""
 LARGEST_SHARE = 64.0
 """Above this many mean divergences answers decide nearly alone."""
 
@@ -56,11 +59,10 @@ def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
     zero.
     """
     distances = np.empty(k)
-    exact = 1.0 + divergence.rounding  # the farthest point itself must not open a cluster
     nearest = divergence.between(points, points.mean(axis=0, keepdims=True))[:, 0]
     for step in range(k):
         farthest = int(np.argmax(nearest))
-        distances[step] = exact * nearest[farthest]
+        distances[step] = (1.0 + ROUNDING) * nearest[farthest]
         own = divergence.between(points, points[farthest : farthest + 1])[:, 0]
         nearest = np.minimum(nearest, own)
     return np.maximum(distances, 1e-9 * distances[0] if distances[0] > 0 else 1.0)

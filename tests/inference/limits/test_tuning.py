@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.estimators import DPMeans
 from bayesclust.inference.limits import rdp_means, tuning
 from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
@@ -35,13 +36,21 @@ def posed(points, penalty, *links):
 def test_penalties_by_hand():
     """Points 0, 2, 12, 14, 32, mean 12: 32 is 20 off; then 0 is 12 off; then 2 and 14 are 2 off."""
     points = np.array([[0.0], [2.0], [12.0], [14.0], [32.0]])
-    assert penalties(points, SQUARED, 4).tolist() == [400.0, 144.0, 4.0, 4.0]
+    assert penalties(points, SQUARED, 4) == pytest.approx([400.0, 144.0, 4.0, 4.0], rel=1e-8)
 
 
 def test_penalties_stay_positive_where_points_repeat():
     points = np.array([[0.0], [0.0], [4.0], [4.0]])
-    assert penalties(points, SQUARED, 4).tolist() == [4.0, 4.0, 4e-9, 4e-9]
+    assert penalties(points, SQUARED, 4) == pytest.approx([4.0, 4.0, 4e-9, 4e-9], rel=1e-8)
     assert penalties(np.ones((3, 2)), SQUARED, 2).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("columns", [2, 8, 16])
+def test_the_penalty_of_one_cluster_opens_no_other(columns):
+    """The mean of many columns, summed in another order, is not the same to the last bit."""
+    for seed in range(20):
+        X = 7 + 3 * np.random.default_rng(seed).normal(size=(60, columns))
+        assert DPMeans(n_clusters=1, random_state=0).fit(X).n_clusters_ == 1
 
 
 @pytest.mark.parametrize("n", [2, 3, 30, 4000])
