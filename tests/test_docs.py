@@ -311,7 +311,7 @@ def test_the_command_line_does_what_its_how_to_shows(tmp_path, monkeypatch, caps
         if line.startswith("bayesclust ")
     ]
     verbs = " ".join(command[1] for command in commands)
-    assert verbs == "fit summary summary report fit compare"
+    assert verbs == "fit summary summary report predict fit compare"
     for _, verb, *arguments in commands:
         sampled = verb == "fit" and "rdp-means" not in arguments
         few = ["--samples", "60", "--warmup", "60"] * sampled

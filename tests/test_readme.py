@@ -9,6 +9,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+TERMS = (
+    *("dirichlet process", "must-link", "cannot-link", "constrained clustering", "rdp-means"),
+    *("semi-supervised", "active learning", "small-variance", "credible ball", "co-clustering"),
+    *("annotators", "mcmc"),
+)
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
 
 
@@ -40,6 +45,12 @@ def test_the_example_of_the_readme_finds_what_it_promises():
     assert names["bc"].metrics.pairwise_f(names["est"].labels_, names["iris"].y) > 0.95
     table = names["table"]
     assert names["links"].flipped[table["credibility"].nsmallest(10).index].sum() >= 9
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_terms_of_the_field_are_found(page):
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split()).lower()
+    assert [term for term in TERMS if term not in text] == []
 
 
 def test_the_readme_shows_what_its_example_prints():

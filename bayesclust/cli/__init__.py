@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any
 
-from bayesclust.cli import ask, compare, fit, summary
+from bayesclust.cli import ask, compare, fit, predict, summary
 from bayesclust.cli.fit import INTERRUPTED
 
 __all__ = ["main", "parser"]
@@ -21,6 +21,7 @@ EPILOG = """examples:
   bayesclust fit data.csv --pairs pairs.csv --out run.nc      a table, and answers about its rows
   bayesclust summary run.nc                                   what the posterior says
   bayesclust report run.nc --out run.html                     the same with figures, as one page
+  bayesclust predict run.nc new.csv --out labels.csv          the clusters of new items
   bayesclust compare run.nc other.nc labels.csv               fits and labels side by side
   bayesclust ask iris --session iris.npz                      answer questions, correct a partition
   bayesclust COMMAND --help                                   all options of a command
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
         own: dict[str, Any] = {"description": about, "epilog": epilog}
         return commands.add_parser(name, help=text, formatter_class=top.formatter_class, **own)
 
-    for module in (fit, summary, compare, ask):
+    for module in (fit, summary, predict, compare, ask):
         module.add(command)
     return top
 

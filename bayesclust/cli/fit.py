@@ -16,6 +16,7 @@ import numpy as np
 
 from bayesclust._io import check_target, write_netcdf
 from bayesclust.checks import counted
+from bayesclust.cli.predict import keep_for_prediction
 from bayesclust.cli.tables import add_reading, read_answers, read_items
 
 INTERRUPTED = 130
@@ -33,7 +34,7 @@ OPTIONS = {
     "n_jobs": "threads of tvclust and dcrc",
     "n_clusters": "dcrc, which needs it; rdp-means, in place of a penalty",
     "noise": "dcrc: probability of a wrong answer, or learn",
-    "inference": "dcrc: variational (default) or gibbs",
+    "inference": "dcrc: variational_em (default) or gibbs",
     "penalty": "rdp-means: penalty for each cluster",
     "divergence": "rdp-means: euclidean, kl, poisson and others",
     "n_init": "rdp-means: number of starts; the best is kept",
@@ -171,6 +172,7 @@ def run(settings: argparse.Namespace) -> int:
     has_draws = hasattr(estimator, "posterior_")
     tree = estimator.posterior_ if has_draws else _tree_of_limit(estimator, X, views)
     tree.attrs["data"] = settings.data.name
+    keep_for_prediction(tree, estimator, X.attrs["scaling"])
     profiles = profiles_of(estimator, point_estimate(tree))
     if not profiles.empty:
         tree["cluster_profiles"] = DataTree(profiles.to_xarray())

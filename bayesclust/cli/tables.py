@@ -73,31 +73,55 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--standardize", action="store_true", help=scaled)
 
 
-def read_items(settings: argparse.Namespace) -> Any:
-    """Read numbers by item and feature, and words for --family mixed; missing cells are NaN."""
+def read_cells(path: Path, id_name: str | None) -> Sheet:
+    """Read a table of words by item, in which missing cells are NaN."""
+    words = read_named(path, id_name)
+    return words.mask(words.apply(lambda column: column.str.lower().isin(MISSING)))
+
+
+def as_numbers(cells: Sheet, path: Path, may_spell: Iterable[str], remedy: str) -> tuple[Any, Any]:
+    """Cells as numbers, and which columns have words, or refuse words in others than these."""
     import pandas as pd
 
-    path = Path(settings.data)
-    words = read_named(path, settings.id)
-    check_columns(words, path, settings.drop)
-    words = words.drop(columns=settings.drop)
-    words = words.mask(words.apply(lambda column: column.str.lower().isin(MISSING)))
-    X = words.apply(pd.to_numeric, errors="coerce").astype(np.float64)
-    spelled = X.isna() & words.notna()
-    if spelled.to_numpy().any() and getattr(settings, "family", None) != "mixed":
-        row, at = np.argwhere(spelled.to_numpy())[0]
-        item, column = X.index[row], X.columns[at]
+    X = cells.apply(pd.to_numeric, errors="coerce").astype(np.float64)
+    spelled = X.isna() & cells.notna()
+    refused = np.argwhere((spelled & ~cells.columns.isin(list(may_spell))).to_numpy())
+    if refused.size:
+        row, at = refused[0]
         raise ValueError(
-            f"{path}: {column} of item {item} is {words.iloc[row, at]!r}, which is not a number: "
-            f"leave the column out with --drop {column}, name items by it with --id {column}, or "
-            "take words by --family mixed."
+            f"{path}: {X.columns[at]} of item {X.index[row]} is {cells.iloc[row, at]!r}, which is "
+            f"not a number: {remedy.format(X.columns[at])}."
         )
-    if settings.standardize:
-        from sklearn.preprocessing import StandardScaler
+    return X, spelled.any()
 
-        numbers = X.columns[~spelled.any()]
-        X[numbers] = StandardScaler().fit_transform(X[numbers])
-    return X.assign(**{column: words[column] for column in X.columns[spelled.any()]})
+
+def read_items(settings: argparse.Namespace) -> Any:
+    """Read numbers by item and feature, and words for --family mixed; missing cells are NaN.
+
+    The mean and the standard deviation of scaled columns stand in `attrs["scaling"]`.
+    """
+    from sklearn.preprocessing import StandardScaler
+
+    path = Path(settings.data)
+    cells = read_cells(path, settings.id)
+    check_columns(cells, path, settings.drop)
+    cells = cells.drop(columns=settings.drop)
+    may_spell = cells.columns if getattr(settings, "family", None) == "mixed" else ()
+    remedy = (
+        "leave the column out with --drop {0}, name items by it with --id {0}, or take words by "
+        "--family mixed"
+    )
+    X, spelled = as_numbers(cells, path, may_spell, remedy)
+    scaling = {}
+    if settings.standardize:
+        numbers = X.columns[~spelled]
+        scaler = StandardScaler()
+        X[numbers] = scaler.fit_transform(X[numbers])
+        each = zip(numbers, scaler.mean_.tolist(), scaler.scale_.tolist(), strict=True)
+        scaling = {column: (mean, sd) for column, mean, sd in each}
+    X = X.assign(**{column: cells[column] for column in X.columns[spelled]})
+    X.attrs["scaling"] = scaling
+    return X
 
 
 def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable[Any]) -> Any:
