@@ -204,6 +204,10 @@ CLAIMS = {
     "several_annotators": lambda names: (
         names["est"].n_clusters_ == names["pooled"].n_clusters_ == 2 and len(names["table"]) == 8
     ),
+    "groups": lambda names: (
+        names["bc"].metrics.pairwise_f(names["est"].labels_, names["y"]) > 0.9
+        and names["credibility"]["credibility"].iloc[-1] > 0.5
+    ),
     "labels": lambda names: (
         names["right"] > 0.9 and names["accuracy"]["mean"].is_monotonic_decreasing
     ),

@@ -57,6 +57,8 @@ EPILOG = """files (comma-separated, the first line names the columns; .tsv has t
                  place of answer, from 0, surely different, to 1: what scores mean is learned
   triplets.csv   i, j, k, answer: is i more like j than like k? yes, no, or dnk for "do not know"
   labels.csv     i, answer: the class of item i, in any words
+  groups.csv     group, i: item i is of a group that is together, whose other items have lines of
+                 their own; or, with a column most, in at most so many clusters
   A column called source says who answered; each source gets a reliability of its own. Of several
   files without it, each is a source. Items are named as in data.csv or, if it names none, by row
   numbers from 0. Further columns are ignored.
@@ -79,6 +81,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--labels", help="classes of some items, by annotators who may err", **files
     )
+    parser.add_argument("--groups", help="groups of items that belong together", **files)
     parser.add_argument(
         "--model", choices=tuple(CLASSES), default="tvclust", help="default: %(default)s"
     )
@@ -139,7 +142,12 @@ def run(settings: argparse.Namespace) -> int:
     """Read, fit and write; return 130 if the run was interrupted, whose draws are kept."""
     from xarray import DataTree
 
-    from bayesclust.constraints import LabelConstraints, PairwiseConstraints, RelativeConstraints
+    from bayesclust.constraints import (
+        LabelConstraints,
+        PairwiseConstraints,
+        RelativeConstraints,
+        SpreadConstraints,
+    )
     from bayesclust.posterior.point_estimate import point_estimate
     from bayesclust.report.findings import profiles_of
 
@@ -150,11 +158,12 @@ def run(settings: argparse.Namespace) -> int:
         (PairwiseConstraints, settings.pairs),
         (RelativeConstraints, settings.triplets),
         (LabelConstraints, settings.labels),
+        (SpreadConstraints, settings.groups),
     ]
     views = [read_answers(paths, kind, X.index) for kind, paths in asked if paths]
     if settings.pooled:
         views = [
-            one if one.is_labels else one.with_noise(replace(one.noise, pooled=True))
+            one.with_noise(replace(one.noise, pooled=True)) if hasattr(one.noise, "pooled") else one
             for one in views
         ]
     about = f"{len(X)} items, {X.shape[1]} features"

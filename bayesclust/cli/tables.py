@@ -135,7 +135,7 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
             for path, table in zip(paths, tables, strict=True)
         ]
     table: Sheet = pd.concat(tables, ignore_index=True)
-    for column in {"score", "count"}.intersection(table):
+    for column in {"score", "count", "most"}.intersection(table):
         table[column] = pd.to_numeric(table[column], errors="coerce")
     try:
         return kind.from_frame(table, ids=[str(item) for item in items])

@@ -7,6 +7,7 @@ from bayesclust.constraints.noise import (
     DirichletNoise,
     LinkNoise,
     NoiseModel,
+    RuleNoise,
     UniformNoise,
 )
 from bayesclust.constraints.pairwise import GradedConstraints, GradeNoise, PairwiseConstraints
@@ -31,6 +32,7 @@ __all__ = [
     "NoiseModel",
     "PairwiseConstraints",
     "RelativeConstraints",
+    "RuleNoise",
     "Rules",
     "SpanConstraints",
     "SpreadConstraints",

@@ -13,14 +13,22 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import combinations, count
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust import checks as check
 from bayesclust.constraints.noise import NoiseModel
-from bayesclust.constraints.statements import Apart, Either, Every, Labels, Statement, Together
+from bayesclust.constraints.statements import (
+    Apart,
+    Either,
+    Every,
+    Formula,
+    Labels,
+    Statement,
+    Together,
+)
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -35,7 +43,7 @@ PARTITIONS = ((0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2))
 # index 1[i=j] + 2 * 1[i=k] + 4 * 1[j=k]; 3, 5 and 6 cannot occur
 _TRIPLET_PATTERN = np.array([4, 1, 2, -1, 3, -1, -1, 0], dtype=np.int8)
 
-Needs = Literal["table", "labels", "links", "statements"]
+Needs = Literal["table", "evidence", "links", "statements"]
 
 
 def equality_patterns(given: Any, xp: Any = np) -> Any:
@@ -79,8 +87,27 @@ def draw_answers(p: FloatArray, rng: Generator) -> CodeArray:
     return np.asarray(above.sum(axis=-1), dtype=np.int8)
 
 
+RING = 8  # items that each is paired with, as anchors of moves
+
+
+def pairs_in_a_ring(items: IntArray) -> IntArray:
+    """Each of some items with the next ones, in a ring, (m, 2)."""
+    named = np.unique(items)
+    steps = range(1, min(len(named), RING + 1))
+    pairs = [np.column_stack([named, np.roll(named, -step)]) for step in steps]
+    return np.concatenate([np.zeros((0, 2), np.int64), *pairs])
+
+
 KINDS: dict[str, type[Constraints]] = {}
 """Every kind of constraints by its name; a subclass enters itself."""
+
+
+class Reading(NamedTuple):
+    """What draws (b) of partition and noise say of m answers."""
+
+    truth: Any  # (b, m, T) probability of each truth
+    without: Any  # (b, m, T) the same by all but the answer itself
+    p: FloatArray  # (b, m, answers) probability of each answer, by all but itself
 
 
 class ByPattern:
@@ -92,9 +119,9 @@ class ByPattern:
         return bool(self.kind == "pairwise")
 
     @property
-    def is_labels(self: Any) -> bool:
-        """Whether the answers are classes of single items, which depend on no pattern."""
-        return bool(self.kind == "label")
+    def noise_kind(self: Any) -> str:
+        """The `kind` of a noise model for them."""
+        return str(self.kind)
 
     @property
     def n_answers(self: Any) -> int:
@@ -138,7 +165,7 @@ class ByPattern:
         for given, shape, most in arrays:
             array = np.asarray(given)
             whole = array.dtype.kind in "iu" and array.shape == shape
-            if not whole or (number and not 0 <= array.min() <= array.max() < most):
+            if not whole or (array.size and not 0 <= array.min() <= array.max() < most):
                 return False
         return True
 
@@ -150,6 +177,38 @@ class ByPattern:
     def truths(self: Any, z: ArrayLike) -> CodeArray:
         """Return a faultless source's answers, as codes (..., m), for labels z (..., n)."""
         return np.asarray(self.truth[self.patterns(z)])
+
+    # ---- given draws z (b, n) and confusion matrices (b, S, truth, answer)
+
+    def read(self: Any, z: IntArray, confusion: FloatArray | None) -> Reading:
+        """What draws say of the answers; p is empty where there is no noise."""
+        truths = self.truths(z)
+        truth = truths[..., None] == np.arange(len(self.truth_words))
+        p = np.empty(0)
+        if confusion is not None:
+            p = confusion[np.arange(len(truths))[:, None], self.source, truths]
+        return Reading(truth, truth, p)
+
+    def wrong(self: Any, z: IntArray, confusion: FloatArray | None) -> FloatArray:
+        """Probability that each answer is wrong, (m,), on average over the draws."""
+        return np.asarray((self.truths(z) != self.said).mean(axis=0))
+
+    def forecast(self: Any, other: Any, z: IntArray, confusion: FloatArray) -> FloatArray:
+        """Probability of each answer (b, m, answers) to the questions of `other`, given these."""
+        return np.asarray(confusion[np.arange(len(z))[:, None], other.source, other.truths(z)])
+
+    def draw_truths(self: Any, z: IntArray, confusion: FloatArray, rng: Generator) -> IntArray:
+        """The truth of each question, (m,), of one draw z (n,), drawn where z leaves it open."""
+        return np.asarray(self.truths(z), np.int64)
+
+    def prior_shares(self: Any, s: FloatArray, t: FloatArray) -> FloatArray | None:
+        """Prior probability (T,) of each truth under urns of Pitman and Yor (1997), if known."""
+        patterns = np.stack([1 - s, t + s]) / (1 + t)
+        if self.items.shape[1] == 3:
+            two = (1 - s) * (t + s)
+            patterns = np.stack([(1 - s) * (2 - s), two, two, two, (t + s) * (t + 2 * s)])
+            patterns /= (1 + t) * (2 + t)
+        return np.bincount(self.truth, patterns.mean(axis=1), len(self.truth_words))
 
 
 class Constraints(ByPattern, ABC):
@@ -214,6 +273,7 @@ class Constraints(ByPattern, ABC):
     source: IntArray
     flipped: BoolArray | None
     noise: NoiseModel
+    formulas: Sequence[Formula] = ()  # of rules: what each says
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -270,10 +330,10 @@ class Constraints(ByPattern, ABC):
         return np.asarray(check.frozen(codes))
 
     def _checked_noise(self, noise: Any) -> NoiseModel:
-        if not isinstance(noise, NoiseModel) or noise.kind != self.kind:
+        if not isinstance(noise, NoiseModel) or noise.kind != self.noise_kind:
             usual = type(self.default_noise()).__name__
             raise TypeError(
-                f"noise must be a noise model of {self.kind} constraints; got "
+                f"noise must be a noise model of {self.noise_kind} constraints; got "
                 f"{type(noise).__name__}: pass for instance {usual}()."
             )
         own = tuple(np.asarray(self.truth).tolist())
@@ -324,20 +384,26 @@ class Constraints(ByPattern, ABC):
 
     @classmethod
     def _columns(
-        cls, frame: Any, n_items: int | None, ids: ArrayLike | None, said: str = "answer"
+        cls,
+        frame: Any,
+        n_items: int | None,
+        ids: ArrayLike | None,
+        said: str = "answer",
+        members: Sequence[str] | None = None,
     ) -> tuple[Any, ...]:
         """Items, answers (the column `said`), number of items and sources of a table."""
+        members = cls.members if members is None else members
         if (n_items is None) == (ids is None):
             given = "neither" if ids is None else "both"
             raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
         columns = getattr(frame, "column_names", frame.columns)  # of pyarrow, and of all others
-        for column in (*cls.members, said):
+        for column in (*members, said):
             if column not in columns:
                 raise ValueError(
                     f"the table has no column {column!r}: name its columns "
-                    f"{', '.join(cls.members)}, answer and, if there are several, source."
+                    f"{', '.join(members)}, {said} and, if there are several, source."
                 )
-        items = np.column_stack([frame[member].to_numpy() for member in cls.members])
+        items = np.column_stack([frame[member].to_numpy() for member in members])
         number: Any = n_items
         if ids is not None:
             place = {one: at for at, one in enumerate(np.asarray(ids).tolist())}
@@ -449,13 +515,28 @@ class Constraints(ByPattern, ABC):
         position = np.full(self.n_items, -1, dtype=np.int64)
         position[kept] = np.arange(len(kept))
         inside = (position[self.items] >= 0).all(axis=1)
-        other = copy.copy(self)
+        other = self.select(inside)
         other.n_items = len(kept)
-        other.items = check.frozen(_arranged(position[self.items[inside]]))
-        other.answers = check.frozen(self.answers[inside])
-        other.source = check.frozen(self.source[inside])
-        other.flipped = None if self.flipped is None else check.frozen(self.flipped[inside])
+        other.items = check.frozen(_arranged(position[other.items]))
         return other
+
+    def select(self, rows: Any) -> Self:
+        """Return some rows: a mask (m,), a slice or numbers."""
+        other = copy.copy(self)
+        for name in ("items", "answers", "source"):
+            setattr(other, name, check.frozen(getattr(self, name)[rows]))
+        other.flipped = None if self.flipped is None else check.frozen(self.flipped[rows])
+        return other
+
+    @property
+    def units(self) -> IntArray:
+        """Number of the unit that each row belongs to, (m,): units are held out as wholes."""
+        return np.arange(len(self))
+
+    @property
+    def anchors(self) -> IntArray:
+        """Pairs of items (k, 2) that a move may try to join or to part."""
+        return self.items[:, :2]
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per answer: the items (i, j and for triplets k), answer and source."""
@@ -482,6 +563,10 @@ class Constraints(ByPattern, ABC):
     def factors(self) -> Constraints:
         """Return the constraints as answers by equality pattern: these here, or an equivalent."""
         return self
+
+    def taken_for(self, needs: Needs) -> bool:
+        """Whether a method that `needs` this takes them, as they are by now."""
+        return self.is_links if needs == "links" else len(self.members) > 1
 
     def evidence(self) -> Constraints:
         """Return the constraints as evidence, classes of items among them; else as `factors`."""
@@ -559,7 +644,7 @@ def check_constraints(
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it.
 
-    A method `needs` answers by equality pattern ("table"), or classes of items too ("labels"), or
+    A method `needs` answers by equality pattern ("table"), or classes of items too ("evidence"), or
     answers about pairs alone ("links"), or what holds or not ("statements"); labels become pairs
     for "table" and "links". The second of a name gets "_2" appended, and so on.
     """
@@ -582,17 +667,14 @@ def check_constraints(
             )
         found = one
         if needs != "statements":
-            found = one.evidence() if needs == "labels" else one.factors()
-            if not (found.is_labels or len(found.truth)) or (
-                needs == "links" and not found.is_links
-            ):
+            found = one.evidence() if needs == "evidence" else one.factors()
+            if not found.taken_for(needs):
                 usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
                 raise TypeError(
                     f"constraints[{at}] is a {type(one).__name__}, but this method uses "
                     f"constraints about {usable} alone: leave it out or choose another method."
                 )
-        if found.is_labels or len(found.truth):
-            found.check_range()
+        found.check_range()
         taken = {other.name for other in checked}
         if found.name in taken:
             found = copy.copy(found)

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise, permutations
+from itertools import accumulate, chain, pairwise, permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from bayesclust._numba import FAST, device, kernel
 from bayesclust.constraints.base import N_PATTERNS, Constraints, equality_patterns
+from bayesclust.constraints.statements import Formula, items_of
 from bayesclust.typing import CodeArray, FloatArray, IntArray
 
 UNPLACED = -1
@@ -39,6 +40,42 @@ class LabelSites(NamedTuple):
 NO_LABELS = LabelSites(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, 1)), np.zeros(1))
 
 
+class GroupSites(NamedTuple):
+    """Factors on many items, each true or false of a partition: see `constraints.rules`.
+
+    A factor is true if all its clauses are, a clause if one of its atoms is. An atom says that its
+    items are in at most `most` clusters, or in more.
+    """
+
+    start: IntArray  # (n + 1,); (0,) where there are none
+    factor: IntArray  # the factors of each item, in rows by item
+    code: IntArray  # (F,) row of the table, whose first columns are of true and false
+    scope: Rows  # the items of each factor, each once
+    clause: IntArray  # (F + 1,) the clauses of factor f are clause[f] : clause[f + 1]
+    atom: IntArray  # (clauses + 1,)
+    most: IntArray  # (atoms,)
+    few: IntArray  # (atoms,) 1 for "at most", 0 for more
+    member: Rows  # the items of each atom
+
+
+class Rows(NamedTuple):
+    """Lists one behind the other: row r is value[start[r] : start[r + 1]]."""
+
+    start: IntArray
+    value: IntArray
+
+
+def rows_of(lists: Sequence[Sequence[int]]) -> Rows:
+    """Lists of integers as `Rows`."""
+    start = np.cumsum([0, *map(len, lists)]).astype(np.int64)
+    return Rows(start, np.array([*chain.from_iterable(lists)], np.int64))
+
+
+_EMPTY = np.zeros(0, np.int64)
+_NO_ROWS = Rows(_EMPTY, _EMPTY)
+NO_GROUPS = GroupSites(_EMPTY, _EMPTY, _EMPTY, _NO_ROWS, _EMPTY, _EMPTY, _EMPTY, _EMPTY, _NO_ROWS)
+
+
 class Sites(NamedTuple):
     """Factors of all constraints, and for each item the factors that name it (compressed rows)."""
 
@@ -47,6 +84,7 @@ class Sites(NamedTuple):
     member: IntArray  # (F, 3), third member -1 for pairs
     code: IntArray  # (F,) row of the table
     labels: LabelSites = NO_LABELS
+    groups: GroupSites = NO_GROUPS
 
     def patterns(self, labels: IntArray) -> CodeArray:
         """Return the equality pattern of each factor's items, shape (F,)."""
@@ -92,12 +130,41 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
     """Merge constraints into one factor graph, their codes one after the other."""
     members = [np.zeros((0, 3), np.int64)]
     codes = [np.zeros(0, np.int64)]
+    formulas: list[Formula] = []
+    code_of_formula: list[int] = []
     for one, (rows, _) in zip(constraints, table_parts(constraints), strict=True):
+        if not one.members:
+            formulas += one.formulas
+            code_of_formula += (rows.start + one.codes).tolist()
+            continue
         padded = np.full((len(one), 3), UNPLACED, dtype=np.int64)
         padded[:, : one.items.shape[1]] = one.items
         members.append(padded)
         codes.append(rows.start + one.codes)
-    return sites_of(np.concatenate(members), np.concatenate(codes), n_items)
+    sites = sites_of(np.concatenate(members), np.concatenate(codes), n_items)
+    return sites._replace(groups=group_sites(formulas, code_of_formula, n_items))
+
+
+def group_sites(formulas: Sequence[Formula], codes: Sequence[int], n_items: int) -> GroupSites:
+    """Factors on many items, from what they say."""
+    if not formulas:
+        return NO_GROUPS
+    clauses = [clause for formula in formulas for clause in formula]
+    atoms = [atom for clause in clauses for atom in clause]
+    scope = rows_of([sorted(items_of(formula)) for formula in formulas])
+    owner = np.repeat(np.arange(len(formulas)), np.diff(scope.start))
+    start, order = grouped(scope.value, n_items)
+    return GroupSites(
+        start,
+        owner[order],
+        np.array(codes, np.int64),
+        scope,
+        np.cumsum([0, *map(len, formulas)]),
+        np.cumsum([0, *map(len, clauses)]),
+        np.array([atom.most for atom in atoms], np.int64),
+        np.array([atom.few for atom in atoms], np.int64),
+        rows_of([atom.items for atom in atoms]),
+    )
 
 
 def sites_of(member: IntArray, code: IntArray, n_items: int) -> Sites:
@@ -174,11 +241,81 @@ def factor_pattern(sites: Sites, z: IntArray, f: int) -> int:
     return 3 if b == c else 4
 
 
+@device(fastmath=FAST, no_refcount=True)
+def _few_clusters(member: Rows, z: IntArray, a: int, most: int, i: int, k: int) -> bool:
+    """Whether the items of atom a are in at most so many clusters, i and unplaced ones in k."""
+    number = 0
+    first = member.start[a]
+    for at in range(first, member.start[a + 1]):
+        j = member.value[at]
+        own = k if j == i or z[j] < 0 else z[j]
+        new = True
+        for before in range(first, at):
+            j = member.value[before]
+            if own == (k if j == i or z[j] < 0 else z[j]):
+                new = False
+                break
+        number += new
+        if number > most:
+            return False
+    return True
+
+
+@device(fastmath=FAST, no_refcount=True)
+def group_pattern(groups: GroupSites, z: IntArray, f: int, i: int, k: int) -> int:
+    """0 where factor f is true, else 1, with item i and those without a cluster in k."""
+    for c in range(groups.clause[f], groups.clause[f + 1]):
+        met = False
+        for a in range(groups.atom[c], groups.atom[c + 1]):
+            few = _few_clusters(groups.member, z, a, groups.most[a], i, k)
+            if few == (groups.few[a] == 1):
+                met = True
+                break
+        if not met:
+            return 1
+    return 0
+
+
+@device(fastmath=FAST, no_refcount=True)
+def _add_group_logits(
+    groups: GroupSites, table: FloatArray, z: IntArray, f: int, i: int, logits: FloatArray
+) -> None:
+    """Add what factor f says of item i, and those without a cluster, in k instead of alone."""
+    scope = groups.scope
+    row = table[groups.code[f]]
+    alone = row[group_pattern(groups, z, f, i, len(logits))]
+    for at in range(scope.start[f], scope.start[f + 1]):
+        j = scope.value[at]
+        k = z[j]
+        if j == i or k < 0:
+            continue
+        seen = False
+        for before in range(scope.start[f], at):
+            other = scope.value[before]
+            if other != i and z[other] == k:
+                seen = True
+                break
+        if not seen:
+            logits[k] += row[group_pattern(groups, z, f, i, k)] - alone
+
+
+@device(fastmath=FAST, no_refcount=True)
+def _first_unplaced(scope: Rows, z: IntArray, f: int, i: int) -> int:
+    """The first item of factor f, but i, without a cluster; -1 if all have one."""
+    for at in range(scope.start[f], scope.start[f + 1]):
+        j = scope.value[at]
+        if j != i and z[j] < 0:
+            return int(j)
+    return UNPLACED
+
+
 @kernel(nogil=False, no_refcount=True)
 def count_answers(sites: Sites, z: IntArray, counts: IntArray) -> None:
     """Add to counts[code, pattern] how often each answer was given under each pattern."""
     for f in range(len(sites.code)):
         counts[sites.code[f], factor_pattern(sites, z, f)] += 1
+    for f in range(len(sites.groups.code)):
+        counts[sites.groups.code[f], group_pattern(sites.groups, z, f, UNPLACED, 0)] += 1
 
 
 @device(fastmath=FAST, no_refcount=True)
@@ -263,25 +400,41 @@ def _add_label_logits(labels: LabelSites, z: IntArray, own: FloatArray, logits: 
 
 
 @device(fastmath=FAST, no_refcount=True)
-def add_label_logits(labels: LabelSites, z: IntArray, i: int, logits: FloatArray) -> None:
-    """Add to logits[k] what item i in k, instead of alone, changes in log p(labels | z)."""
+def add_set_logits(
+    sites: Sites, table: FloatArray, z: IntArray, i: int, logits: FloatArray
+) -> None:
+    """Add to logits[k] what item i in k, instead of alone, changes by labels and groups."""
+    labels = sites.labels
     if len(labels.row) > 0 and labels.row[i] >= 0:
         _add_label_logits(labels, z, labels.evidence[labels.row[i]], logits)
+    groups = sites.groups
+    if len(groups.start) > 0:
+        for entry in range(groups.start[i], groups.start[i + 1]):
+            f = groups.factor[entry]
+            if _first_unplaced(groups.scope, z, f, i) < 0:
+                _add_group_logits(groups, table, z, f, i, logits)
 
 
 @device(fastmath=FAST)
-def add_block_label_logits(
-    labels: LabelSites, z: IntArray, items: IntArray, logits: FloatArray
+def add_block_set_logits(
+    sites: Sites, table: FloatArray, z: IntArray, items: IntArray, logits: FloatArray
 ) -> None:
     """Add the same of a whole block, all items without a cluster."""
-    if len(labels.row) == 0:
-        return
-    own = np.zeros(len(labels.log_class))
-    for i in items:
-        if labels.row[i] >= 0:
-            for c in range(len(own)):
-                own[c] += labels.evidence[labels.row[i], c]
-    _add_label_logits(labels, z, own, logits)
+    labels = sites.labels
+    if len(labels.row) > 0:
+        own = np.zeros(len(labels.log_class))
+        for i in items:
+            if labels.row[i] >= 0:
+                for c in range(len(own)):
+                    own[c] += labels.evidence[labels.row[i], c]
+        _add_label_logits(labels, z, own, logits)
+    groups = sites.groups
+    if len(groups.start) > 0:
+        for i in items:
+            for entry in range(groups.start[i], groups.start[i + 1]):
+                f = groups.factor[entry]
+                if _first_unplaced(groups.scope, z, f, UNPLACED) == i:  # once a factor
+                    _add_group_logits(groups, table, z, f, UNPLACED, logits)
 
 
 @device(fastmath=FAST)
@@ -324,7 +477,7 @@ def add_block_logits(
             elif inside == 2 and i == (first if a < 0 else second):  # once, not for either member
                 apart = 1 if c >= 0 else 2 if b >= 0 else 3
                 logits[max(a, b, c)] += row[0] - row[apart]
-    add_block_label_logits(sites.labels, z, items, logits)
+    add_block_set_logits(sites, table, z, items, logits)
 
 
 @kernel(fastmath=FAST, no_refcount=True)
@@ -333,7 +486,7 @@ def log_prob_touching(
 ) -> float:
     """Sum of log p(answer | z) over answers that name one of `items`; `mark` (n,) is scratch, 0.
 
-    Labels count whole.
+    Labels and groups count whole.
     """
     for i in items:
         mark[i] = 1
@@ -352,6 +505,9 @@ def log_prob_touching(
         mark[i] = 0
     if len(sites.labels.row) > 0:
         value += _log_prob_labels(sites.labels, z)
+    groups = sites.groups
+    for f in range(len(groups.code)):
+        value += table[groups.code[f], group_pattern(groups, z, f, UNPLACED, 0)]
     return value
 
 
@@ -449,9 +605,15 @@ def integrated_surplus(
     for c in range(len(rows.weight)):
         mass[c] = rows.weight[c]
     value = 0.0
-    for f in range(len(sites.code)):
-        code = sites.code[f]
-        pattern = factor_pattern(sites, z, f)
+    groups = sites.groups
+    number = len(sites.code)
+    for f in range(number + len(groups.code)):
+        if f < number:
+            code = sites.code[f]
+            pattern = factor_pattern(sites, z, f)
+        else:
+            code = groups.code[f - number]
+            pattern = group_pattern(groups, z, f - number, UNPLACED, 0)
         kind = rows.kind[code, pattern]
         if kind != PASSED_OVER:
             value += rows.factor[code, pattern] - table[code, pattern]

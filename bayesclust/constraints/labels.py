@@ -35,7 +35,14 @@ from scipy.special import logsumexp
 from bayesclust import checks as check
 from bayesclust.constraints import sampling
 from bayesclust.constraints import statements as say
-from bayesclust.constraints.base import Constraints, draw_answers
+from bayesclust.constraints.base import (
+    ByPattern,
+    Constraints,
+    Needs,
+    Reading,
+    draw_answers,
+    pairs_in_a_ring,
+)
 from bayesclust.constraints.factor_graph import LabelSites
 from bayesclust.constraints.noise import TINY, LinkNoise, NoiseModel, beta_or_known, log_norm
 from bayesclust.constraints.pairwise import PairwiseConstraints
@@ -170,10 +177,14 @@ class LabelNoise(NoiseModel):
         raise TypeError("labels as evidence have no mean field: choose another sampler.")
 
 
-class ClassLabels:
+class ClassLabels(ByPattern):
     """What can be said of labels given a partition, by constraints and by those out of a file."""
 
     class_weights: tuple[float, ...]
+
+    @property
+    def truth_words(self: Any) -> tuple[str, ...]:
+        return (*self.vocabulary, NONE)
 
     def masses(self: Any, z: IntArray, table: FloatArray) -> FloatArray:
         """log(pi_c) plus the log probability of a cluster's labels, (K, L + 1), for labels z (n,).
@@ -185,19 +196,50 @@ class ClassLabels:
         np.add.at(mass, owner, table[self.codes])
         return mass
 
-    def class_shares(self: Any, z: IntArray, table: FloatArray) -> FloatArray:
-        """Probability of each class of every cluster, last of none, (K, L + 1)."""
-        mass = self.masses(z, table)
+    def class_shares(self, z: IntArray, confusion: FloatArray) -> FloatArray:
+        """Probability of each class of every cluster of one draw, last of none, (K, L + 1)."""
+        mass = self.masses(z.astype(np.int64), log_rows(confusion))
         return np.exp(mass - logsumexp(mass, axis=1, keepdims=True))
 
-    def shares_without(self: Any, z: IntArray, table: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The same of the cluster of each label (m, L + 1), and by all labels but that one."""
-        mass = self.masses(z, table)[z[self.items[:, 0]]]
-        rest = mass - table[self.codes]
-        whole, without = (
-            np.exp(one - logsumexp(one, axis=1, keepdims=True)) for one in (mass, rest)
-        )
-        return whole, without
+    def read(self: Any, z: IntArray, confusion: FloatArray | None) -> Reading:
+        if confusion is None:
+            raise ValueError(
+                f"the labels {self.name!r} are read by their noise, which the posterior does not "
+                "have: pass the posterior_ of a sampler's fit."
+            )
+        shares = np.empty((2, len(z), len(self), len(self.truth_words)))
+        for at, (labels, own) in enumerate(zip(z.astype(np.int64), confusion, strict=True)):
+            table = log_rows(own)
+            mass = self.masses(labels, table)[labels[self.items[:, 0]]]
+            shares[0, at] = mass
+            shares[1, at] = mass - table[self.codes]
+        shares = np.exp(shares - logsumexp(shares, axis=-1, keepdims=True))
+        p = np.einsum("bmc,bmca->bma", shares[1], confusion[:, self.source])
+        return Reading(shares[0], shares[1], p)
+
+    def wrong(self: Any, z: IntArray, confusion: FloatArray | None) -> FloatArray:
+        right = self.read(z, confusion).truth[:, np.arange(len(self)), self.answers]
+        return np.asarray(1 - right.mean(axis=0))
+
+    def forecast(self, other: Any, z: IntArray, confusion: FloatArray) -> FloatArray:
+        found = []
+        for labels, own in zip(z, confusion, strict=True):
+            classes = self.class_shares(labels, own)[labels[other.items[:, 0]]]
+            found.append(np.einsum("mc,mca->ma", classes, own[other.source]))
+        return np.array(found)
+
+    def draw_truths(self: Any, z: IntArray, confusion: FloatArray, rng: Generator) -> IntArray:
+        classes = draw_answers(self.class_shares(z, confusion), rng).astype(np.int64)
+        return np.asarray(classes[z[self.items[:, 0]]])
+
+    def prior_shares(self, s: FloatArray, t: FloatArray) -> FloatArray:
+        return np.array(self.class_weights)
+
+
+def log_rows(confusion: FloatArray) -> FloatArray:
+    """log p(label | class), (S * L, L + 1), of confusion matrices (S, L + 1, L)."""
+    table = np.log(np.maximum(confusion, TINY))
+    return table.swapaxes(-1, -2).reshape(-1, table.shape[-2])
 
 
 def read_label(value: Any, what: str, n_items: int) -> int | str:
@@ -434,6 +476,9 @@ class LabelConstraints(ClassLabels, Rules):
     def evidence(self) -> Constraints:
         return self if isinstance(self.noise, LabelNoise) and self.classes else self.factors()
 
+    def taken_for(self, needs: Needs) -> bool:
+        return needs == "evidence"
+
     def factors(self) -> Constraints:
         first, second = np.triu_indices(len(self), k=1)
         items = self.items[:, 0]
@@ -445,6 +490,15 @@ class LabelConstraints(ClassLabels, Rules):
             noise=self.noise if isinstance(self.noise, LinkNoise) else None,
             name=self.name,
         )
+
+    @property
+    def units(self) -> IntArray:
+        """All labels of an item are one unit."""
+        return np.asarray(np.unique(self.items[:, 0], return_inverse=True)[1])
+
+    @property
+    def anchors(self) -> IntArray:
+        return pairs_in_a_ring(self.items[:, 0])
 
     def sites(self, noise_params: Mapping[str, ArrayLike]) -> LabelSites:
         """Return the labels as compiled samplers read them."""
@@ -464,10 +518,9 @@ class LabelConstraints(ClassLabels, Rules):
 
     def draw_counts(self, z: IntArray, params: Mapping[str, Any], rng: Generator) -> IntArray:
         """Draw the class of every cluster, and count labels by it: (S * L, L + 1)."""
-        shares = self.class_shares(z, self.noise.log_table(params))
-        drawn = draw_answers(shares, rng).astype(np.int64)
-        counts = np.zeros((self.n_sources * self.n_answers, shares.shape[1]), np.int64)
-        np.add.at(counts, (self.codes, drawn[z[self.items[:, 0]]]), 1)
+        classes = self.draw_truths(z, self.noise.confusion(params), rng)
+        counts = np.zeros((self.n_sources * self.n_answers, len(self.truth_words)), np.int64)
+        np.add.at(counts, (self.codes, classes), 1)
         return counts
 
     def simulate(self, z: ArrayLike, noise_params: Mapping[str, ArrayLike], rng: Generator) -> Self:

@@ -539,6 +539,23 @@ class LinkNoise(DirichletNoise):
         return {"p": self.p, "q": self.q}
 
 
+@dataclass(frozen=True)
+class RuleNoise(LinkNoise):
+    """Noise of rules as evidence: p is the probability that a rule that holds is said to hold.
+
+    q is that one that does not hold is said not to. Where sources only ever say that rules hold, as
+    they do unless told otherwise, what counts is p / (1 - q). Parameters are those of `LinkNoise`.
+
+    Examples
+    --------
+    >>> RuleNoise(p=0.9, q=0.8).confusion({"p": [0.9], "q": [0.8]}).round(2)
+    array([[[0.8, 0.2],
+            [0.1, 0.9]]])
+    """
+
+    kind: ClassVar[str] = "rule"
+
+
 class TripletNoise(DirichletNoise):
     """A noise model of relative constraints: the true answers of Pei et al., DCRC, Eq. 1."""
 

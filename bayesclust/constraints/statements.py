@@ -1,7 +1,8 @@
 """What a constraint says of a partition, in a small language that solvers read.
 
 Five things can be said of items, and sentences joined by `Every` and `Either`; negation is pushed
-down to the first two. A solver that knows these seven knows every kind of constraint.
+down to the first two. A solver that knows these seven knows every kind of constraint. What names no
+cluster is also a formula: clauses that all hold, of each of which an atom holds.
 """
 
 from __future__ import annotations
@@ -9,12 +10,55 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import ClassVar, Self
+from itertools import chain, product
+from typing import Any, ClassVar, NamedTuple, Self
 
-from bayesclust.typing import IntArray
+import numpy as np
+
+from bayesclust.typing import BoolArray, IntArray
 
 Labels = Sequence[int] | IntArray
+
+
+class Atom(NamedTuple):
+    """Items are in at most `most` clusters, or not `few`: in more."""
+
+    items: tuple[int, ...]
+    most: int = 1
+    few: bool = True
+
+    def holds(self, z: IntArray) -> BoolArray:
+        """Whether it does in partitions z (..., n), (...)."""
+        labels = np.sort(z[..., list(self.items)], axis=-1)
+        number = 1 + (labels[..., 1:] != labels[..., :-1]).sum(axis=-1)
+        return np.asarray((number <= self.most) == self.few)
+
+    def in_words(self, names: Sequence[Any]) -> str:
+        """The same in words, with the names of items."""
+        items = ", ".join(str(names[i]) for i in self.items)
+        if self.most == 1:
+            return f"{items} {'together' if self.few else 'apart'}"
+        return f"{items} in {'at most' if self.few else 'more than'} {self.most} clusters"
+
+
+Formula = Sequence[Sequence[Atom]]
+
+
+def items_of(formula: Formula) -> set[int]:
+    """The items that a formula names."""
+    return {item for clause in formula for atom in clause for item in atom.items}
+
+
+def holds(formula: Formula, z: IntArray) -> BoolArray:
+    """Whether a formula holds in partitions z (..., n), (...)."""
+    clauses = [np.any([atom.holds(z) for atom in clause], axis=0) for clause in formula]
+    return np.asarray(np.all(clauses, axis=0))
+
+
+def in_words(formula: Formula, names: Sequence[Any]) -> str:
+    """A formula in words, with the names of items."""
+    clauses = [" or ".join(atom.in_words(names) for atom in clause) for clause in formula]
+    return "; ".join(clauses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +82,10 @@ class Statement(ABC):
     def holds(self, labels: Labels) -> bool:
         """Tell whether it holds where item i is in cluster labels[i]."""
 
+    def formula(self) -> Formula:
+        """Return the same as clauses, where no cluster is named."""
+        raise TypeError(f'"{self}" names clusters by number, which partitions do not have.')
+
     def renamed(self, names: Labels) -> Self:
         """Return the same about names[i] in place of every item i."""
         return replace(self, **{name: int(names[getattr(self, name)]) for name in self.names})
@@ -58,6 +106,9 @@ class Together(Statement):
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] == labels[self.j])
 
+    def formula(self) -> Formula:
+        return [[Atom((self.i, self.j))]]
+
 
 @dataclass(frozen=True, slots=True)
 class Apart(Together):
@@ -67,6 +118,9 @@ class Apart(Together):
 
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] != labels[self.j])
+
+    def formula(self) -> Formula:
+        return [[Atom((self.i, self.j), few=False)]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +135,9 @@ class Closer(Statement):
 
     def holds(self, labels: Labels) -> bool:
         return bool(labels[self.i] != labels[self.k] or labels[self.i] == labels[self.j])
+
+    def formula(self) -> Formula:
+        return [[Atom((self.i, self.k), few=False), Atom((self.i, self.j))]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +173,9 @@ class Spread(Statement):
     def holds(self, labels: Labels) -> bool:
         return len({int(labels[i]) for i in self.members}) <= self.most
 
+    def formula(self) -> Formula:
+        return [[Atom(self.members, self.most)]]
+
     def renamed(self, names: Labels) -> Self:
         return replace(self, members=tuple(int(names[i]) for i in self.members))
 
@@ -141,6 +201,9 @@ class Every(Statement):
     def holds(self, labels: Labels) -> bool:
         return all(part.holds(labels) for part in self.parts)
 
+    def formula(self) -> Formula:
+        return [clause for part in self.parts for clause in part.formula()]
+
     def renamed(self, names: Labels) -> Self:
         return type(self)(tuple(part.renamed(names) for part in self.parts))
 
@@ -154,6 +217,10 @@ class Either(Every):
 
     def holds(self, labels: Labels) -> bool:
         return any(part.holds(labels) for part in self.parts)
+
+    def formula(self) -> Formula:
+        choices = product(*(part.formula() for part in self.parts))
+        return [[atom for clause in choice for atom in clause] for choice in choices]
 
     def __str__(self) -> str:
         return f"({', or '.join(map(str, self.parts))})"

@@ -11,6 +11,8 @@ import numpy as np
 
 from bayesclust.constraints.base import ByPattern, Constraints
 from bayesclust.constraints.labels import ClassLabels
+from bayesclust.constraints.rules import ByFormula
+from bayesclust.constraints.statements import Atom, Formula
 from bayesclust.typing import CodeArray, IntArray
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class StoredConstraints(ClassLabels, ByPattern):
+class StoredConstraints(ByPattern):
     """Constraints as read from a data set, without their noise model."""
 
     name: str
@@ -33,8 +35,23 @@ class StoredConstraints(ClassLabels, ByPattern):
     parameters: dict[str, str]  # what the posterior calls each parameter of the noise
     prior: dict[str, Any]  # mean of each parameter, of one source
     source_names: tuple[str, ...] | None = None
-    class_weights: tuple[float, ...] = ()  # of labels: prior probability of each class, and of none
     sides: tuple[str, ...] = ()
+    class_weights: tuple[float, ...] = ()  # of labels: prior probability of each class, and of none
+    formulas: tuple[Formula, ...] = ()  # of rules: what each says
+
+
+@dataclass(frozen=True, eq=False)
+class StoredLabels(ClassLabels, StoredConstraints):
+    """Labels as read from a data set."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRules(ByFormula, StoredConstraints):
+    """Rules as read from a data set."""
+
+
+STORED = {"label": StoredLabels, "spread": StoredRules, "implication": StoredRules}
+"""Kinds that are read otherwise than by a table of patterns."""
 
 
 def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[dict[str, str]]:
@@ -94,6 +111,7 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
             "source_names": json.dumps(one.source_names),
             "class_weights": json.dumps(getattr(one, "class_weights", ())),
             "sides": json.dumps(one.sides),
+            "formulas": json.dumps(getattr(one, "formulas", ())),
         }
         variables[f"{v}_items"] = ((rows, f"{v}_member"), one.items, about)
         variables[f"{v}_answer"] = ((rows,), one.answers)
@@ -114,7 +132,7 @@ def constraints_from_dataset(ds: xr.Dataset) -> list[StoredConstraints]:
 
 def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
     about = ds[f"{name}_items"].attrs
-    stored = StoredConstraints(
+    stored = STORED.get(about["kind"], StoredConstraints)(
         name=name,
         kind=about["kind"],
         items=np.asarray(ds[f"{name}_items"].values, dtype=np.int64),
@@ -129,7 +147,12 @@ def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
         source_names=tuple(json.loads(about["source_names"]) or ()) or None,
         class_weights=tuple(json.loads(about.get("class_weights", "[]"))),
         sides=tuple(json.loads(about.get("sides", "[]"))),
+        formulas=tuple(map(_formula, json.loads(about.get("formulas", "[]")))),
     )
     if not stored.in_range(stored.items.shape[-1]):
         raise ValueError
     return stored
+
+
+def _formula(clauses: Any) -> Formula:
+    return [[Atom(tuple(items), most, few) for items, most, few in clause] for clause in clauses]

@@ -262,7 +262,7 @@ def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
 
 def needs_of(sampler: object) -> Needs:
     """What constraints a sampler takes: one that reads no labels has the pairs they imply."""
-    return "labels" if sampler in list(SAMPLERS) else "table"
+    return "evidence" if sampler in list(SAMPLERS) else "table"
 
 
 def usual_draws(n_items: int) -> int:
@@ -445,7 +445,8 @@ def fingerprint(
 ) -> dict[str, Any]:
     """Words that differ as soon as the draws would."""
     answers = [
-        _digest(view.items, view.answers, view.source) + f" {view.name} {_exact(view.noise)}"
+        f"{_digest(view.items, view.answers, view.source)} {view.name} {_exact(view.noise)}"
+        + ("" if view.members else f" {view.rows}")
         for view in constraints
     ]
     words = {n: _word(value) for n, value in settings.items() if n not in NOT_PART_OF_DRAWS}

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 
 from bayesclust.checks import check_choice, n_threads, number_between, some_of
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.noise import TINY
 from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.base import AUTO, COLLAPSED, MIXTURE, SINGLE, chain_starts, warn
 from bayesclust.families import Family, get_family
@@ -428,15 +429,12 @@ def held_out_log_prob(draws: Draws, kept: Sequence[Any], held: Sequence[Constrai
             name: draws.posterior[variable].reshape(len(z), *draws.posterior[variable].shape[2:])
             for name, variable in names.items()
         }
-        total = np.full(len(one), -np.inf)
-        for labels, table in zip(z, one.noise.log_table(noise), strict=True):
-            if one.is_labels:  # those of one item each by itself
-                shares = known.class_shares(labels, table)[labels[one.items[:, 0]]]
-                log_p = np.log((shares * np.exp(table[one.codes])).sum(axis=1))
-            else:
-                log_p = table[one.codes, one.patterns(labels)]
-            total = np.logaddexp(total, log_p)
-        values.append(total - np.log(len(z)))
+        confusion = one.noise.confusion(noise)
+        p = np.zeros(len(one))
+        for at in range(len(z)):
+            part = slice(at, at + 1)
+            p += known.forecast(one, z[part], confusion[part])[0, np.arange(len(one)), one.answers]
+        values.append(np.log(np.maximum(p / len(z), TINY)))
     return np.concatenate(values)
 
 

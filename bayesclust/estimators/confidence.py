@@ -14,7 +14,7 @@ from scipy.special import gammaln
 from bayesclust import checks
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import compile_sites
-from bayesclust.constraints.stored import StoredConstraints
+from bayesclust.constraints.stored import StoredConstraints, StoredLabels
 from bayesclust.estimators.base import start_labels, warn
 from bayesclust.families import FAMILIES, Divergence, Family, as_divergence
 from bayesclust.families.gaussian import Mahalanobis
@@ -257,7 +257,7 @@ def _confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) ->
         name: draws[stored].mean(("chain", "draw")).to_numpy().astype(np.float64)
         for name, stored in given.parameters.items()
     }
-    if given.is_labels:  # of the pairs that labels imply, right where both labels are
+    if isinstance(given, StoredLabels):  # of the pairs that they imply, right where both are
         right = float(np.clip(means_of["accuracy"].mean() ** 2, 0.5, 1 - 1e-9))
         return np.full((1, 2), np.log(right / (1.0 - right)) / gamma)
     for name in means_of.keys() & {"confusion", "grades"}:

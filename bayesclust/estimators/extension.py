@@ -14,6 +14,7 @@ from numpy.random import Generator
 from bayesclust.checks import frozen
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.labels import LabelConstraints
+from bayesclust.constraints.rules import Rules
 from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.base import chain_starts, check_schedule
 from bayesclust.estimators.cluster_models import ROUGH
@@ -65,7 +66,7 @@ def _joined(old: Constraints, new: Constraints) -> Constraints:
             "or names of sources on one side alone: make them as those were made, or give them "
             "another name."
         )
-    joined = copy.copy(old)
+    joined: Any = copy.copy(old)
     numbers = np.arange(new.n_sources)
     if old.source_names is not None and new.source_names is not None:
         names = list(dict.fromkeys([*old.source_names, *new.source_names]))
@@ -76,6 +77,8 @@ def _joined(old: Constraints, new: Constraints) -> Constraints:
     joined.answers = frozen(np.concatenate([old.answers, new.answers]))
     joined.source = frozen(np.concatenate([old.source, numbers[new.source]]))
     joined.flipped = None
+    if isinstance(old, Rules) and isinstance(new, Rules):
+        joined._rows = (*old._rows, *new._rows)
     return joined
 
 

@@ -563,7 +563,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         rng = None
         if model == AUTO and self.sampler == COLLAPSED and enough(constraints):
             scoring, rng = checks.check_random_state(seed).spawn(2)
-            labelled = any(one.is_labels for one in constraints)
+            labelled = any(len(one.members) < 2 for one in constraints)
             tried = candidates.to_try(self.power, densities=densities or labelled)
             given = candidates, constraints, tried, self.moves, self._settings(), scoring
             compare = partial(cluster_models.choose, *given)

@@ -31,7 +31,6 @@ WARMUP_BOOST = 5.0
 TARGET_ACCEPTANCE = 0.35
 JOINT_STEPS = 3
 LEARNT_AFTER = 50
-RING = 8  # items with labels that each is paired with, as anchors
 LARGEST_STEP = 700.0  # of a logarithm; beyond it a parameter is as impossible, and overflows
 
 
@@ -73,7 +72,7 @@ class TVClustProblem:
     @property
     def labels(self) -> list[Any]:
         """Those that are classes of items, one or none."""
-        return [one for one in self.constraints if one.is_labels]
+        return [one for one in self.constraints if not len(one.truth)]
 
     def variables(
         self, values: Mapping[str, float], hyper: FloatArray, noise: Sequence[Mapping[str, Any]]
@@ -109,14 +108,6 @@ class TwoLevelProblem(TVClustProblem):
         Nested(self.partition_prior, self.within)  # refuses priors that do not nest
 
 
-def _pairs_in_a_ring(items: IntArray) -> IntArray:
-    """Each of some items with the next ones, in a ring, (m, 2)."""
-    named = np.unique(items)
-    steps = range(1, min(len(named), RING + 1))
-    pairs = [np.column_stack([named, np.roll(named, -step)]) for step in steps]
-    return np.concatenate([np.zeros((0, 2), np.int64), *pairs])
-
-
 class State:
     """The values of all unknowns: assignment, parameters of the prior, hyper-parameters, noise."""
 
@@ -146,9 +137,8 @@ class State:
         free = any(each.noise.free for each in by_pattern)
         self.dirichlets = factor_graph.stack_dirichlets(by_pattern) if free else None
         self.embedding = problem.family.embedding()
-        pairs = [each.items[:, :2] for each in by_pattern if len(each)]
-        pairs += [_pairs_in_a_ring(each.items[:, 0]) for each in problem.labels]
-        self.asked: IntArray = np.concatenate(pairs) if pairs else np.zeros((0, 2), np.int64)
+        pairs = [each.anchors for each in (*by_pattern, *problem.labels)]
+        self.asked: IntArray = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
 
     @property
     def rng(self) -> Generator:
@@ -181,7 +171,7 @@ class State:
         own = [one for each, one in pairs if len(each.truth)]
         self.table = factor_graph.stack_tables(problem.by_pattern, own)
         for each, one in pairs:
-            if each.is_labels:
+            if not len(each.truth):
                 self.sites = self.sites._replace(labels=each.sites(one))
 
     @property
@@ -311,7 +301,7 @@ class State:
         noises = zip(self.problem.constraints, self.noise, strict=True)
         value += sum(each.noise.log_prior(noise) for each, noise in noises)
         for each, noise in zip(self.problem.constraints, self.noise, strict=True):
-            if each.is_labels:
+            if not len(each.truth):
                 value += each.log_prob(self.labels, noise)
         return float(value + (self.counts() * self.table).sum())
 
@@ -480,10 +470,10 @@ class Noise(Move):
         parts = iter(factor_graph.table_parts(state.problem.by_pattern))
         drawn = []
         for each, own in zip(constraints, state.noise, strict=True):
-            if each.is_labels:
-                given = each.draw_counts(state.labels, own, state.rng)
-            else:
+            if len(each.truth):
                 given = counts[next(parts)]
+            else:
+                given = each.draw_counts(state.labels, own, state.rng)
             drawn.append(each.noise.draw(given, own, state.rng))
         state.noise = drawn
 

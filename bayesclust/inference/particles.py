@@ -23,7 +23,6 @@ from scipy.special import softmax
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.chain import Chain
-from bayesclust.inference.limits.tuning import rows_of
 from bayesclust.typing import FloatArray, IntArray
 
 THINNING = 5
@@ -36,6 +35,7 @@ def extends(constraints: Sequence[Constraints], more: Sequence[Constraints]) -> 
     for old, new in zip(constraints, more, strict=False):
         rows = ((old.items, new.items), (old.answers, new.answers), (old.source, new.source))
         same = (old.kind, old.noise, old.n_items) == (new.kind, new.noise, new.n_items)
+        same = same and (bool(old.members) or old.rows == new.rows[: len(old)])
         if not (same and all(np.array_equal(own, after[: len(old)]) for own, after in rows)):
             return False
     return len(constraints) <= len(more)
@@ -47,7 +47,7 @@ def _one_by_one(
     """The constraints with one further answer at a time, up to all of `more`."""
     for v, own in enumerate(more):
         for number in range(len(constraints[v]) if v < len(constraints) else 0, len(own)):
-            first = rows_of(own, slice(number + 1))
+            first = own.select(slice(number + 1))
             yield (*more[:v], first, *constraints[v + 1 :])
 
 

@@ -14,11 +14,9 @@ import xarray as xr
 
 from bayesclust.checks import check_random_state
 from bayesclust.constraints.base import draw_answers
-from bayesclust.constraints.labels import NONE
 from bayesclust.constraints.noise import NoiseModel
-from bayesclust.constraints.stored import StoredConstraints
+from bayesclust.constraints.stored import StoredConstraints, StoredRules
 from bayesclust.posterior.diagnosis import DiagnosisWarning
-from bayesclust.posterior.labels import label_shares, wrong_labels
 from bayesclust.posterior.n_clusters import batches, error_of_means
 from bayesclust.posterior.tree import (
     Labels,
@@ -106,6 +104,9 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     if names != [str(number) for number in range(len(names))]:
         for member in table.columns.intersection([*"ijk"]):
             table[member] = [None if pd.isna(item) else names[item] for item in table[member]]
+        for view in stored_constraints(posterior):
+            if isinstance(view, StoredRules):
+                table.loc[table["view"] == view.name, "rule"] = view.in_words(names)
     return table
 
 
@@ -132,46 +133,34 @@ def _table(
 ) -> pd.DataFrame:
     kept = all(name in draws for name in view.parameters.values())
     tally = _tally(view, z, confusions(view, draws) if kept else None)
-    words = np.array([*view.vocabulary, NONE] if view.is_labels else view.vocabulary)
     names = "ijk"[: view.items.shape[1]]
     given = np.arange(len(view)), view.answers
     said = np.arange(len(view)), view.said
     columns = {"view": view.name} | dict(zip(names, view.items.T, strict=True))
-    columns |= {"answer": words[view.answers], "source": view.source}
+    if isinstance(view, StoredRules):
+        columns["rule"] = view.in_words(range(view.n_items))
+    columns |= {"answer": np.array(view.vocabulary)[view.answers], "source": view.source}
     columns |= {"credibility": tally.shares[said], "mcse": tally.error}
-    columns["likely"] = (np.array(view.truth_words) if view.sides else words)[
-        tally.shares.argmax(axis=1)
-    ]
+    columns["likely"] = np.array(view.truth_words)[tally.shares.argmax(axis=1)]
     frame = pd.DataFrame(columns, index=range(len(view)))
     if "k" in frame:
         frame["k"] = frame["k"].astype("Int64")
     if kept:
         frame["credibility_loo"] = tally.right
         frame["elpd_loo"] = np.log(np.maximum(tally.predicted[given], TINY))
-    if process is not None:
-        prior = _prior_shares(view, *process)[view.said]
+    prior_shares = None if process is None else view.prior_shares(*process)
+    if prior_shares is not None:
+        prior = prior_shares[view.said]
         number = z[..., 0].size
         right = frame["credibility"] * number
         frame["bayes_factor"] = (right + 0.5) / (number - right + 0.5) * (1 - prior) / prior
     return frame
 
 
-def _prior_shares(view: StoredConstraints, s: FloatArray, t: FloatArray) -> FloatArray:
-    """Prior probability (answers,) of each true answer, by the urn of Pitman and Yor (1997)."""
-    if view.is_labels:
-        return np.array(view.class_weights)
-    patterns = np.stack([1 - s, t + s]) / (1 + t)
-    if view.items.shape[1] == 3:
-        two = (1 - s) * (t + s)
-        patterns = np.stack([(1 - s) * (2 - s), two, two, two, (t + s) * (t + 2 * s)])
-        patterns /= (1 + t) * (2 + t)
-    return np.bincount(view.truth, patterns.mean(axis=1), view.n_answers)
-
-
 class _Tally(NamedTuple):
     """What the draws say of m constraints; the last two without the constraint itself."""
 
-    shares: FloatArray  # (m, answers): posterior probability of each true answer
+    shares: FloatArray  # (m, T): posterior probability of each truth
     error: FloatArray  # (m,): standard error of that of the answer given
     right: FloatArray  # (m,): credibility
     predicted: FloatArray  # (m, answers): probability of each answer
@@ -179,29 +168,20 @@ class _Tally(NamedTuple):
 
 def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> _Tally:
     """Go once through the draws; without an answer, they weigh 1 / p(answer | partition, noise)."""
-    answers = np.arange(view.n_answers + view.is_labels)
-    shares = np.zeros((len(view), len(answers)))
+    shares = np.zeros((len(view), len(view.truth_words)))
     predicted = np.zeros((len(view), view.n_answers))
     total, right_total = np.zeros((2, len(view)))
     rows = np.arange(len(view))
     means = []
     for c, first, last in batches(*z.shape[:2]):
-        if view.is_labels and confusion is not None:
-            truth, without, p = label_shares(view, z[c, first:last], confusion[c, first:last])
-            right = without[:, rows, view.answers]
-        else:
-            truths = view.truths(z[c, first:last])
-            truth = truths[..., None] == answers
-            right = truths == view.said
+        noise = None if confusion is None else confusion[c, first:last]
+        truth, without, p = view.read(z[c, first:last], noise)
         shares += truth.sum(axis=0)
         means.append(truth[:, rows, view.said].mean(axis=0))
         if confusion is not None:
-            if not view.is_labels:
-                p = confusion[c, np.arange(first, last)[:, None], view.source, truths]
-            given = p[:, rows, view.answers]
-            weight = 1 / np.maximum(given, IMPOSSIBLE)
+            weight = 1 / np.maximum(p[:, rows, view.answers], IMPOSSIBLE)
             total += weight.sum(axis=0)
-            right_total += (weight * right).sum(axis=0)
+            right_total += (weight * without[:, rows, view.said]).sum(axis=0)
             predicted += np.einsum("bm,bma->ma", weight, p)
     shares /= z.shape[0] * z.shape[1]
     if confusion is not None:
@@ -255,7 +235,7 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
     tree: xr.DataTree = tree_of(posterior).copy()
     likelihood, replicated = xr.Dataset(), xr.Dataset()
     observed = tree["observed_data"].to_dataset() if "observed_data" in tree else xr.Dataset()
-    for view, table in zip(given, answer_tables(posterior, given), strict=True):
+    for view, table in zip(given, answer_tables(posterior), strict=True):
         rows = f"{view.name}_answer_id"
         p = np.maximum(table[..., np.arange(len(view)), view.answers], TINY)
         likelihood[view.name] = (("chain", "draw", rows), np.log(p))
@@ -269,21 +249,20 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
     return tree
 
 
-def answer_tables(posterior: Any, answered: Sequence[Any]) -> list[FloatArray]:
-    """p(each answer | partition, noise), (chain, draw, m, answers), by the sources of each view.
+def answer_tables(posterior: Any, others: Sequence[Any] | None = None) -> list[FloatArray]:
+    """p(each answer | partition, noise), (chain, draw, m, answers), or to the questions of others.
 
     Labels of a cluster are dependent: those of each are given all others.
     """
     z, draws = chain_partitions(posterior), group(posterior, "posterior")
-    chain, draw, _ = np.ogrid[: len(z), : z.shape[1], :1]
+    views = stored_constraints(posterior)
     tables = []
-    for view, own in zip(stored_constraints(posterior), answered, strict=True):
-        noise = confusions(view, draws)
-        if view.is_labels:
-            parts = zip(z, noise, strict=True)
-            tables.append(np.array([label_shares(view, *part)[2] for part in parts]))
+    for view, other in zip(views, others or [None] * len(views), strict=True):
+        parts = zip(z, confusions(view, draws), strict=True)
+        if other is None:
+            tables.append(np.array([view.read(*part).p for part in parts]))
         else:
-            tables.append(noise[chain, draw, own.source, own.truths(z)])
+            tables.append(np.array([view.forecast(other, *part) for part in parts]))
     return tables
 
 
@@ -324,11 +303,8 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
         noise = _noise(view, draws)
         rows_of: tuple[Any, ...] = (view.source,)
         size: tuple[int, ...] = (view.n_sources,)
-        if view.is_labels:
-            missed = wrong_labels(view, z, noise["confusion"])
-        else:
-            parts = [(view.truths(part) != view.said).mean(axis=0) for part in z]
-            missed = np.mean(parts, axis=0)
+        parts = zip(z, confusions(view, draws), strict=True)
+        missed = np.mean([view.wrong(*part) for part in parts], axis=0)
         if view.sides:
             noise = {"together": _calibrated(view, z, confusions(view, draws))}
             rows_of += (view.answers,)
@@ -340,7 +316,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
         for source, (parameter, values) in product(range(view.n_sources), noise.items()):
             for cell in np.ndindex(values.shape[3:]):
                 drawn = values[(slice(None), slice(None), source, *cell)]
-                words = [*view.vocabulary, NONE]
+                words = [*view.vocabulary, *view.truth_words[view.n_answers :]]
                 where = f"[{', '.join(words[k] for k in cell)}]" if cell else ""
                 lower, upper = np.quantile(drawn, INTERVAL)
                 about = {"view": view.name, "source": source, "parameter": parameter + where}
@@ -461,7 +437,7 @@ def confusions(view: StoredConstraints, draws: xr.Dataset) -> FloatArray:
 def _noise_model(view: StoredConstraints) -> NoiseModel:
     """With default settings: confusion matrices follow from the parameters, not from priors."""
     waiting = NoiseModel.__subclasses__()
-    wanted = (view.kind, set(view.parameters))
+    wanted = (view.noise_kind, set(view.parameters))
     for model in waiting:
         waiting.extend(model.__subclasses__())
         # what all of a kind share has no parameters of its own

@@ -12,7 +12,6 @@ from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.credibility import INTERVAL, confusions, with_source_names
-from bayesclust.posterior.labels import drawn_truths
 from bayesclust.posterior.tree import (
     chain_partitions,
     evenly_spread,
@@ -95,12 +94,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
         made: list[dict[Any, float]] = []
         for at in chosen:
             table = confusion[np.unravel_index(at, z.shape[:2])]
-            truths: Any
-            if view.is_labels:  # of clusters without a class every label is wrong
-                truths = drawn_truths(view, stacked[at].astype(np.int64), table, rng)
-                table = np.pad(table, ((0, 0), (0, 0), (0, 1)))
-            else:
-                truths = view.truths(stacked[at])
+            truths = view.draw_truths(stacked[at], table, rng)
             said = view.said_by(np.arange(table.shape[2]))
             right = said == np.arange(table.shape[1])[:, None]
             error_rate = 1 - (table * right).sum(axis=-1)[view.source, truths]
@@ -120,7 +114,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
 def _statistics(
     view: StoredConstraints,
     answers: CodeArray,
-    truths: CodeArray,
+    truths: IntArray,
     error_rate: FloatArray,
     cell: IntArray,
     question: IntArray,

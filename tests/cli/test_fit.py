@@ -64,6 +64,17 @@ def test_classes_of_some_items_are_read(tmp_path, fit):
     assert table["answer"].tolist() == ["a", "a", "b", "b"]
 
 
+def test_groups_are_read(tmp_path, fit):
+    rows = ["a,n00,", "a,n01,", "a,n02,", "b,n06,2", "b,n07,2", "b,n00,2"]
+    (tmp_path / "groups.csv").write_text("\n".join(["group,i,most", *rows]).replace(",\n", ",1\n"))
+    out = tmp_path / "grouped.nc"
+    short = "--chains 2 --warmup 10 --samples 10 --no-progress"
+    assert fit(out, f"--groups {tmp_path / 'groups.csv'} {short}") == 0
+    with opened(out) as tree:
+        rules = bc.constraint_credibility(tree)["rule"].tolist()
+    assert rules == ["n00, n01, n02 together", "n06, n07, n00 in at most 2 clusters"]
+
+
 def test_a_limit_of_scaled_columns_is_written(fit, tmp_path, capsys):
     out = tmp_path / "limit.nc"
     assert fit(out, "--pairs {pairs} --model rdp-means --n-clusters 2 --standardize") == 0

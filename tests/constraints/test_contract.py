@@ -38,7 +38,7 @@ def concrete(base):
     return sorted(found, key=lambda kind: kind.__name__)
 
 
-KINDS = [kind for kind in concrete(Constraints) if len(kind.truth)]
+KINDS = [kind for kind in concrete(Constraints) if len(kind.members) > 1]
 NOISES = concrete(NoiseModel)
 MODELS = [noise() for noise in NOISES] + KNOWN
 COMBINATIONS = [(view, noise) for view, noise in product(KINDS, MODELS) if view.kind == noise.kind]

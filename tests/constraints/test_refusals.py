@@ -125,7 +125,7 @@ rule('span', ([0, 0], [1]))
     ValueError: rows[0] names item 0 more than once: name each once.
 rule('spread', ([0, 1], 0))
     ValueError: the number of clusters in rows[0] must be an integer of at least 1; got 0.
-rule('implication', ([], [(0, 1, True)]))
+rule('implication', ([(0, 1, True)], []))
     ValueError: rows[0] has no links: name at least one, or leave the row out.
 rule('implication', ([(1, 1, True)], [(0, 1, True)]))
     ValueError: rows[0] links item 1 to itself: remove this link.

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.stats import chisquare
 
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.rules import UncertainRules
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.mixed import BoundProduct
 from bayesclust.inference.chain import Chain, TVClustProblem, TwoLevelProblem
@@ -59,11 +60,16 @@ def answers_given(
                 k: rng.choice(len(view.noise.class_weights), p=view.noise.class_weights)
                 for k in np.unique(z)
             }
-            if view.is_labels
+            if view.kind == "label"
             else {}
         )
-        for items, source in zip(view.items, view.source, strict=True):
-            if view.is_labels:
+        for at, (items, source) in enumerate(zip(view.items, view.source, strict=True)):
+            if isinstance(view, UncertainRules):
+                p, q = noise["p"][source], noise["q"][source]
+                holds = view.with_answers(np.ones(len(view), bool)).statements()[at].holds(z)
+                answers.append(rng.random() < (p if holds else 1 - q))
+                continue
+            if view.kind == "label":
                 row = noise["confusion"][source][classes[z[items[0]]]]
                 answers.append(rng.choice(len(row), p=row))
                 continue

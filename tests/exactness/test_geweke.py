@@ -66,7 +66,7 @@ def functionals(problem, z, values, hyper, noise, components=None, within=None):
     if problem.family.n_shared:
         found |= shared_functionals(problem.family.covariance(hyper), number)
     for view, parameters in zip(problem.constraints, noise, strict=True):
-        if view.is_labels:  # pairs of items that agree on both
+        if view.kind == "label":  # pairs of items that agree on both
             beside = z[view.items[:, 0]][:, None] == z[view.items[:, 0]]
             alike = view.answers[:, None] == view.answers
             right = (beside == alike).mean()

@@ -33,7 +33,6 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import stack_padded
 from bayesclust.inference.assignment import seeded_partition
 from bayesclust.inference.dcrc.weights import WeightObjective
-from bayesclust.inference.limits.tuning import rows_of
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.mean_field import softmax
 from bayesclust.models.dcrc import unnamed
@@ -231,7 +230,7 @@ def fit_em(
     if answers.n_answers > ROUGH_ANSWERS:
         share = ROUGH_ANSWERS / answers.n_answers
         chosen = (rng.permutation(len(one)) < round(share * len(one)) for one in constraints)
-        thinned = [rows_of(one, rows) for one, rows in zip(constraints, chosen, strict=True)]
+        thinned = [one.select(rows) for one, rows in zip(constraints, chosen, strict=True)]
         few = NamedAnswers(thinned, len(points))
         some = named_first(points, few.items)[0]
     named = len(few.items)

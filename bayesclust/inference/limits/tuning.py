@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -124,20 +123,12 @@ def enough(constraints: Sequence[Constraints]) -> bool:
     return sum(map(len, constraints)) >= FEWEST_ANSWERS
 
 
-def rows_of(one: Constraints, kept: BoolArray | slice) -> Constraints:
-    """The constraints with some of their answers only."""
-    part = copy.copy(one)
-    part.items, part.answers, part.source = one.items[kept], one.answers[kept], one.source[kept]
-    part.flipped = None if one.flipped is None else one.flipped[kept]
-    return part
-
-
 def leave_out(
     constraints: Sequence[Constraints], out: Sequence[BoolArray]
 ) -> tuple[list[Constraints], list[Constraints]]:
     """The constraints without the answers marked (m,), and those alone."""
     pairs = list(zip(constraints, out, strict=True))
-    return [rows_of(one, ~mask) for one, mask in pairs], [rows_of(one, mask) for one, mask in pairs]
+    return [one.select(~mask) for one, mask in pairs], [one.select(mask) for one, mask in pairs]
 
 
 def held_out_log_prob(
@@ -174,16 +165,11 @@ def folds(
     number: int = FOLDS,
     enough: float = ENOUGH_PREDICTED,
 ) -> Iterator[tuple[list[Constraints], list[Constraints]]]:
-    """The constraints kept and those held out, until enough have been held out.
-
-    All labels of an item are in one part.
-    """
+    """The constraints kept and those held out, until enough have been held out."""
     parts = []
     for one in constraints:
-        row = np.arange(len(one))
-        if one.is_labels:
-            row = np.unique(one.items[:, 0], return_inverse=True)[1]
-        parts.append((rng.permutation(int(row.max(initial=-1)) + 1) % number)[row])
+        unit = one.units
+        parts.append((rng.permutation(int(unit.max(initial=-1)) + 1) % number)[unit])
     predicted = 0
     for fold in range(number):
         if predicted < enough:

@@ -36,7 +36,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, generic, implements, kernel
-from bayesclust.constraints.factor_graph import UNPLACED, add_label_logits, add_site_logits
+from bayesclust.constraints.factor_graph import UNPLACED, add_set_logits, add_site_logits
 from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.families.gaussian import FullState, write_direction
 from bayesclust.inference.assignment import Target, close_slot, draw_index, open_slot
@@ -77,7 +77,7 @@ def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-unty
     number = assignment.number[0]
     emptied = 0
     add_site_logits(sites, table, assignment.z, i, site)
-    add_label_logits(sites.labels, assignment.z, i, site)
+    add_set_logits(sites, table, assignment.z, i, site)
     for a in range(number):
         k = assignment.slots[a]
         if state.count[k] == 0:

@@ -212,7 +212,7 @@ def restricted_scan(
         z[i] = UNPLACED
         site[a] = site[b] = 0.0
         factor_graph.add_site_logits(target.sites, target.table, z, i, site)
-        factor_graph.add_label_logits(target.sites.labels, z, i, site)
+        factor_graph.add_set_logits(target.sites, target.table, z, i, site)
         odds = log_odds(state, target.prior, i, own, a, b) + site[a] - site[b]
         log_a, log_b = log_shares(odds)
         to_a = math.log(rng.random()) < log_a if forced[t] == UNPLACED else forced[t] == a

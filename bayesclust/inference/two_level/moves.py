@@ -195,7 +195,7 @@ def _launch(target, items, before, slots, scans, rng):  # type: ignore[no-untype
         site[:] = 0.0
         for i in own:
             factor_graph.add_site_logits(target.sites, target.table, z, i, site)
-        factor_graph.add_block_label_logits(target.sites.labels, z, own, site)
+        factor_graph.add_block_set_logits(target.sites, target.table, z, own, site)
         odds = site[a] - site[b] + _log_growth(prior, size[a], parts[a], s, 1)
         odds -= _log_growth(prior, size[b], parts[b], s, 1)
         log_a, log_b = split_merge.log_shares(odds)

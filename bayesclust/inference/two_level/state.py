@@ -27,7 +27,7 @@ from bayesclust._numba import FAST, implements
 from bayesclust.constraints.factor_graph import (
     UNPLACED,
     Sites,
-    add_label_logits,
+    add_set_logits,
     add_site_logits,
 )
 from bayesclust.inference import assignment as partition
@@ -190,7 +190,7 @@ def _weigh_options(target, i, predictive, site, logits):  # type: ignore[no-unty
     number = components.number[0]
     alone = predictive[len(predictive) - 1]
     add_site_logits(sites, table, clusters.z, i, site)
-    add_label_logits(sites.labels, clusters.z, i, site)
+    add_set_logits(sites, table, clusters.z, i, site)
     options = number
     for a in range(clusters.number[0]):
         g = clusters.slots[a]
