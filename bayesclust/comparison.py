@@ -348,7 +348,7 @@ def _predicted(view: Constraints, whole: Labels, rest: Labels) -> dict[str, Any]
 def cross_validate(
     estimator: Any, X: ArrayLike, constraints: Any, *, n_folds: int = 5, random_state: Seed = None
 ) -> pd.DataFrame:
-    """Fit to all items without a part of the answers in turn, and tell how well it is predicted.
+    """Fit without each part of the answers in turn, and score how well that part is predicted.
 
     Parameters
     ----------

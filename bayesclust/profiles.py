@@ -45,7 +45,7 @@ def cluster_profiles(
     Parameters
     ----------
     estimator : TVClust
-        Fitted, with any family and clusters of a density: no classifier.
+        Fitted, with a density for each cluster: not a classifier.
     labels : array-like of int, shape (n,), optional
         The partition; by default `labels_`.
     num_draws : int, default 200

@@ -49,12 +49,12 @@ ANSWERED = 9.0
 
 
 class PosteriorQueries:
-    """Ask the queries whose answers are expected to tell most, by a posterior that is updated.
+    """Ask the queries whose answers are expected to tell most, by a posterior updated as they come.
 
     Keeps weighted draws of the posterior of a `TVClust` between calls. New answers change their
     weights, and now and then the draws (`bayesclust.inference.particles`); no fit is repeated,
-    unless answers were taken back, more than thirty came at once, or the data are others.
-    Constraints beside answers are not used.
+    unless answers were taken back, more than thirty came at once, or the data changed.
+    Constraints other than answers are not used.
 
     The gain of a query is the expected fall of an uncertainty U by its answer a,
 

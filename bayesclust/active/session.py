@@ -265,7 +265,7 @@ class InteractiveSession:
         return float(np.trapezoid(values, answers) / answers[-1])
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the session to an archive (.npz), without the data and a strategy of no name."""
+        """Write the session to an archive (.npz), without the data or a strategy without a name."""
         named = isinstance(self.query_strategy, str)
         about = {
             "format": FORMAT,

@@ -497,7 +497,7 @@ def log_norm(weights: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class LinkNoise(DirichletNoise):
-    """Noise of pairwise constraints: p of "same" about a pair that is, q of "different" if not.
+    """Noise of pairwise constraints: the sensitivity p and the specificity q of every source.
 
     p(E=1 | same) = p, p(E=0 | same) = 1 - p, p(E=0 | different) = q, p(E=1 | different) = 1 - q
     (Khashabi et al., TVClust, Eq. 8; ERRATUM: the display before Eq. 8 misprints its first two
@@ -509,7 +509,7 @@ class LinkNoise(DirichletNoise):
         The Beta(a, b) prior of every source, or a known value in (0, 1). Beta(4, 1), of mean 0.8,
         has 15/16 of its mass above 1/2: where p + q < 1, answers mean their opposite.
     pooled : bool, default False
-        Learn how the sources are spread, and shrink each towards them: for many annotators with few
+        Learn how the sources vary, and shrink each towards their mean: for many annotators with few
         answers each. The Beta(a, b) of p and of q is then the prior of the crowd's mean.
 
     Examples

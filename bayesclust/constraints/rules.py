@@ -76,7 +76,7 @@ _links = _listed(_link, "link")
 
 
 class Rules(Constraints):
-    """Constraints each of which holds in a partition or not.
+    """Constraints each of which a partition either satisfies or violates.
 
     A subclass names its `kind` and how the `parts` of a row are read, and says in the language of
     `Statement` what a row demands (`_statement_of`). They cannot be restricted to some items.
@@ -152,7 +152,7 @@ class Rules(Constraints):
 
 
 class SpanConstraints(Rules):
-    """Items that are only in some clusters, by the numbers of the partition that is modified.
+    """Items that may only be in some clusters, numbered as in the partition to be modified.
 
     The span-limited constraint of incremental constrained clustering.
 
@@ -316,7 +316,7 @@ class UncertainRules(ByFormula, Rules):
 
 
 class SpreadConstraints(UncertainRules):
-    """Items that are in at most so many clusters, whichever these are; with one, all together.
+    """Items that are in at most a given number of clusters; with one, all together.
 
     The generic span-limited constraint of incremental constrained clustering.
 
@@ -459,7 +459,7 @@ class SpreadConstraints(UncertainRules):
 
 
 class ImplicationConstraints(UncertainRules):
-    """Implications: where all pairs of a premise hold, all pairs of its conclusion do.
+    """Implications: if all pairs of a premise hold, so do all pairs of its conclusion.
 
     The implication of incremental constrained clustering.
 

@@ -50,7 +50,7 @@ class Dataset:
 
 
 def names(*, installed: bool = False) -> tuple[str, ...]:
-    """Names that `load` knows.
+    """Return the names that `load` takes.
 
     Parameters
     ----------

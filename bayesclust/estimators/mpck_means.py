@@ -90,7 +90,8 @@ class MPCKMeans(ConstrainedClusterer):
     n_init : int, default 1
         Starts, those after the first drawn; the lowest J is taken.
     max_iter : int, default 300
-        Most rounds of each start. 0 places every item at the nearest of the centres to start from.
+        Largest number of rounds of each start. 0 places every item at the nearest of the centres to
+        start from.
     random_state : int, Generator or None, default None
 
     Attributes

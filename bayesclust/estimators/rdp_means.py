@@ -155,7 +155,7 @@ class DPMeans(MeansClusterer):
     random_state: int | Generator | None = None
 
     def fit(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> Self:
-        """Cluster items, by `RDPMeans` under side information.
+        """Cluster the items; `RDPMeans` uses constraints too.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class RDPMeans(DPMeans):
         Starts, of which the smallest J is kept; those after the first are random, or disturb the
         best one.
     max_iter : int, default 300
-        Most passes in one descent.
+        Largest number of passes in one descent.
     random_state : int, Generator or None, default None
 
     Attributes
@@ -339,7 +339,7 @@ class RDPMeans(DPMeans):
         divergence: str | Divergence | Family | None = None,
         **settings: Any,
     ) -> Self:
-        """Return an estimator whose limit is where a sampler stands, not beyond.
+        """Return an estimator with the penalty and the weights that a posterior implies.
 
         With D and f, the free coordinates of a centre, the posterior's point estimate z and its K
         clusters, and W the sum of D(x_i, m_{z_i}) / (n - K),

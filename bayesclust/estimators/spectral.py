@@ -41,7 +41,7 @@ class SpectralRDPMeans(MeansClusterer):
     kernel, kernel_params
         As in `RDPMeans`: K in place of XX', the matrix of Eq. 21.
     max_clusters : int, default 50
-        Most clusters before merging, hence most eigenvectors.
+        Largest number of clusters before merging, and of eigenvectors.
     random_state : int, Generator or None, default None
         Decides how answers are held out to choose `xi`; all else is deterministic.
 

@@ -53,7 +53,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
 
     Parameters
     ----------
-    sampler : str, VariationalSettings or class, default "collapsed"
+    sampler : str, VariationalSettings or function, default "collapsed"
         "collapsed": Neal's (2000) Algorithm 3 with side information and split-merge moves; cluster
         parameters are integrated out. "gibbs": the paper's own sampler (Neal's Algorithm 2), with
         cheap sweeps that move single items alone unless `moves` gives it more. "blocked": all items
@@ -69,7 +69,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         is learned, in units of the data, unless fixed there.
     cluster_model : {"auto", "single", "mixture"}, default "auto"
         What a cluster is: "single", one component of the family, or "mixture", a mixture of them,
-        which constraints group, for classes that are no ellipses. "auto" compares both in short
+        which constraints group, for classes that are not elliptical. "auto" compares both in short
         runs, as `model_scores_` shows, by how well four fifths of the constraints predict the rest,
         and those that come close by other fifths too: of more than 20 columns mixtures of principal
         components, of 20 also with power .7; where many items share a value, or rows have length
@@ -79,16 +79,16 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1,
-        but where "auto" takes .7. Classifiers have none.
+        or .7 where "auto" chooses it. Classifiers have none.
     partition_prior : PartitionPrior, Nested, str or None, default None
         Prior over partitions, of `bayesclust.partition_priors`, by value or by name:
         "dirichlet_process", "pitman_yor", "finite_mixtures", "microclustering". None is the
         Dirichlet process with a Gamma(1, 1) prior of its concentration, and for mixtures
-        `Nested()`, by which outlying items are not clusters. `Nested` gives the prior of the
+        `Nested()`, under which outlying items do not form clusters. `Nested` gives the prior of the
         components within a cluster too. "blocked" and "variational" need sticks: they take neither
         `MixtureOfFiniteMixtures` nor `Microclustering`.
     num_chains : int, default 4
-        Chains, from dispersed starts. Fewer than two make `bayesclust.diagnose` blind.
+        Chains, from dispersed starts. `bayesclust.diagnose` needs at least two.
     num_warmup, thinning : int, default 500 and 1
         Sweeps before the first draw, during which proposals adapt, and from one draw to the next.
     num_samples : int or None, default None
@@ -259,7 +259,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         num_warmup: int | None = None,
         num_samples: int | None = None,
     ) -> Self:
-        """Let the chains go on with more items, more answers or both, at a tenth of a fit's cost.
+        """Continue the chains with more items, more answers or both, at a tenth of a fit's cost.
 
         Each chain continues from its last draw, new items where this predicts them; model, family,
         principal components and base measure stay as the fit chose them, and settings of the
@@ -449,7 +449,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         return prediction.log_density(rows)
 
     def score(self, X: ArrayLike, y: object = None) -> float:
-        """Return the mean of `score_samples`, as of items (m, d) held out; y is ignored."""
+        """Return the mean of `score_samples` over items (m, d); y is ignored."""
         return float(self.score_samples(X).mean())
 
     def transform(self, X: ArrayLike) -> FloatArray:
@@ -505,7 +505,7 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         return float(value + log_data(z, problem.family, hyper))
 
     def start_chains(self, X: ArrayLike, constraints: Any, rng: Generator) -> list[Chain]:
-        """The chains of a fit at their starts, for those who advance them themselves."""
+        """Return the chains of a fit at their starts, for the caller to advance."""
         self._check_settings()
         items, given = self._read(X, None, constraints)
         problem = self._pose(items, given, rng, densities=True)
@@ -663,13 +663,13 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         return self._draws_at(np.arange(number))  # type: ignore[return-value]
 
     def spread_draws(self, number: int) -> Prediction | ClassifierPrediction:
-        """Draws at even distances, at most so many, as what they say of new items and clusters."""
+        """Return at most `number` evenly spaced draws in the form that prediction uses."""
         check_is_fitted(self)
         draws = group(self.posterior_, "posterior")
         return self._draws_at(evenly_spread(number, draws.sizes["chain"] * draws.sizes["draw"]))
 
     def _draws_at(self, chosen: IntArray) -> Prediction | ClassifierPrediction:
-        """Some draws, numbered chain by chain, as what they say of new items and clusters."""
+        """Some draws, numbered chain by chain, in the form that prediction uses."""
         problem = self._problem
         if isinstance(problem, ClassifierProblem):
             return ClassifierPrediction(problem, self._class_shares)

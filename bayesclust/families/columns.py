@@ -38,7 +38,7 @@ Words = dict[int, list[str]]
 
 
 class TiedColumnsWarning(UserWarning):
-    """Gaussian clusters are asked of columns in which many items share one value."""
+    """Gaussian clusters are fitted to columns in which many items share one value."""
 
 
 class Column(NamedTuple):
@@ -106,7 +106,7 @@ def _atoms(values: FloatArray, counts: IntArray) -> tuple[float, ...]:
 
 
 def describe_columns(X: Any) -> pd.DataFrame:
-    """Say what kind of numbers each column holds, and whether Gaussian clusters can take them.
+    """Describe what each column holds, and whether Gaussian clusters can model it.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def describe_columns(X: Any) -> pd.DataFrame:
         - distinct: number of different values;
         - value, share: the most frequent value, and the share of the items that have it;
         - atoms: the values that are too frequent for a density;
-        - family: the one that takes such values for what they are;
+        - family: the one that models such values;
         - finding: "ties win clusters of their own" where at least 15 items share one; else "fine".
 
     Raises

@@ -435,7 +435,7 @@ class Product(base.Family):
 
 @dataclass(frozen=True)
 class HurdleGaussian(base.Family):
-    """Independent columns that have certain exact values with a probability, and are Gaussian else.
+    """Independent columns that may take certain exact values, and are otherwise Gaussian.
 
     For detection limits, zeros that mean "none", and ends of a scale. Missing cells (NaN) are left
     out of the likelihood.
@@ -532,7 +532,7 @@ def by_kind(items: FloatArray, words: Sequence[int]) -> base.Family:
 
 @dataclass(frozen=True)
 class Mixed(base.Family):
-    """Every column in a family of its kind, which `bayesclust.describe_columns` tells.
+    """Gives every column the family of its kind, as `bayesclust.describe_columns` finds it.
 
     Continuous columns get Gaussian clusters, with a full covariance where they are complete and at
     most 20; inflated, nearly constant and two-valued ones a `HurdleGaussian`; zeros and ones

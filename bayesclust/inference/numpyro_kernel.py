@@ -71,7 +71,7 @@ class PartitionGibbsState(NamedTuple):
 
 
 class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
-    """Redraws the labels of a NumPyro model given everything else, beside NUTS.
+    """Redraws the labels of a NumPyro model given everything else, as a block beside NUTS.
 
     Items that share no answer are independent given everything else, so that all items of one
     colour of the constraint graph are drawn at once. The model may be anything with one Categorical
@@ -234,7 +234,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         return wrapped
 
     def get_diagnostics_str(self, state: PartitionGibbsState) -> str:
-        """The sentence of the progress bar."""
+        """Return the sentence of the progress bar."""
         return f"{float(np.mean(state.moved)):.0%} of labels moved"
 
     # The model: its traces, and the scopes of its sites.

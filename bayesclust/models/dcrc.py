@@ -44,7 +44,7 @@ def dcrc(
     balance: float = 0.0,
     observe: bool = True,
 ) -> None:
-    """DCRC's model, a NumPyro program: log_density, Predictive and render_model take it.
+    """DCRC's model as a NumPyro program, for log_density, Predictive and render_model.
 
     The posterior of W beside that of the labels is drawn by `PartitionGibbs` beside NUTS.
 
@@ -62,7 +62,7 @@ def dcrc(
     bias_scale : float, default 10.0
         Standard deviation of the biases.
     separation : float, default 0.0
-        Nats by which a mean entropy H(Y_U) of the items that no answer names is held against W;
+        Weight, in nats, of the mean entropy H(Y_U) of the items that no answer names, against W;
         the paper's M tau.
     balance : float, default 0.0
         Nats that the entropy H(y^) of the mean class probabilities is worth; the same.

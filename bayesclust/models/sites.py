@@ -29,7 +29,7 @@ def constraint_sites(
 ) -> None:
     """Let answers depend on the labels of a NumPyro program of your own.
 
-    To be called once in the program, outside its plates; `PartitionGibbs` redraws the labels. For
+    Call it once in the program, outside its plates; `PartitionGibbs` redraws the labels. For
     constraints named v it samples the parameters of their noise, one of each per source ("p" and
     "q", "noise" or "confusion"; those of the second constraints of a kind are "p_v" and so on), and
     the answers as site "<v>_answer" in the plate "<v>_answers", with probability C[source, truth,
@@ -47,8 +47,8 @@ def constraint_sites(
     Raises
     ------
     TypeError, ValueError
-        If constraints are none, are on another number of items, or have a noise model that is no
-        `DirichletNoise`; or the labels arrive enumerated.
+        If constraints are of another type or on another number of items, or have a noise model
+        other than a `DirichletNoise`; or the labels arrive enumerated.
 
     Examples
     --------

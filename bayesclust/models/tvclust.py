@@ -47,7 +47,7 @@ def tvclust(
     observe: bool = True,
     power: float = 1.0,
 ) -> None:
-    """TVClust's generative model, a NumPyro program: log_density, Predictive, render_model take it.
+    """TVClust's model as a NumPyro program, for log_density, Predictive and render_model.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def tvclust_mixture(
     observe: bool = True,
     power: float = 1.0,
 ) -> None:
-    """`tvclust` with clusters that are mixtures, a NumPyro program too.
+    """`tvclust` with clusters that are mixtures, also a NumPyro program.
 
     Parameters
     ----------

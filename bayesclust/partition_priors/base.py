@@ -128,7 +128,7 @@ class PartitionPrior(ABC):
     separable : bool
         Whether log V(n, K) is a sum of a function of n and one of K, as components need it.
     restricts : bool
-        Whether the partition of n of n + 1 items has the prior of n, which `sample` presumes here.
+        Whether the prior of n items is that of n + 1 with one left out, as `sample` assumes here.
     w_parameters : tuple of str or None
         The parameters on which W depends; None is all.
     """

@@ -79,7 +79,7 @@ class KnownK(_Finite):
 
 @dataclass(frozen=True)
 class MixtureOfFiniteMixtures(_Finite):
-    """A finite mixture whose number of components is learned, which it can be consistently.
+    """A finite mixture whose number of components is learned, and learned consistently.
 
     V(n, K) = sum_{t >= K} p(t) t! / (t - K)! Gamma(gamma t) / Gamma(gamma t + n) (Miller and
     Harrison 2018, Theorem 3.1).

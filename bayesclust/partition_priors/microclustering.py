@@ -29,7 +29,7 @@ class Microclustering(PartitionPrior):
         W(m) = m! mu(m),   V(n, K) = K! / (n! u(n)),   u(n) = sum_m mu(m) u(n - m),   u(0) = 1.
 
     mu is the negative binomial distribution without 0, mu(m) ~ Gamma(m + r) / m! p^m, so that an
-    item can always be alone, as samplers need that move items one by one.
+    item can always be alone, as samplers that move items one by one require.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     posterior : DataTree or fitted estimator
         A fit with constraints.
     flipped : (m,) array of bool, optional
-        Which answers are wrong in truth, marked by crosses: the `flipped` of simulated constraints,
+        Which answers are in fact wrong, marked by crosses: the `flipped` of simulated constraints,
         one object after another.
     ax : matplotlib.axes.Axes, optional
         By default a new figure.
@@ -238,7 +238,7 @@ def calibration(
     posterior : DataTree or fitted estimator
         A fit with constraints, without `flipped` one whose noise was kept.
     flipped : (m,) array of bool, optional
-        Which answers are wrong in truth, one constraints object after another.
+        Which answers are in fact wrong, one constraints object after another.
     n_bins : int, default 10
         Number of intervals of equal width into which probabilities are put.
     ax : matplotlib.axes.Axes, optional

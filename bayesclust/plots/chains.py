@@ -80,10 +80,10 @@ def ranks(
     """Show for each chain how the ranks of its draws are spread among the draws of all chains.
 
     Lines are the distribution functions of the ranks less those of even ranks. Chains that explore
-    the same posterior stay near 0 (Vehtari et al. 2021, section 4): one that is high has too many
-    small values, one that is low too many large ones. Where the chains differ more than independent
-    draws would with probability 99%, the points that matter most are black. Equal draws are ranked
-    at random.
+    the same posterior stay near 0 (Vehtari et al. 2021, section 4): a line above 0 has too many
+    small values, one below too many large ones. Where the chains differ more than independent draws
+    would with probability 99%, the points that matter most are black. Equal draws are ranked at
+    random.
 
     Parameters
     ----------

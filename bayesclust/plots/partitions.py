@@ -177,7 +177,7 @@ def prior_sizes(
     seed: Seed = 0,
     axes: Sequence[Axes] | None = None,
 ) -> NDArray[np.object_]:
-    """Show what partition priors say of the number and the sizes of clusters, before any data.
+    """Show what partition priors say about the number and the sizes of clusters, before any data.
 
     Left, the probability of each number of clusters; right, the mean size of the largest cluster,
     the second, and so on, with the central 90% of the draws.

@@ -104,20 +104,19 @@ class Diagnosis:
 
 
 def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
-    """Return whether the chains of a run agree and have moved enough, in words.
+    """Check whether the chains of a run agree and have moved enough, and say so in words.
 
-    Rank-normalised split R-hat and bulk effective sample size (Vehtari et al. 2021) are computed of
-    the number of clusters, the entropy of their sizes, the largest of them, the Rand index to a
+    Rank-normalised split R-hat and bulk effective sample size (Vehtari et al. 2021) are computed
+    for the number of clusters, the entropy of their sizes, the largest of them, the Rand index to a
     reference partition, whether random pairs are together, the log joint, and all continuous
-    parameters. What falls short is no reason against a run where the means of all halves of chains
+    parameters. A shortfall does not count against a run where the means of all halves of chains
     are within a quarter of a cluster, .05 bits, .02 (shares; sizes by the number of items) or, of
     other parameters, a fifth of the mean (a fixed width: Flegal, Haran and Jones 2008). As chains
     in different modes can agree in all of these, partitions are also compared as wholes, by the
     variation of information, and chains by the nats between their log joints, which count only
-    where a chain is stuck below the others.
-    `conflict` says where the fit violates pairwise constraints that agree with each other, or more
-    of them than the noise's prior expects; unless the sources contradict themselves, the model is
-    then at fault, and the draws are not `ok`.
+    where a chain is stuck below the others. `conflict` says where the fit violates pairwise
+    constraints that agree with each other, or more of them than the noise's prior expects; unless
+    the sources contradict themselves, the model is then at fault, and the draws are not `ok`.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
         Draws of the partition, from a posterior or by `simulate` of a prior.
     min_size : int, default 1
         Count clusters of at least so many items. A Dirichlet process keeps opening small ones as
-        data grow, so that all of them do not tell how many groups there are (Miller and Harrison
+        data grow, so that their number is not the number of groups (Miller and Harrison
         2013).
 
     Returns

@@ -31,17 +31,17 @@ class VariationalSettings:
     Parameters
     ----------
     truncation : int, default 50
-        Most components. Those that the data do not need are removed; the bound is one of the
-        untruncated process.
+        Largest number of components. Those that the data do not need are removed; the bound is one
+        of the untruncated process.
     n_init : int, default 8
         Dispersed starting partitions (k-means++ into 3, 6, 12, 24 clusters, then again).
     n_refined : int, default 3
         How many of them, the best after some sweeps, are searched by merges, deletions and splits.
     fixed_noise_iter : int, default 20
         First sweeps of each with the noise of the constraints at its prior mean: first partitions
-        contradict half of them, and would have them taken for noise for good.
+        contradict half of them, which would then be taken for noise to the end.
     max_iter : int, default 1000
-        Most sweeps of the last ascent.
+        Largest number of sweeps of the last ascent.
     tol : float, default 1e-3
         The ascent has converged when a sweep raises the bound by less, in nats.
 
