@@ -410,7 +410,7 @@ class SpreadConstraints(UncertainRules):
         labels : (n,) array
             True classes, of any sortable kind.
         size, members : int
-            How many groups, of how many items each, drawn anew for each group; 5 items by default.
+            How many groups, of how many items each, drawn again for each group; 5 items by default.
         error_rate : float, default 0
             Probability that a group is of random items that are not all of one class.
         seed : int, Generator or None
