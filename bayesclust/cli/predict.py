@@ -102,7 +102,13 @@ def run(settings: argparse.Namespace) -> int:
     cells = read_cells(settings.data, settings.id)
     check_columns(cells, settings.data, columns)
     cells = cells[columns]
-    worded = [columns[j] for j in estimator._words]
+    worded = {columns[j]: words for j, words in estimator._words.items()}
+    for column, words in worded.items():
+        for item, word in cells[column][~cells[column].isin(words) & cells[column].notna()].items():
+            raise ValueError(
+                f"{settings.data}: {column} of item {item} is {word!r}, a word that the data of "
+                "the fit do not have: leave the item out, or the cell empty."
+            )
     X, _ = as_numbers(cells, settings.data, worded, "{} has numbers alone in the data of the fit")
     for column, (mean, sd) in scaling.items():
         X[column] = (X[column] - mean) / sd

@@ -211,6 +211,10 @@ def test_new_items_are_placed_as_python_does(files, tmp_path, capsys):
     np.testing.assert_allclose(table["novelty"], est.predict_novelty(placed), atol=1e-4)
     assert table["cluster"].tolist()[:2] == est.labels_[:2].tolist()
 
+    new.write_text("kind,width,id\na,0.1,x\nc,9.2,y")
+    error = refused(capsys, cli.main(["predict", str(run_nc), str(new), "-o", str(out)]))
+    assert "kind of item y is 'c', a word that the data of the fit do not have" in error
+
 
 def test_a_file_without_a_model_predicts_nothing(files, fit, tmp_path, capsys):
     limit, out = tmp_path / "limit.nc", tmp_path / "labels.csv"
