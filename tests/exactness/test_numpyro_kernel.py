@@ -10,7 +10,7 @@ import pytest
 from numpyro.infer import MCMC, NUTS, DiscreteHMCGibbs, Gibbs
 from scipy.stats import multivariate_normal
 
-from bayesclust.families import FAMILIES, FullGaussian, get_family
+from bayesclust.families import FAMILIES, Bernoulli, FullGaussian, Poisson, get_family
 from bayesclust.inference.numpyro_kernel import PartitionGibbs
 from bayesclust.models import constraint_sites, tvclust, tvclust_mixture
 from bayesclust.partition_priors import DirichletProcess
@@ -70,9 +70,10 @@ BEYOND_THE_STICKS = 6 * (ALPHA / (1 + ALPHA)) ** (TRUNCATION - 1)
 
 
 @pytest.mark.slow
-def test_tvclust_beside_nuts_is_exact():
+@pytest.mark.parametrize("kind", [FullGaussian, Poisson, Bernoulli])
+def test_tvclust_beside_nuts_is_exact(kind):
     rng = np.random.default_rng(0)
-    family = cases.fixed(FullGaussian)
+    family = cases.fixed(kind)
     X = cases.data_for(family, 6, 2, rng)
     views = (cases.links(6, rng), cases.triplets(6, rng))
     blocks = [(PartitionGibbs(tvclust, views), ["z"]), (NUTS(tvclust), None)]
