@@ -663,7 +663,8 @@ def check_constraints(
         if one.n_items != n_items:
             raise ValueError(
                 f"the constraints {one.name!r} are on {one.n_items} items, but X has {n_items}: "
-                "pass the X they were made for, or restrict(items) them."
+                "pass the X they were made for, or restrict(items) them; bayesclust.cross_validate "
+                "holds answers out in place of items."
             )
         found = one
         if needs != "statements":

@@ -58,7 +58,7 @@ fit(GOOD, [(0, 1)])
     .from_frame(table, n_items=6).
 fit(GOOD, bc.PairwiseConstraints([(0, 1)], [True], n_items=7))
     ValueError: the constraints 'links' are on 7 items, but X has 6: pass the X they were made
-    for, or restrict(items) them.
+    for, or restrict(items) them; bayesclust.cross_validate holds answers out in place of items.
 fit(GOOD, penalty=1.0, n_clusters=2)
     ValueError: penalty and n_clusters both set what a cluster costs: leave one of them out.
 fit(GOOD, n_clusters=7)
