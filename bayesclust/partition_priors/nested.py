@@ -129,10 +129,13 @@ def nested_log_prob(
     within_values: Values,
 ) -> float:
     """log p(components, clusters) by the formula above; -inf if a component is in two clusters."""
-    lower, upper = np.asarray(components), np.asarray(clusters)
-    value = prior.log_prob(np.unique(upper, return_counts=True)[1], values)
-    for g in np.unique(upper):
-        sizes = np.unique(lower[upper == g], return_counts=True)[1]
-        value += within.log_prob(sizes, within_values)
-    torn = any(len(np.unique(upper[lower == k])) > 1 for k in np.unique(lower))
+    upper, size = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)[1:]
+    first, lower, part = np.unique(
+        np.asarray(components), return_index=True, return_inverse=True, return_counts=True
+    )[1:]
+    owner = upper[first]
+    value = prior.log_prob(size, values)
+    for g in range(len(size)):
+        value += within.log_prob(part[owner == g], within_values)
+    torn = (owner[lower] != upper).any()
     return -np.inf if torn else float(value)
