@@ -427,7 +427,7 @@ class SpreadConstraints(UncertainRules):
         >>> y = [0, 0, 0, 1, 1, 1]
         >>> groups = bc.constraints.SpreadConstraints.sample(y, size=2, members=3, seed=0)
         >>> groups.rows
-        (((3, 4, 5), 1), ((1, 0, 2), 1))
+        (((2, 1, 0), 1), ((3, 4, 5), 1))
         """
         truth = check.true_labels(labels, least=2)
         rng = check.check_random_state(seed, "seed")
