@@ -62,10 +62,9 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
     >>> draws = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
-    >>> tree = to_datatree({"z": draws}, constraints=[links])
+    >>> tree = bc.posterior.to_datatree({"z": draws}, constraints=[links])
     >>> ax = bc.plots.credibility(tree, flipped=[False, True])
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['"same"', '"different"']
@@ -186,10 +185,9 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
-    >>> draws = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
-    >>> ax = bc.plots.credibility_ranking(to_datatree({"z": draws}, constraints=[links]))
+    >>> draws = {"z": [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]}
+    >>> ax = bc.plots.credibility_ranking(bc.posterior.to_datatree(draws, constraints=[links]))
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['0, 2: "different"', '0, 1: "same"']
     """
@@ -258,9 +256,8 @@ def calibration(
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
-    >>> tree = to_datatree({"z": [[[0, 0, 1]] * 3 + [[0, 0, 0]]]}, constraints=[links])
+    >>> tree = bc.posterior.to_datatree({"z": [[[0, 0, 1]] * 3 + [[0, 0, 0]]]}, constraints=[links])
     >>> ax = bc.plots.calibration(tree, flipped=[False, True])
     >>> print(ax.get_title(loc="left"))
     Calibration of 2 answers:
@@ -340,10 +337,9 @@ def constraint_graph(
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, False], n_items=3)
     >>> X, draws = [[0, 0], [1, 0], [2, 0]], {"z": [[[0, 0, 1], [0, 1, 1]]]}
-    >>> ax = bc.plots.constraint_graph(to_datatree(draws, X=X, constraints=[links]))
+    >>> ax = bc.plots.constraint_graph(bc.posterior.to_datatree(draws, X=X, constraints=[links]))
     >>> [lines.get_array().tolist() for lines in ax.collections[:2]]
     [[0.5], [1.0]]
     """

@@ -57,9 +57,8 @@ def traces(
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
-    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 1, 2]]], "concentration": [[0.5, 0.7]]})
-    >>> axes = bc.plots.traces(tree, ["n_clusters", "concentration"])
+    >>> draws = {"z": [[[0, 0, 1], [0, 1, 2]]], "concentration": [[0.5, 0.7]]}
+    >>> axes = bc.plots.traces(bc.posterior.to_datatree(draws), ["n_clusters", "concentration"])
     >>> axes[0].get_title(loc="left"), axes[0].lines[0].get_ydata()
     ('number of clusters', array([2, 3]))
     """
@@ -101,9 +100,8 @@ def ranks(
     --------
     >>> import numpy as np
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> z = np.random.default_rng(0).integers(0, 3, (2, 40, 6))
-    >>> bc.plots.ranks(to_datatree({"z": z}), "entropy")[0].get_title(loc="left")
+    >>> bc.plots.ranks(bc.posterior.to_datatree({"z": z}), "entropy")[0].get_title(loc="left")
     'entropy of the cluster sizes'
     """
     from arviz import plot_rank

@@ -55,11 +55,10 @@ def reliability(
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3, source=[0, 1])
-    >>> noise = {"p": [[[0.9, 0.7], [0.8, 0.5]]], "q": [[[0.7, 0.5], [0.6, 0.5]]]}
-    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 0]]], **noise}, constraints=[links])
-    >>> (ax,) = bc.plots.reliability(tree)
+    >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9, 0.7], [0.8, 0.5]]]}
+    >>> draws["q"] = [[[0.7, 0.5], [0.6, 0.5]]]
+    >>> (ax,) = bc.plots.reliability(bc.posterior.to_datatree(draws, constraints=[links]))
     >>> [line.get_xdata().tolist() for line in ax.lines[:2]]
     [[0.85, 0.6], [0.65, 0.5]]
     """
@@ -158,11 +157,9 @@ def confusion(
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
-    >>> noise = {"p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
-    >>> tree = to_datatree({"z": [[[0, 0, 1], [0, 0, 0]]], **noise}, constraints=[links])
-    >>> (ax,) = bc.plots.confusion(tree)
+    >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
+    >>> (ax,) = bc.plots.confusion(bc.posterior.to_datatree(draws, constraints=[links]))
     >>> [line.get_xdata().round(2).tolist() for line in ax.lines[:2]]
     [[0.85, 0.35], [0.15, 0.65]]
     """

@@ -82,10 +82,9 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
-    >>> z = [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]
-    >>> tree = to_datatree({"z": z}, {"log_joint": [[0, 0, 0, 0]]}, constraints=[links])
+    >>> draws = {"z": [[[0, 0, 1], [0, 0, 1], [0, 0, 0], [0, 0, 1]]]}
+    >>> tree = bc.posterior.to_datatree(draws, constraints=[links])
     >>> bc.constraint_credibility(tree)[["i", "j", "answer", "credibility", "likely"]]
        i  j answer  credibility     likely
     0  0  1   same         1.00       same
@@ -223,10 +222,9 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
-    >>> tree = to_datatree(draws, constraints=[links], dims={"p": ("source",), "q": ("source",)})
+    >>> tree = bc.posterior.to_datatree(draws, constraints=[links])
     >>> bc.constraint_log_likelihood(tree)["log_likelihood"]["links"].values[0, 0].round(3)
     array([-0.105, -1.204])
     """
@@ -287,10 +285,9 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     Examples
     --------
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> links = bc.PairwiseConstraints([(0, 1), (0, 2)], [True, True], n_items=3)
     >>> draws = {"z": [[[0, 0, 1], [0, 0, 0]]], "p": [[[0.9], [0.8]]], "q": [[[0.7], [0.6]]]}
-    >>> tree = to_datatree(draws, constraints=[links], dims={"p": ("source",), "q": ("source",)})
+    >>> tree = bc.posterior.to_datatree(draws, constraints=[links])
     >>> bc.source_reliability(tree)[["view", "source", "parameter", "mean", "answers", "wrong"]]
         view  source parameter  mean  answers  wrong
     0  links       0         p  0.85        2    0.5
@@ -390,12 +387,12 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     --------
     >>> import numpy as np
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> y = np.repeat([0, 1], 20)
     >>> good = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.1, seed=0)
     >>> noise = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.5, seed=1, name="coin")
-    >>> at = dict.fromkeys(("p", "q", "p_coin", "q_coin"), np.full((1, 8, 1), 0.9))
-    >>> tree = to_datatree({"z": np.tile(y, (1, 8, 1)), **at}, constraints=[good, noise])
+    >>> draws = dict.fromkeys(("p", "q", "p_coin", "q_coin"), np.full((1, 8, 1), 0.9))
+    >>> draws["z"] = np.tile(y, (1, 8, 1))
+    >>> tree = bc.posterior.to_datatree(draws, constraints=[good, noise])
     >>> bc.view_conflict(tree)[["view", "finding"]]
         view                  finding
     0  links                   agrees

@@ -68,12 +68,11 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
 
     >>> import numpy as np
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
     >>> pairs, same = [(0, 1), (1, 2), (2, 3), (0, 3)], [True, True, True, False]
     >>> links = bc.PairwiseConstraints(pairs, same, n_items=4)
     >>> sure = {"z": np.zeros((1, 50, 4), int)} | dict.fromkeys("pq", np.full((1, 50, 1), 0.999))
-    >>> table = bc.constraint_ppc(to_datatree(sure, constraints=[links])).set_index("check")
-    >>> table.loc["contradictions", ["observed", "expected", "finding"]]
+    >>> table = bc.constraint_ppc(bc.posterior.to_datatree(sure, constraints=[links]))
+    >>> table.set_index("check").loc["contradictions", ["observed", "expected", "finding"]]
     observed                                  1.0
     expected                                  0.0
     finding     more than the noise model expects

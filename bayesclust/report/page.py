@@ -49,8 +49,7 @@ def write_report(
     --------
     >>> import tempfile
     >>> import bayesclust as bc
-    >>> from bayesclust.posterior.tree import to_datatree
-    >>> draws = to_datatree({"z": [[[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]] * 2})
+    >>> draws = bc.posterior.to_datatree({"z": [[[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]] * 2})
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = bc.write_report(draws, folder + "/report.html")
     ...     page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
@@ -69,7 +68,7 @@ def report_page(
 ) -> str:
     """Return the page that `write_report` writes.
 
-    >>> from bayesclust.posterior.tree import to_datatree
+    >>> from bayesclust.posterior import to_datatree
     >>> page = report_page(to_datatree({"z": [[[0, 0, 1]]]}), title="Ants & bees")
     >>> "<title>Ants &amp; bees</title>" in page
     True
