@@ -77,11 +77,18 @@ def frozen(array: Any) -> Any:
 
 # ---- keywords
 
+SIZES = (
+    "MinimalModification bounds the sizes of clusters; in TVClust a least size would "
+    "freeze moves of single items, and clusters stay small under "
+    "partition_prior=bayesclust.partition_priors.Microclustering()."
+)
 INSTEAD = {
     "n_clusters": "MPCKMeans and DCRC are told the number, and TVClust finds it, at most k under "
     "partition_prior=bayesclust.partition_priors.KnownK(k).",
     "y": "to use labels of some items, pass constraints=bayesclust.LabelConstraints("
     "[(item, label), ...], n_items=len(X)) to fit.",
+    "min_size": SIZES,
+    "max_size": SIZES,
 }
 """What to do in place of what many look for."""
 
@@ -126,6 +133,15 @@ def check_int(value: Any, name: str, *, least: int = 1, most: int | None = None)
     if number < least or (most is not None and number > most):
         raise ValueError(f"{name} must be {wanted}; got {number}.")
     return number
+
+
+def check_sizes(least: Any, most: Any, n_items: int | None = None) -> tuple[int, int]:
+    """Return `min_size` and `max_size` of clusters, 1 and all items where they are None."""
+    low = 1 if least is None else check_int(least, "min_size", most=n_items)
+    high = max(low, n_items or low) if most is None else check_int(most, "max_size")
+    if high < low:
+        raise ValueError(f"max_size={high} is less than min_size={low}: raise it to that at least.")
+    return low, high if n_items is None else min(high, n_items)
 
 
 def check_flag(value: Any, name: str) -> bool:

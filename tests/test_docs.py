@@ -215,6 +215,7 @@ CLAIMS = {
     "groups": lambda names: (
         names["bc"].metrics.pairwise_f(names["est"].labels_, names["y"]) > 0.9
         and names["credibility"]["credibility"].iloc[-1] > 0.5
+        and set(np.bincount(names["teams"].labels_)) <= {0, *range(50, 71)}
     ),
     "labels": lambda names: (
         names["right"] > 0.9 and names["accuracy"]["mean"].is_monotonic_decreasing

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 
-from bayesclust.checks import check_int, number_between, real_array, true_labels
+from bayesclust.checks import check_int, check_sizes, number_between, real_array, true_labels
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.statements import Statement
 from bayesclust.estimators.base import ConstrainedClusterer, given_labels, read_input, warn
@@ -18,6 +18,7 @@ from bayesclust.estimators.rdp_means import DPMeans
 from bayesclust.inference.limits.minimal_modification import program
 from bayesclust.inference.limits.minimal_modification.modify import (
     Modification,
+    bounds_of,
     modify,
     named_items,
     possible_moves,
@@ -70,6 +71,11 @@ class MinimalModification(ConstrainedClusterer):
         How many clusters may be added; they have the next numbers.
     new_cluster_distance : float or None, default None
         Distance of every item to a new cluster. None is twice the largest distance to a cluster.
+    min_size, max_size : int or None, default None
+        Least and greatest number of items of a cluster; a cluster may also be emptied. They always
+        hold. Under them, and `max_diameter`, super-instances without a named item move too.
+    max_diameter : float or None, default None
+        Greatest Euclidean distance between two items of a cluster, in units of X.
     precision : float or None, default None
         gamma, in units of 1 / X, which weighs `credibility` against distance. None lets moving a
         typical item cost 1 nat.
@@ -128,6 +134,9 @@ class MinimalModification(ConstrainedClusterer):
     min_satisfied: float = 1.0
     new_clusters: int = 0
     new_cluster_distance: float | None = None
+    min_size: int | None = None
+    max_size: int | None = None
+    max_diameter: float | None = None
     precision: float | None = None
     time_limit: float | None = 60.0
 
@@ -164,6 +173,8 @@ class MinimalModification(ConstrainedClusterer):
         self.check_settings()
         points, given = read_input(self, X, y, constraints, needs="statements")
         seen = start_partition(DPMeans() if partition is None else partition, points)
+        sizes = self._check_sizes(seen)
+        bounded = sizes != (1, len(seen)) or self.max_diameter is not None
         stated = state_constraints(given, int(seen.max()) + 1 + self.new_clusters)
         right = probabilities(credibility, len(stated.statements))
         with np.errstate(divide="ignore"):
@@ -179,13 +190,17 @@ class MinimalModification(ConstrainedClusterer):
             super_instances=self.super_instances,
             new_clusters=self.new_clusters,
             far=self.new_cluster_distance,
+            every=bounded,
         )
+        widest = np.inf if self.max_diameter is None else float(self.max_diameter)
+        bounds = bounds_of(points, moves.groups, *sizes, widest) if bounded else None
         typical = 1 / moves.typical if moves.typical > 0 else 1.0
         self.precision_ = typical if self.precision is None else float(self.precision)
         weights /= self.precision_
         until = np.inf if self.time_limit is None else time.monotonic() + self.time_limit
         try:
-            found = modify(seen, moves, statements, weights[used], self.min_satisfied, until)
+            weighed = weights[used]
+            found = modify(seen, moves, statements, weighed, self.min_satisfied, until, bounds)
         except program.Unsatisfiable as error:
             raise self._conflict(stated, used[error.rows]) from None
         except program.OutOfTime:
@@ -209,21 +224,44 @@ class MinimalModification(ConstrainedClusterer):
         for name, interval in (
             ("precision", "(0, inf)"),
             ("new_cluster_distance", "[0, inf)"),
+            ("max_diameter", "[0, inf)"),
             ("time_limit", "(0, inf)"),
         ):
             if getattr(self, name) is not None:
                 number_between(getattr(self, name), name, interval)
         check_int(self.new_clusters, "new_clusters", least=0)
+        check_sizes(self.min_size, self.max_size)
+
+    def _check_sizes(self, seen: IntArray) -> tuple[int, int]:
+        """Return the sizes of clusters, refused if no number of clusters can have them."""
+        n, K = len(seen), len(np.unique(seen)) + self.new_clusters
+        least, most = check_sizes(self.min_size, self.max_size, n)
+        if -(-n // most) > min(K, n // least):
+            raise ValueError(
+                f"no number of clusters up to {K} splits {n} items into clusters of {least} to "
+                f"{most}: change min_size or max_size, or allow more new_clusters."
+            )
+        return least, most
 
     def _conflict(self, stated: Stated, rows: IntArray) -> ConflictError:
         origin = [stated.origin[row] for row in rows.tolist()]
+        names = ("min_size", "max_size", "max_diameter")
+        bounds = {name: getattr(self, name) for name in names}
+        told = ", ".join(f"{name}={bound}" for name, bound in bounds.items() if bound is not None)
+        under = f" under {told}" if told else ""
+        if not origin:
+            return ConflictError(
+                f"no partition has {told} by moving whole super-instances: allow new_clusters, or "
+                "raise super_instances (1 moves every item by itself).",
+                origin,
+            )
         listed = ", ".join(
             f"{name}[{row}] ({stated.statements[at]})"
             for at, (name, row) in zip(rows, origin, strict=True)
         )
         return ConflictError(
-            f"these constraints cannot all hold: {listed}: leave one out, allow new_clusters, or "
-            "require less by min_satisfied or credibility.",
+            f"these constraints cannot all hold{under}: {listed}: leave one out, allow "
+            "new_clusters, or require less by min_satisfied or credibility.",
             origin,
         )
 

@@ -141,6 +141,19 @@ def modified(partition=SEEN, constraints=None, credibility=None, **settings):
     return bc.MinimalModification(**settings).fit(X, partition=partition, **given)
 
 
+@pytest.mark.parametrize(
+    ("settings", "links", "rows", "sentence"),
+    [
+        ({"max_diameter": 0.5}, None, [], "no partition has max_diameter=0.5 by moving whole"),
+        ({"max_size": 2}, LINKS, [0, 1], "these constraints cannot all hold under max_size=2: "),
+    ],
+)
+def test_bounds_that_nothing_keeps_are_named(settings, links, rows, sentence):
+    with pytest.raises(ConflictError, match="^" + sentence) as error:
+        modified(constraints=links, super_instances=1.0, **settings)
+    assert error.value.conflict == [("links", row) for row in rows]
+
+
 ROWS = """
 modified([0, 0, -1, 0, 0, 0])
     ValueError: partition[2] is -1: number the clusters 0, 1, 2, ..., and give noise one of
@@ -151,6 +164,20 @@ modified(constraints=bc.LabelConstraints([(0, 1), (1, 3)], N))
 modified(constraints=LINKS, credibility=[0.5])
     ValueError: credibility has shape (1,), but there are 2 constraints: pass one probability
     for each, in order.
+modified(min_size=3, max_size=2)
+    ValueError: max_size=2 is less than min_size=3: raise it to that at least.
+modified(min_size=7)
+    ValueError: min_size must be an integer from 1 to 6; got 7.
+modified(max_size=1)
+    ValueError: no number of clusters up to 3 splits 6 items into clusters of 1 to 1: change
+    min_size or max_size, or allow more new_clusters.
+modified(max_diameter=0.5, super_instances=0.1)
+    ValueError: max_diameter=0.5 is less than the 2 between two of the 3 items of one
+    super-instance: raise it, or super_instances (1 moves every item by itself).
+bc.TVClust(min_size=2)
+    TypeError: TVClust takes no 'min_size': MinimalModification bounds the sizes of
+    clusters; in TVClust a least size would freeze moves of single items, and clusters stay small
+    under partition_prior=bayesclust.partition_priors.Microclustering().
 modified(constraints=LINKS, credibility=[0.5, 1.5])
     ValueError: credibility[1] is 1.5: pass probabilities from 0 to 1.
 """

@@ -4,6 +4,7 @@ Anchors stand for parts of a cluster; super-instances move as one. Both are cut 
 anchors from single linkage, which follows clusters of any shape, and super-instances from complete
 linkage, whose groups are tight. Neither holds all distances between more than a few thousand items.
 Moving a super-instance costs the distance of its items to the nearest anchor of the new cluster.
+Under bounds of clusters every super-instance may move, else those with a named item alone.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial.distance import cdist
 from sklearn.cluster import AgglomerativeClustering
 from sklearn.metrics import euclidean_distances, pairwise_distances_argmin
 
 from bayesclust.constraints.statements import Statement
 from bayesclust.inference.limits.minimal_modification.program import (
+    Bounds,
     Problem,
     Unsatisfiable,
     conflict,
@@ -35,7 +38,7 @@ NEW_CLUSTER_FACTOR = 2.0
 class Moves(NamedTuple):
     """What can be moved, and at which cost."""
 
-    named: IntArray  # (s,) items that constraints name
+    named: IntArray  # (s,) items that constraints name, or first ones of other super-instances
     groups: list[IntArray]  # their super-instances
     costs: FloatArray  # (s, K'), those of new clusters last
     typical: float  # median distance of an item of theirs to the nearest other cluster
@@ -97,23 +100,27 @@ def _nearest_means(points: FloatArray, parts: IntArray) -> IntArray:
 
 
 def find_super_instances(
-    X: FloatArray, labels: IntArray, named: IntArray, share: float
+    X: FloatArray, labels: IntArray, named: IntArray, share: float, every: bool = False
 ) -> list[IntArray]:
     """Return, for each of the named items, the items that move with it, in increasing order.
 
     Complete linkage cuts a cluster into groups, `share` of its items in number, none with two named
-    items. Clusters of more than `DENSE` items are first halved along their widest feature.
+    items. Clusters of more than `DENSE` items are first halved along their widest feature. After
+    these come, if `every`, the groups without a named item.
     """
     group_of: dict[int, IntArray] = {}
+    others: list[IntArray] = []
     is_named = np.zeros(len(X), dtype=np.bool_)
     is_named[named] = True
-    for cluster in np.unique(labels[named]).tolist():
+    for cluster in np.unique(labels if every else labels[named]).tolist():
         for members in _halved(X, np.flatnonzero(labels == cluster)):
             inside = np.flatnonzero(is_named[members])
-            if len(inside):
+            if len(inside) or every:
                 parts = _complete(X[members], inside, count_of(len(members), share))
                 group_of |= {int(members[i]): members[parts == parts[i]] for i in inside}
-    return [group_of[int(item)] for item in named]
+                rest = np.setdiff1d(parts, parts[inside]) if every else ()
+                others += [members[parts == part] for part in rest]
+    return [*(group_of[int(item)] for item in named), *others]
 
 
 def _halved(X: FloatArray, members: IntArray) -> list[IntArray]:
@@ -146,13 +153,16 @@ def possible_moves(
     super_instances: float,
     new_clusters: int,
     far: float | None,
+    every: bool = False,
 ) -> Moves:
-    """Super-instances of the named items, and what moving them to every cluster costs.
+    """Super-instances of the named items, or all, and what moving them to every cluster costs.
 
     `far` is the distance to a new cluster; alpha and beta are shares of the items of a cluster.
     """
     items, owners = find_anchors(X, labels, anchors)
-    groups = find_super_instances(X, labels, named, super_instances)
+    groups = find_super_instances(X, labels, named, super_instances, every)
+    first = np.array([group[0] for group in groups[len(named) :]], dtype=np.int64)
+    named = np.concatenate([named, first])
     theirs = np.concatenate([np.empty(0, dtype=np.int64), *groups])
     distance = np.full((len(theirs), int(labels.max()) + 1), np.inf)
     for cluster in np.unique(owners).tolist() if len(theirs) else []:
@@ -175,6 +185,26 @@ def possible_moves(
     return Moves(named, groups, costs, float(np.median(nearest)) if len(nearest) else 0.0)
 
 
+def bounds_of(
+    X: FloatArray, groups: Sequence[IntArray], least: int, most: int, diameter: float
+) -> Bounds:
+    """Bounds on super-instances, refused where one of these is wider than a cluster may be."""
+    order = np.concatenate(groups)
+    begins = np.cumsum([0, *(len(group) for group in groups[:-1])])
+    far = []
+    for g, group in enumerate(groups) if diameter < np.inf else ():
+        widest = np.maximum.reduceat(cdist(X[group], X[order]).max(axis=0), begins)
+        if widest[g] > diameter:
+            raise ValueError(
+                f"max_diameter={diameter:g} is less than the {widest[g]:.6g} between two of the "
+                f"{len(group)} items of one super-instance: raise it, or super_instances (1 moves "
+                "every item by itself)."
+            )
+        far += [(g, other) for other in np.flatnonzero(widest > diameter).tolist() if other > g]
+    sizes = np.array(list(map(len, groups)), dtype=np.int64)
+    return Bounds(sizes, least, most, np.array(far, dtype=np.int64).reshape(-1, 2))
+
+
 def named_items(statements: Sequence[Statement]) -> IntArray:
     """The items that statements are about, in increasing order."""
     return np.array(sorted(set(chain.from_iterable(s.items for s in statements))), dtype=np.int64)
@@ -187,20 +217,21 @@ def modify(
     weights: FloatArray,
     share: float,
     until: float,
+    bounds: Bounds | None = None,
 ) -> Modification:
     """The partition of least cost under m statements in which only super-instances move.
 
     `weights` (m,) are infinite for hard statements, of which at least `share` must hold. Where too
     few can, `Unsatisfiable` has an irreducible set of rows that cannot all hold.
     """
-    if not statements:
+    if not statements and bounds is None:
         return Modification(labels.copy(), 0.0, 0.0, 0.0, True)
     place = np.full(len(labels), -1, dtype=np.int64)
     place[moves.named] = np.arange(len(moves.named))
     hard = int(np.isinf(weights).sum())
     spare = hard - count_of(hard, share) if hard else 0
     renamed = [statement.renamed(place) for statement in statements]
-    problem = Problem(moves.costs, renamed, weights, spare)
+    problem = Problem(moves.costs, renamed, weights, spare, bounds)
     try:
         solution = solve(problem, until)
     except Unsatisfiable as error:

@@ -4,9 +4,10 @@ Find values v_1, ..., v_s that minimise
 
     sum_s cost[s, v_s] + sum_c weight_c [statement c does not hold],
 
-where at most `spare` of the statements with infinite weight are violated. One Boolean for each
-variable and cluster says whether the variable takes it (one-hot). `enforce` is a single-dispatch
-function on the kind of statement: a new kind is registered where it is defined, or below.
+where at most `spare` of the statements with infinite weight are violated, and where all clusters
+keep to `Bounds`, if there are any. One Boolean for each variable and cluster says whether the
+variable takes it (one-hot). `enforce` is a single-dispatch function on the kind of statement: a new
+kind is registered where it is defined, or below.
 """
 
 from __future__ import annotations
@@ -46,6 +47,22 @@ class OutOfTime(Exception):
     """No values were found in time, nor was it proven that there are none."""
 
 
+class Bounds(NamedTuple):
+    """What every cluster keeps to that is not empty."""
+
+    sizes: IntArray  # (s,) items that each variable stands for
+    least: int
+    most: int
+    far: IntArray  # (p, 2) variables that are too far from each other for one cluster
+
+    def hold(self, values: IntArray) -> bool:
+        """Whether all clusters do."""
+        items = np.bincount(values, weights=self.sizes)
+        fits = (items == 0) | ((items >= self.least) & (items <= self.most))
+        together = values[self.far[:, 0]] == values[self.far[:, 1]]
+        return bool(fits.all() and not together.any())
+
+
 class Problem(NamedTuple):
     """Variables, statements about them and what violating these costs."""
 
@@ -53,6 +70,7 @@ class Problem(NamedTuple):
     statements: Sequence[Statement]  # m, about variables
     weights: FloatArray  # (m,), infinite for hard ones
     spare: int = 0  # how many hard ones may be violated
+    bounds: Bounds | None = None
 
     def value(self, values: IntArray) -> float:
         """The objective."""
@@ -90,8 +108,10 @@ def without_costly_values(problem: Problem) -> Problem:
     `Apart` forbids each of its variables at most one value, that of the other; so does
     `Closer(i, j, k)` the variables i and k. Where a variable is in b such statements and in no
     others, one of its b + 1 cheapest values is forbidden by none of them, whatever the other
-    variables are: the rest can be left out.
+    variables are: the rest can be left out. Bounds of clusters may need every value.
     """
+    if problem.bounds is not None:
+        return problem
     forbidding = np.zeros(len(problem.costs), dtype=np.int64)
     tied = np.zeros(len(problem.costs), dtype=np.bool_)
     for statement in problem.statements:
@@ -205,6 +225,22 @@ def _either(statement: Either, encoding: Encoding, given: Sequence[Any]) -> None
     encoding.clause(holds, given)
 
 
+def keep_within(bounds: Bounds, encoding: Encoding) -> None:
+    """Require the bounds of every cluster."""
+    model, sizes = encoding.model, bounds.sizes.tolist()
+    for c in range(encoding.n_clusters):
+        items = sum(
+            size * choices[c]
+            for size, choices in zip(sizes, encoding.choices, strict=True)
+            if c in choices
+        )
+        taken = model.new_bool_var("")
+        model.add(items >= bounds.least * taken)
+        model.add(items <= bounds.most * taken)
+    for i, j in bounds.far.tolist():
+        enforce(Apart(i, j), encoding, [])
+
+
 def encode(problem: Problem, costs: FloatArray, scale: float) -> tuple[Encoding, int]:
     """The program, costs in units of 1 / scale, and the number of terms of its objective."""
     encoding = Encoding(costs)
@@ -224,6 +260,8 @@ def encode(problem: Problem, costs: FloatArray, scale: float) -> tuple[Encoding,
             violated.append(~holds)
         else:
             terms.append((~holds, round(weight * scale)))
+    if problem.bounds is not None:
+        keep_within(problem.bounds, encoding)
     if violated:
         model.add(sum(violated) <= problem.spare)
     terms = [(literal, cost) for literal, cost in terms if cost > 0]
@@ -241,6 +279,7 @@ def solve(problem: Problem, until: float) -> Solution:
     values: IntArray = costs.argmin(axis=1)
     held = problem.held(values)
     allowed = int((np.isinf(weights) & ~held).sum()) <= problem.spare
+    allowed = allowed and (problem.bounds is None or problem.bounds.hold(values))
     if allowed and held[np.isfinite(weights)].all():
         value = problem.value(values)
         return Solution(values, value, value, True)
@@ -276,8 +315,8 @@ def solve(problem: Problem, until: float) -> Solution:
 def conflict(problem: Problem, rows: Sequence[int], until: float) -> list[int]:
     """Hard statements of `rows` that cannot all hold, though they can without any one of them.
 
-    Such a set is irreducible, not the smallest (QuickXplain, Junker 2004). When time is up, the set
-    still cannot hold, but may not be irreducible.
+    Such a set is irreducible, not the smallest (QuickXplain, Junker 2004); it is empty where bounds
+    alone cannot be kept. When time is up, the set still cannot hold, but may not be irreducible.
     """
     free = np.where(np.isfinite(problem.costs), 0.0, np.inf)
 
@@ -285,7 +324,8 @@ def conflict(problem: Problem, rows: Sequence[int], until: float) -> list[int]:
         """Whether some can hold together, as far as can be told in time."""
         statements = [problem.statements[row] for row in chosen]
         try:
-            solve(Problem(free, statements, np.full(len(chosen), np.inf)), until)
+            hard = np.full(len(chosen), np.inf)
+            solve(Problem(free, statements, hard, bounds=problem.bounds), until)
         except Unsatisfiable:
             return False
         except OutOfTime:
@@ -296,7 +336,7 @@ def conflict(problem: Problem, rows: Sequence[int], until: float) -> list[int]:
         """Which of `left` an irreducible conflict with all of `background` needs."""
         if fresh and not can_hold(background):
             return []
-        if len(left) == 1:
+        if len(left) <= 1:
             return left
         half = len(left) // 2
         second = needed(background + left[:half], True, left[half:])
@@ -304,4 +344,4 @@ def conflict(problem: Problem, rows: Sequence[int], until: float) -> list[int]:
         return first + second
 
     hard = [row for row in rows if np.isinf(problem.weights[row])]
-    return sorted(needed([], False, hard))
+    return sorted(needed([], problem.bounds is not None, hard))

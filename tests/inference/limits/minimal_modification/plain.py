@@ -98,7 +98,7 @@ class Case(NamedTuple):
     def held(self, labels, row_of=None):
         """Whether partitions (rows) satisfy constraints (columns), in the order of the kinds."""
         columns = [KINDS[kind](labels, *row) for kind, rows in self.rows.items() for row in rows]
-        return np.array(columns, dtype=bool).reshape(-1, len(labels)).T
+        return np.array(columns, dtype=bool).reshape(len(self.origin), len(labels)).T
 
     @property
     def origin(self):
@@ -115,17 +115,20 @@ class Case(NamedTuple):
         everything = np.array(list(product(range(self.K), repeat=N)))
         return everything[np.isfinite(self.costs(everything))]
 
-    def best(self):
+    def best(self, fits=None):
         """The least objective, or infinity where too few constraints can be satisfied."""
         labels = self.partitions()
+        labels = labels if fits is None else labels[fits(self.X, labels)]
         held, hard = self.held(labels), ~self.unsure
         needed = np.ceil(np.round(self.satisfied * hard.sum(), 9))
         return self.costs(labels)[held[:, hard].sum(axis=1) >= needed].min(initial=np.inf)
 
-    def can_hold(self, chosen):
+    def can_hold(self, chosen, fits=None):
         """Whether some partition satisfies all constraints named."""
         columns = [self.origin.index(one) for one in chosen]
-        return bool(self.held(self.partitions())[:, columns].all(axis=1).any())
+        labels = self.partitions()
+        labels = labels if fits is None else labels[fits(self.X, labels)]
+        return bool(self.held(labels)[:, columns].all(axis=1).any())
 
 
 def links_of(rng, number):

@@ -63,6 +63,8 @@ def test_super_instances_are_complete_link_groups(rng, share):
     X, labels = rng.normal(size=(24, 2)), np.repeat([0, 1], 12)
     named = np.array([0, 1, 2, 7, 20])
     found = find_super_instances(X, labels, named, share)
+    every = find_super_instances(X, labels, named, share, every=True)
+    assert [group.tolist() for group in every[:5]] == [group.tolist() for group in found]
     for cluster in (0, 1):
         members = np.flatnonzero(labels == cluster)
         own = [i for i in named if labels[i] == cluster]
@@ -73,6 +75,7 @@ def test_super_instances_are_complete_link_groups(rng, share):
             tuple(g.tolist()) for i, g in zip(named, found, strict=True) if i in own
         ]
         assert set(groups_of_cluster) <= parts
+        assert {tuple(g.tolist()) for g in every if labels[g[0]] == cluster} == parts
         assert all(sum(i in group for i in own) == 1 for group in groups_of_cluster)
 
 

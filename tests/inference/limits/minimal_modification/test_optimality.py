@@ -1,5 +1,7 @@
 """The modification found is the best of all partitions; where none is, a conflict is named."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
@@ -10,16 +12,45 @@ from tests.inference.limits.minimal_modification.plain import N, random_case
 FEW, MANY = 60, 500
 
 
-def check(seed):
+class Bounds(NamedTuple):
+    """Bounds on clusters, and which partitions keep to them."""
+
+    least: int | None = None
+    most: int | None = None
+    diameter: float | None = None
+
+    def __call__(self, X, labels):
+        least, most, diameter = self.least or 1, self.most or N, self.diameter or np.inf
+        kept = np.ones(len(labels), dtype=bool)
+        for row, z in enumerate(labels):
+            for cluster in np.unique(z):
+                members = X[z == cluster]
+                apart = np.linalg.norm(members[:, None] - members, axis=-1).max()
+                kept[row] &= least <= len(members) <= most and apart <= diameter
+        return kept
+
+
+def random_bounds(seed):
+    rng = np.random.default_rng(seed)
+    some = int(rng.integers(1, 4)), int(rng.integers(3, 6)), float(rng.uniform(1.0, 4.0))
+    return Bounds(*(bound if rng.random() < 0.6 else None for bound in some))
+
+
+NONE = Bounds()
+
+
+def check(seed, fits=NONE):
     """Compare one problem with all partitions; returns whether it has a solution."""
     case = random_case(seed)
-    best, estimator = case.best(), case.estimator()
+    bounds = {"min_size": fits.least, "max_size": fits.most, "max_diameter": fits.diameter}
+    best, estimator = case.best(fits), case.estimator(**bounds)
     if np.isinf(best):
         with pytest.raises(ConflictError) as error:
             estimator.fit(case.X, partition=case.seen, constraints=case.constraints())
         conflict = error.value.conflict
-        assert not case.can_hold(conflict)
-        assert all(case.can_hold(conflict[:at] + conflict[at + 1 :]) for at in range(len(conflict)))
+        assert not case.can_hold(conflict, fits)
+        without = [conflict[:at] + conflict[at + 1 :] for at in range(len(conflict))]
+        assert all(case.can_hold(fewer, fits) for fewer in without)
         assert all(f"{name}[{row}]" in str(error.value) for name, row in conflict)
         return False
     estimator.fit(case.X, partition=case.seen, constraints=case.constraints())
@@ -43,6 +74,15 @@ def check(seed):
 def test_best_of_all_partitions():
     solved = [check(seed) for seed in range(FEW)]
     assert FEW / 5 < sum(solved) < FEW
+
+
+def test_best_of_all_partitions_within_bounds():
+    bounds = [random_bounds(seed) for seed in range(FEW)]
+    solved = [check(seed, fits) for seed, fits in enumerate(bounds)]
+    assert FEW / 5 < sum(solved) < FEW
+    cases = map(random_case, range(FEW))
+    kept = [fits(case.X, case.seen[None])[0] for fits, case in zip(bounds, cases, strict=True)]
+    assert sum(kept) < FEW / 2  # most are not kept to begin with
 
 
 @pytest.mark.slow
