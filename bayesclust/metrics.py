@@ -12,7 +12,7 @@ import numpy as np
 from bayesclust.checks import true_labels
 from bayesclust.typing import ArrayLike, IntArray
 
-__all__ = ["adjusted_rand", "nmi", "pairwise_f", "variation_of_information"]
+__all__ = ["adjusted_rand", "ami", "fmi", "nmi", "pairwise_f", "variation_of_information"]
 
 
 def pairwise_f(labels: ArrayLike, truth: ArrayLike) -> float:
@@ -88,6 +88,52 @@ def nmi(labels: ArrayLike, truth: ArrayLike) -> float:
     from sklearn.metrics import normalized_mutual_info_score
 
     return float(normalized_mutual_info_score(*_partitions(labels, truth)))
+
+
+def ami(labels: ArrayLike, truth: ArrayLike) -> float:
+    """`nmi` adjusted for chance (Vinh, Epps and Bailey 2010), by scikit-learn.
+
+    Parameters
+    ----------
+    labels, truth : (n,) array of int or str
+
+    Returns
+    -------
+    float
+        1 for equal partitions, about 0 for independent ones.
+
+    Examples
+    --------
+    >>> from bayesclust.metrics import ami
+    >>> ami([0, 0, 1, 2], [0, 0, 1, 1])
+    0.571
+    """
+    from sklearn.metrics import adjusted_mutual_info_score
+
+    return float(adjusted_mutual_info_score(*_partitions(labels, truth)))
+
+
+def fmi(labels: ArrayLike, truth: ArrayLike) -> float:
+    """Geometric mean of precision and recall of pairs (Fowlkes and Mallows 1983), by scikit-learn.
+
+    Parameters
+    ----------
+    labels, truth : (n,) array of int or str
+
+    Returns
+    -------
+    float
+        At least `pairwise_f`, but 0 where no pair is together in both; 1 for equal partitions.
+
+    Examples
+    --------
+    >>> from bayesclust.metrics import fmi
+    >>> fmi(["b", "b", "b", "a"], [0, 0, 7, 7])  # 3 pairs and 2 pairs together, 1 in both
+    0.408
+    """
+    from sklearn.metrics import fowlkes_mallows_score
+
+    return float(fowlkes_mallows_score(*_partitions(labels, truth)))
 
 
 def variation_of_information(labels: ArrayLike, truth: ArrayLike) -> float:

@@ -37,7 +37,11 @@ LARGE, IMAGES = 5000, 784
 """Items from which k-means has one start, not ten; columns from which they are pixels."""
 ROUNDS, SURE, WRONG, MEMBERS = 10, 0.95, 0.05, 3
 """Rounds; when one setting is clearly better; share of wrong answers; items of a span."""
-MEASURES = ("ari", "ami", "fmi")
+MEASURES = {
+    "ari": bc.metrics.adjusted_rand,
+    "ami": bc.metrics.ami,
+    "fmi": bc.metrics.fmi,
+}
 AREAS = tuple(f"{side}_{measure}" for side in ("quality", "similarity") for measure in MEASURES)
 CASES = {"conflicts": 0.95, "wrong": 0.95, "relaxed": 0.94}
 """By name, delta, the share of the answers that the modification must satisfy."""
@@ -315,7 +319,7 @@ def _soft(
     scored = {
         f"{side}_{name}": float(f(found, other))
         for side, other in others.items()
-        for name, f in measures().items()
+        for name, f in MEASURES.items()
     }
     return {**row, **scored}
 
@@ -344,14 +348,6 @@ def _timed(fit: Callable[[], Any]) -> tuple[Any, dict[str, Any]]:
 def gap_of(fitted: bc.MinimalModification) -> float:
     """The relative gap that a search left."""
     return fitted.gap_ / fitted.objective_ if fitted.gap_ > 0 else 0.0
-
-
-def measures() -> dict[str, Callable[[IntArray, IntArray], float]]:
-    """ARI, AMI and FMI."""
-    from sklearn.metrics import adjusted_mutual_info_score, fowlkes_mallows_score
-
-    scored = (bc.metrics.adjusted_rand, adjusted_mutual_info_score, fowlkes_mallows_score)
-    return dict(zip(MEASURES, scored, strict=True))
 
 
 def converse(session: bc.InteractiveSession, y: IntArray, number: int) -> dict[str, Any]:
@@ -407,7 +403,7 @@ def scores(
     (array([0., 1.]), array([1., 0.]), 0.5)
     """
     curves: dict[str, FloatArray] = {}
-    for name, measure in measures().items():
+    for name, measure in MEASURES.items():
         curves[f"quality_{name}"] = np.array([measure(labels, y) for labels in partitions])
         steps = [measure(now, before) for before, now in pairwise(partitions)]
         curves[f"similarity_{name}"] = np.array([1.0, *steps])

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from itertools import combinations
-from math import log2
+from math import log2, sqrt
 
 import numpy as np
 import pytest
@@ -14,6 +14,8 @@ from bayesclust import metrics
 SYMMETRIC = [
     metrics.pairwise_f,
     metrics.adjusted_rand,
+    metrics.ami,
+    metrics.fmi,
     metrics.nmi,
     metrics.variation_of_information,
 ]
@@ -22,10 +24,12 @@ partitions = st.integers(1, 12).flatmap(
 )
 
 
+def pairs_together(labels):
+    return {(i, j) for i, j in combinations(range(len(labels)), 2) if labels[i] == labels[j]}
+
+
 def f_by_counting(labels, truth):
-    pairs = list(combinations(range(len(labels)), 2))
-    together = {(i, j) for i, j in pairs if labels[i] == labels[j]}
-    meant = {(i, j) for i, j in pairs if truth[i] == truth[j]}
+    together, meant = pairs_together(labels), pairs_together(truth)
     if not together or not meant:
         return float(together == meant)
     precision = len(together & meant) / len(together)
@@ -40,6 +44,13 @@ def entropy(values):
 @given(partitions)
 def test_pairwise_f_is_of_counts_of_pairs(pair):
     assert metrics.pairwise_f(*pair) == pytest.approx(f_by_counting(*pair))
+
+
+@given(partitions)
+def test_fmi_is_the_geometric_mean_of_precision_and_recall(pair):
+    together, meant = map(pairs_together, pair)
+    both, either = len(together & meant), sqrt(len(together) * len(meant))
+    assert metrics.fmi(*pair) == pytest.approx(both / either if either else 0.0)
 
 
 @given(partitions)
@@ -75,6 +86,8 @@ def test_symmetric_and_blind_to_names(metric, pair):
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12))
 def test_equal_partitions_agree_exactly(metric, labels):
     same = 0.0 if metric is metrics.variation_of_information else 1.0
+    if metric is metrics.fmi:  # of pairs, of which there may be none
+        same = float(len(set(labels)) < len(labels))
     assert metric(labels, labels) == pytest.approx(same, abs=1e-15)
 
 
