@@ -16,7 +16,7 @@ from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.models.dcrc import unnamed
 from bayesclust.typing import FloatArray, IntArray
-from tests.exactness.exact import codes
+from tests.exactness.exact import codes, log_answers
 from tests.exactness.generative import answers_given
 
 
@@ -35,11 +35,6 @@ def labelings(n: int, K: int) -> IntArray:
 def with_anchors(z: IntArray, K: int) -> IntArray:
     """Labelings with one item of each class in front, so that they differ as partitions too."""
     return np.concatenate([np.tile(np.arange(K), (len(z), 1)), z], axis=1)
-
-
-def log_answers(views: Sequence[Constraints], states: IntArray) -> FloatArray:
-    """log p(answers | z) of all states, noise integrated out."""
-    return np.sum([view.noise.log_marginal(view.counts(states)) for view in views], axis=0)
 
 
 def posterior_at(problem: DCRCProblem) -> tuple[IntArray, FloatArray]:

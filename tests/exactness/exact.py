@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, logsumexp
 
+from bayesclust.constraints import LabelConstraints
 from bayesclust.constraints.base import Constraints
 from bayesclust.families.base import BoundFamily
 from bayesclust.partition_priors import DirichletProcess, PartitionPrior
@@ -107,9 +109,49 @@ def log_posterior(
     states = partitions(len(family.X))
     values = log_data_marginal(family, states)
     values += [log_prior_marginal(np.bincount(z), prior) for z in states]
+    return states, values + log_answers(views, states)
+
+
+def log_answers(
+    views: Sequence[Constraints], states: NDArray[np.int64]
+) -> NDArray[np.float64] | float:
+    """log p(answers | z) of every state, the noise integrated out."""
+    total: NDArray[np.float64] | float = 0.0
     for view in views:
-        values += view.noise.log_marginal(view.counts(states))
-    return states, values
+        if isinstance(view, LabelConstraints):
+            _, first, which = np.unique(codes(states), return_index=True, return_inverse=True)
+            total += np.array([log_labels(view, states[at]) for at in first])[which]
+        else:
+            total += view.noise.log_marginal(view.counts(states))
+    return total
+
+
+def log_labels(view: LabelConstraints, z: NDArray[np.int64]) -> float:
+    """log p(labels | z), classes, accuracies and confusions integrated out, by definition."""
+    L, noise = len(view.classes), view.noise
+    grid = np.linspace(0.01, 0.99, 50)
+    prior = grid ** (noise.accuracy[0] - 1) * (1 - grid) ** (noise.accuracy[1] - 1)
+    weights = np.ones((50, L + 1, L))
+    for a, accuracy in enumerate(grid):
+        weights[a, :L] = noise.alike * (1 - accuracy) / (L - 1)
+        weights[a, range(L), range(L)] = noise.alike * accuracy
+    own = z[view.items[:, 0]]
+    clusters = np.unique(own)
+    values = []
+    for classes in product(range(L + 1), repeat=len(clusters)):
+        known = dict(zip(clusters.tolist(), classes, strict=True))
+        none = np.array(classes) == L
+        value = np.log(np.where(none, noise.none, (1 - noise.none) / L)).sum()
+        for s in range(view.n_sources):
+            counts = np.zeros((L + 1, L))
+            for k, source, answer in zip(own, view.source, view.answers, strict=True):
+                counts[known[k], answer] += source == s
+            after = weights + counts
+            gain = (gammaln(after) - gammaln(weights)).sum((1, 2))
+            gain -= (gammaln(after.sum(2)) - gammaln(weights.sum(2))).sum(1)
+            value += logsumexp(gain, b=prior / prior.sum())
+        values.append(value)
+    return float(logsumexp(values))
 
 
 @dataclass(frozen=True)

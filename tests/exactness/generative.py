@@ -93,6 +93,27 @@ def answers_given(
     return tuple(drawn)
 
 
+def functionals_of_answers(
+    views: Sequence[Constraints], z: NDArray[np.int64], noises: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """Functions of the answers and the noise: how many are right, and how often each is given."""
+    found: dict[str, Any] = {}
+    for view, parameters in zip(views, noises, strict=True):
+        if view.kind == "label":  # pairs of items that agree on both
+            beside = z[view.items[:, 0]][:, None] == z[view.items[:, 0]]
+            alike = view.answers[:, None] == view.answers
+            right = (beside == alike).mean()
+        else:
+            right = (view.said == view.truths(z)).mean()
+        found[f"{view.name} right"] = right
+        for name, array in parameters.items():
+            found |= {f"{name}{at}": value for at, value in np.ndenumerate(array)}
+            found[f"{name} right"] = array.flat[0] * right
+        for code, word in enumerate(view.vocabulary):
+            found[f"{view.name} {word}"] = (view.answers == code).mean()
+    return found
+
+
 class World:
     """Everything unknown, drawn from the template's priors, and the problem that follows."""
 

@@ -44,23 +44,34 @@ def template(name):
     return TVClustProblem(bound, views, DirichletProcess((2.0, 1.0)))
 
 
-def quantities(chain):
-    """The quantities that are ranked: continuous unknowns, and functions of the partition."""
-    z, state = chain.labels, chain.state
-    first, second = np.triu_indices(N_ITEMS, 1)
-    values = {
-        **state.values,
-        "K": state.n_clusters,
+def of_partition(z):
+    """Functions of a partition that are ranked."""
+    first, second = np.triu_indices(len(z), 1)
+    return {
         "pairs together": int((z[first] == z[second]).sum()),
         "neighbours together": int((z[:-1] == z[1:]).sum()),
-        "log joint": state.log_joint(),
     }
+
+
+def of_parameters(arrays):
+    """The numbers in arrays of parameters, by name and place."""
+    return {
+        f"{name}{at}": float(value)
+        for name, array in arrays.items()
+        for at, value in np.ndenumerate(array)
+    }
+
+
+def quantities(chain):
+    """The quantities that are ranked: continuous unknowns, and functions of the partition."""
+    state = chain.state
+    values = {**state.values, "K": state.n_clusters, **of_partition(chain.labels)}
+    values["log joint"] = state.log_joint()
     # what clusters share stands behind the hyper-parameters, and is ranked by the log joint
     names = [prior.name for prior in chain.problem.family.hyper_priors]
     values |= dict(zip(names, state.hyper[: len(names)].tolist(), strict=True))
     for noise in state.noise:
-        for name, array in noise.items():
-            values |= {f"{name}{at}": float(value) for at, value in np.ndenumerate(array)}
+        values |= of_parameters(noise)
     return values
 
 
@@ -172,17 +183,9 @@ CHAINS, PER_CHAIN, WARMUP, THINNING = 3, 3, 120, 15
 
 def quantities_of_blocked(variables, statistics, c):
     """The quantities of one chain's draw that are ranked."""
-    z = variables["z"][c]
-    first, second = np.triu_indices(len(z), 1)
-    values = {
-        "pairs together": int((z[first] == z[second]).sum()),
-        "neighbours together": int((z[:-1] == z[1:]).sum()),
-        "log joint": statistics["log_joint"][c],
-    }
-    for name, array in variables.items():
-        if name != "z":
-            values |= {f"{name}{at}": float(value) for at, value in np.ndenumerate(array[c])}
-    return values
+    values = of_partition(variables["z"][c]) | {"log joint": statistics["log_joint"][c]}
+    rest = {name: array[c] for name, array in variables.items() if name != "z"}
+    return values | of_parameters(rest)
 
 
 def ranks_of_blocked(name, number, seed):
@@ -223,11 +226,9 @@ def test_ranks_of_blocked_chains_are_uniform(name):
 
 
 def quantities_of_dcrc(z, noise, chain):
-    first, second = np.triu_indices(len(z), 1)
-    values = {"pairs": int((z[first] == z[second]).sum()), "log joint": chain.log_joint()}
+    values = {"pairs": of_partition(z)["pairs together"], "log joint": chain.log_joint()}
     for own in noise:
-        for name, array in own.items():
-            values |= {f"{name}{at}": float(x) for at, x in np.ndenumerate(array)}
+        values |= of_parameters(own)
     return values
 
 

@@ -29,6 +29,7 @@ from tests.exactness.generative import (
     assert_agree,
     assert_noticed,
     compare_means,
+    functionals_of_answers,
     standard_error,
 )
 
@@ -134,15 +135,7 @@ def template(confusion=False):
 def functionals(z, noise, views):
     values = {f"together {j}": z[0] == z[j] for j in (1, 6)}
     values |= {f"class 0 has {i}": z[i] == 0 for i in (0, 6)}
-    for view, parameters in zip(views, noise, strict=True):
-        right = (view.answers == view.truths(z)).mean()
-        values[f"{view.name} right"] = right
-        for name, array in parameters.items():
-            values |= {f"{name}{at}": x for at, x in np.ndenumerate(array)}
-        values |= {f"{name} right": array.flat[0] * right for name, array in parameters.items()}
-        for code in range(view.n_answers):
-            values[f"{view.name} {code}"] = (view.answers == code).mean()
-    return values
+    return values | functionals_of_answers(views, z, noise)
 
 
 def z_scores(problem, number, seed, chain_type=DCRCChain):

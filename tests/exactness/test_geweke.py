@@ -29,6 +29,7 @@ from tests.exactness.generative import (
     assert_noticed,
     compare_means,
     data_given,
+    functionals_of_answers,
     put_data_under,
 )
 from tests.exactness.test_enumeration import each_chain
@@ -65,19 +66,7 @@ def functionals(problem, z, values, hyper, noise, components=None, within=None):
         found |= {f"log {prior.name}": np.log(value), f"log {prior.name}^2": np.log(value) ** 2}
     if problem.family.n_shared:
         found |= shared_functionals(problem.family.covariance(hyper), number)
-    for view, parameters in zip(problem.constraints, noise, strict=True):
-        if view.kind == "label":  # pairs of items that agree on both
-            beside = z[view.items[:, 0]][:, None] == z[view.items[:, 0]]
-            alike = view.answers[:, None] == view.answers
-            right = (beside == alike).mean()
-        else:
-            right = (view.said == view.truths(z)).mean()
-        found[f"{view.name} right"] = right
-        for name, array in parameters.items():
-            found |= {f"{name}{at}": value for at, value in np.ndenumerate(array)}
-            found[f"{name} right"] = array.flat[0] * right
-        for code, word in enumerate(view.vocabulary):
-            found[f"{view.name} {word}"] = (view.answers == code).mean()
+    found |= functionals_of_answers(problem.constraints, z, noise)
     X = np.nan_to_num(problem.family.X)  # missing cells stay where they are
     found["spread"] = np.tanh(X.std(axis=0).mean())
     near = np.exp(-((X[0] - X[1]) ** 2).sum())

@@ -55,8 +55,7 @@ def exact_posterior(case):
     for row, (c, g) in enumerate(zip(components, clusters, strict=True)):
         values[row] += exact.log_prior_marginal(np.bincount(g), case.partition_prior)
         values[row] += log_within_marginal(c, g, case.within)
-    for view in case.constraints:
-        values += view.noise.log_marginal(view.counts(clusters))
+    values += exact.log_answers(case.constraints, clusters)
     return np.concatenate([components, clusters + ABOVE], axis=1), values
 
 
