@@ -64,10 +64,8 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def write_netcdf(tree: Any, path: str | os.PathLike[str]) -> None:
-    """Write a tree of draws as a netCDF file, whole or not at all; OSError if the disk is full.
-
-    Room is found beforehand: HDF5 ends the process where a write fails, and sees no flipped bits.
-    """
+    """Write a tree of draws as a netCDF file, whole or not at all; OSError if the disk is full."""
+    # Room is found beforehand: HDF5 ends the process where a write fails, and sees no flipped bits.
     tree = tree.copy()
     tree.attrs[DIGEST] = _digest(tree)
     with replaced(path) as draft:

@@ -80,11 +80,9 @@ def _spread(weights: FloatArray, distance: FloatArray) -> FloatArray:
 
 
 def expected_gains(measure: Uncertainty, weights: FloatArray, answers: FloatArray) -> FloatArray:
-    """Return the expected fall (C,) of an uncertainty by answers (C, S, A) of p(answer | draw).
-
-    Weights are (S,), or (M, S) for M joint answers to the queries already chosen; a row adds up to
-    the probability of its answers.
-    """
+    """Return the expected fall (C,) of an uncertainty by answers (C, S, A) of p(answer | draw)."""
+    # Weights are (S,), or (M, S) for M joint answers to the queries already chosen; a row adds up
+    # to the probability of its answers.
     rows = np.atleast_2d(weights)
     left = np.zeros(len(answers))
     for row in rows:
@@ -96,11 +94,9 @@ def expected_gains(measure: Uncertainty, weights: FloatArray, answers: FloatArra
 def choose_jointly(
     measure: Uncertainty, weights: FloatArray, answers: FloatArray, size: int, rng: Generator
 ) -> tuple[IntArray, FloatArray]:
-    """Choose at most `size` queries one by one, each by what it adds to those before.
-
-    This is Algorithm 1 of Kirsch, van Amersfoort and Gal (2019), BatchBALD; returns positions and
-    gains.
-    """
+    """Choose at most `size` queries one by one, each by what it adds to those before."""
+    # This is Algorithm 1 of Kirsch, van Amersfoort and Gal (2019), BatchBALD; returns positions and
+    # gains.
     rows = np.asarray(weights)[None, :]
     left: IntArray = np.arange(len(answers))
     if size > 1 and len(answers) > SHORTLIST:

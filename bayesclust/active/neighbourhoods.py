@@ -87,10 +87,8 @@ class Neighbourhoods:
         return [Query(PAIR, pair) for pair in islice(new, size)]
 
     def _pairs(self, items: list[int], preference: FloatArray) -> Iterator[Pair]:
-        """Each item with the neighbourhood it prefers, then each with its second, and so on.
-
-        After them, for what "don't know" left open, other pairs of an item and a neighbourhood.
-        """
+        """Each item with the neighbourhood it prefers, then each with its second, and so on."""
+        # After them, for what "don't know" left open, other pairs of an item and a neighbourhood.
         queues: dict[int, list[int]] = {}
         for turn in range(len(self.members)):
             for i in items:

@@ -96,10 +96,8 @@ def as_numbers(cells: Sheet, path: Path, may_spell: Iterable[str], remedy: str) 
 
 
 def read_items(settings: argparse.Namespace) -> Any:
-    """Read numbers by item and feature, and words for --family mixed; missing cells are NaN.
-
-    The mean and the standard deviation of scaled columns stand in `attrs["scaling"]`.
-    """
+    """Read numbers by item and feature, and words for --family mixed; missing cells are NaN."""
+    # The mean and the standard deviation of scaled columns stand in `attrs["scaling"]`.
     from sklearn.preprocessing import StandardScaler
 
     path = Path(settings.data)

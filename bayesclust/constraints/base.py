@@ -47,11 +47,9 @@ Needs = Literal["table", "evidence", "links", "statements"]
 
 
 def equality_patterns(given: Any, xp: Any = np) -> Any:
-    """Which members of tuples share a label, (..., t) to (...), in NumPy or in JAX (`xp`).
-
-    Of pairs 0 = same, 1 = different; of triplets 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 =
-    all different.
-    """
+    """Which members of tuples share a label, (..., t) to (...), in NumPy or in JAX (`xp`)."""
+    # Of pairs 0 = same, 1 = different; of triplets 0 = all same, 1 = ij|k, 2 = ik|j, 3 = jk|i, 4 =
+    # all different.
     labels = xp.asarray(given)
     first = labels[..., 0]
     second = labels[..., 1]
@@ -642,12 +640,10 @@ def _repeated(count: Any) -> IntArray:
 def check_constraints(
     constraints: Any, n_items: int, *, needs: Needs = "table"
 ) -> list[Constraints]:
-    """Return side information as a list of constraints on the items of the data, or refuse it.
-
-    A method `needs` answers by equality pattern ("table"), or classes of items too ("evidence"), or
-    answers about pairs alone ("links"), or what holds or not ("statements"); labels become pairs
-    for "table" and "links". The second of a name gets "_2" appended, and so on.
-    """
+    """Return side information as a list of constraints on the items of the data, or refuse it."""
+    # A method `needs` answers by equality pattern ("table"), or classes of items too ("evidence"),
+    # or answers about pairs alone ("links"), or what holds or not ("statements"); labels become
+    # pairs for "table" and "links". The second of a name gets "_2" appended, and so on.
     listed = isinstance(constraints, (list, tuple))
     given = [] if constraints is None else constraints if listed else [constraints]
     checked: list[Constraints] = []

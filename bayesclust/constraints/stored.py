@@ -78,11 +78,9 @@ def noise_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]
 
 
 def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dataset:
-    """Constraints as variables of a data set, whose attribute `constraints` lists their names.
-
-    Those named v are v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id); all else
-    are attributes of v_items.
-    """
+    """Constraints as variables of a data set, whose attribute `constraints` lists their names."""
+    # Those named v are v_items (v_answer_id, v_member), v_answer and v_source (v_answer_id); all
+    # else are attributes of v_items.
     import xarray as xr
 
     variables: dict[str, Any] = {}

@@ -161,11 +161,9 @@ def describe_columns(X: Any) -> pd.DataFrame:
 
 
 def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
-    """A data frame with codes in the place of words, and the words of each such column.
-
-    Those that are not among the `known` ones get the code -1, missing ones NaN. Numbers written as
-    words are refused: they may be measurements read as text.
-    """
+    """A data frame with codes in the place of words, and the words of each such column."""
+    # Those that are not among the `known` ones get the code -1, missing ones NaN. Numbers written
+    # as words are refused: they may be measurements read as text.
     if not hasattr(X, "select_dtypes"):
         return X, {}
     import pandas as pd

@@ -120,10 +120,8 @@ class Particles:
         self.n_resampled += 1
 
     def rejuvenate(self, rng: Generator) -> None:
-        """Move a part of the draws, in turn, by one sweep each; weights stay as they are.
-
-        Where every draw contradicts the answers alike, only moving finds other partitions.
-        """
+        """Move a part of the draws, in turn, by one sweep each; weights stay as they are."""
+        # Where every draw contradicts the answers alike, only moving finds other partitions.
         size = len(self.draws)
         count = math.ceil(MOVED * size)
         if count:

@@ -36,11 +36,9 @@ def parameter_moves(problem: chain.TVClustProblem) -> list[chain.Move]:
 def collapsed_chain(
     problem: chain.TVClustProblem, z: NDArray[np.integer], rng: Generator, moves: chain.Moves
 ) -> chain.Chain:
-    """The collapsed sampler with side information (TVClust Sec. 3, parameters integrated out).
-
-    Where clusters are mixtures, `moves` are those of single items and components, of components
-    that constraints tie together, and proposals on each level.
-    """
+    """The collapsed sampler with side information (TVClust Sec. 3, parameters integrated out)."""
+    # Where clusters are mixtures, `moves` are those of single items and components, of components
+    # that constraints tie together, and proposals on each level.
     if isinstance(problem, chain.TwoLevelProblem):
         state: chain.State = TwoLevelState(problem, z, rng)
         scan: Scan = TwoLevelScan(fast=moves.fast)
@@ -66,10 +64,8 @@ SAMPLERS: dict[str, Sampler] = {"collapsed": collapsed_chain, "gibbs": gibbs_cha
 
 
 def default_moves(sampler: Sampler, n_items: int) -> chain.Moves:
-    """Single-site updates alone for the paper's sampler; else fewer proposals beyond 500 items.
-
-    A proposal visits all items of one or two clusters several times, one by one.
-    """
+    """Single-site updates alone for the paper's sampler; else fewer proposals beyond 500 items."""
+    # A proposal visits all items of one or two clusters several times, one by one.
     if sampler is gibbs_chain:
         return chain.Moves(link_blocks=False, split_merge=0.0)
     return chain.Moves(split_merge=min(1.0, 500.0 / n_items))

@@ -74,10 +74,8 @@ WORDS: dict[str, Callable[[], PartitionPrior]] = {
 
 
 def as_nested(prior: PartitionPrior | Nested | str | None, *, mixture: bool = False) -> Nested:
-    """A prior of clusters, or its name, with the default within.
-
-    None is a Dirichlet process, the model of the paper, and for mixtures the default of `Nested`.
-    """
+    """A prior of clusters, or its name, with the default within."""
+    # None is a Dirichlet process, the model of the paper, and for mixtures the default of `Nested`.
     if prior is None:
         return Nested() if mixture else Nested(DirichletProcess())
     if isinstance(prior, str):

@@ -34,12 +34,10 @@ class Plane(NamedTuple):
 
 
 def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
-    """Where to draw the items, by X (n, d) or by the data of the posterior.
-
-    Two columns are drawn as they are; of more, the first two principal components of the
-    standardized columns, missing cells at their column's mean; one column against an axis over
-    which items are only spread.
-    """
+    """Where to draw the items, by X (n, d) or by the data of the posterior."""
+    # Two columns are drawn as they are; of more, the first two principal components of the
+    # standardized columns, missing cells at their column's mean; one column against an axis over
+    # which items are only spread.
     from sklearn.impute import SimpleImputer
 
     names: list[str] = []

@@ -362,15 +362,13 @@ def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
 
 
 def violations(posterior: Any, *, seed: int = 0) -> Conflict:
-    """Say why the fit violates more pairwise constraints than expected, if it does.
-
-    A model whose clusters have the wrong shape splits classes, and violates the must-links that
-    hold them together, between the same few pairs of clusters: merging clusters would make more of
-    them right than of shuffled ones. Sources that are bad contradict themselves under every
-    partition. The partition is the draw of largest log joint, or the last; merges contract the pair
-    of clusters with the most must-links beyond cannot-links, again and again (greedy correlation
-    clustering).
-    """
+    """Say why the fit violates more pairwise constraints than expected, if it does."""
+    # A model whose clusters have the wrong shape splits classes, and violates the must-links that
+    # hold them together, between the same few pairs of clusters: merging clusters would make more
+    # of them right than of shuffled ones. Sources that are bad contradict themselves under every
+    # partition. The partition is the draw of largest log joint, or the last; merges contract the
+    # pair of clusters with the most must-links beyond cannot-links, again and again (greedy
+    # correlation clustering).
     views = [view for view in constraints_if_any(posterior) if view.is_links and len(view)]
     if not views:
         return Conflict()

@@ -72,10 +72,8 @@ def draw_weights(
 
 
 def draw_jumps(scale: float, d: float, lowest: float, rng: Generator) -> FloatArray:
-    """Draw the points above `lowest` of a Poisson process of intensity scale x^(-1 - d) exp(-x).
-
-    By thinning: of scale x^(-1 - d) up to 1, and of scale exp(-x) above.
-    """
+    """Draw the points above `lowest` of a Poisson process of intensity scale x^(-1 - d) exp(-x)."""
+    # By thinning: of scale x^(-1 - d) up to 1, and of scale exp(-x) above.
     log_low = min(np.log(lowest), 0.0)
     width = np.expm1(-d * log_low) / d if d > 0 else -log_low
     share = width * rng.random(rng.poisson(scale * width))

@@ -327,12 +327,10 @@ def _side_by_side[A, B](function: Callable[[A], B], arguments: Sequence[A], n_jo
 def start_weights(
     features: FloatArray, number: int, starts: int, rng: Generator
 ) -> list[FloatArray]:
-    """Weights to start from.
-
-    The first start is the paper's. The others are classifiers of the nearest of K seeds drawn as in
-    k-means++: k-means pulls all its solutions into few basins, which need not hold the clusters
-    that the answers are about.
-    """
+    """Weights to start from."""
+    # The first start is the paper's. The others are classifiers of the nearest of K seeds drawn as
+    # in k-means++: k-means pulls all its solutions into few basins, which need not hold the
+    # clusters that the answers are about.
     if len(features) > MOST_ITEMS:
         features = features[rng.choice(len(features), MOST_ITEMS, replace=False)]
     points = features[:, :-1]

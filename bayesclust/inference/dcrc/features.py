@@ -42,11 +42,9 @@ def check_kernel(kernel: Any) -> None:
 
 
 def fit_features(X: FloatArray, kernel: Any, rng: Generator) -> FeatureMap:
-    """Learn features: standardised columns, coordinates of a kernel, or those of a transformer.
-
-    Inner products of kernel features are values of the centred kernel, from landmarks (Nystroem;
-    Williams and Seeger 2001).
-    """
+    """Learn features: standardised columns, coordinates of a kernel, or those of a transformer."""
+    # Inner products of kernel features are values of the centred kernel, from landmarks (Nystroem;
+    # Williams and Seeger 2001).
     if kernel is None:
         return FeatureMap(StandardScaler().fit(X))
     if not isinstance(kernel, str):

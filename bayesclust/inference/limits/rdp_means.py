@@ -165,11 +165,9 @@ def new_state(
 def visit(
     problem: Problem, state: State, xi: Xi, slack: float, first: int = 0, last: int | None = None
 ) -> tuple[State, IntArray]:
-    """Let items choose one after the other, centres standing still; the state changes in place.
-
-    Returns it with how many moved and how many are restless: answers would be served better
-    elsewhere, by more than `slack`.
-    """
+    """Let items choose one after the other, centres standing still; the state changes in place."""
+    # Returns it with how many moved and how many are restless: answers would be served better
+    # elsewhere, by more than `slack`.
     tally = np.zeros(2, dtype=np.int64)
     last = len(problem.points) if last is None else last
     kind = problem.divergence.squared, problem.several, problem.penalty, problem.per_cluster
@@ -296,10 +294,8 @@ def spread(problem: Problem) -> FloatArray:
 def pose_components(
     problem: Problem, xi: Xi, labels: IntArray, count: int
 ) -> tuple[Problem, FloatArray]:
-    """The problem of grouping components, as items without coordinates, and its table of costs.
-
-    Answers about the same two components are one.
-    """
+    """The problem of grouping components, as items without coordinates, and its table of costs."""
+    # Answers about the same two components are one.
     graph: Any = problem.graph
     if isinstance(graph, LinkGraph):
         member = np.full((len(graph.pairs), 3), -1)

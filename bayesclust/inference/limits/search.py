@@ -150,10 +150,8 @@ def regroup(problem: Problem, labels: IntArray, owner: IntArray, xi: Xi) -> IntA
 
 
 def options(above: Problem, costs: FloatArray, owner: IntArray) -> FloatArray:
-    """What J has of each component in every cluster, and last in one of its own, (M, K + 1).
-
-    Of a component that is alone, the cost of its cluster counts where it is.
-    """
+    """What J has of each component in every cluster, and last in one of its own, (M, K + 1)."""
+    # Of a component that is alone, the cost of its cluster counts where it is.
     count = int(owner.max()) + 1
     found = np.full((len(owner), count + 1), above.penalty)
     for component in range(len(owner)):
@@ -182,11 +180,9 @@ def join(problem: Problem, solution: Solution, xi: Xi) -> Grouped:
 
 
 def refine(problem: Problem, solution: Solution, xi: Xi, max_iter: int = 300) -> Grouped:
-    """Move single items where J falls most, all means at their best before and after.
-
-    A pass misses moves that lower J, as m_k is drawn towards the items of the cluster. Here an item
-    is taken out, as a cluster of its own, and merged to where J falls most.
-    """
+    """Move single items where J falls most, all means at their best before and after."""
+    # A pass misses moves that lower J, as m_k is drawn towards the items of the cluster. Here an
+    # item is taken out, as a cluster of its own, and merged to where J falls most.
     labels, clusters = solution.labels, solution.clusters
     for _ in range(max_iter):
         moved = False
@@ -215,11 +211,9 @@ def refine(problem: Problem, solution: Solution, xi: Xi, max_iter: int = 300) ->
 def _choices(
     problem: Problem, labels: IntArray, clusters: IntArray, centers: FloatArray, item: int, xi: Xi
 ) -> tuple[FloatArray, IntArray]:
-    """J of an item taken out for each centre and cluster it may have, and these, (2, choices).
-
-    J is less a centre's penalty. Choices are all other centres, then one of its own in each cluster
-    where there are several, and last one by itself.
-    """
+    """J of an item taken out for each centre and cluster it may have, and these, (2, choices)."""
+    # J is less a centre's penalty. Choices are all other centres, then one of its own in each
+    # cluster where there are several, and last one by itself.
     last = len(centers) - 1
     count = int(clusters[item])
     owner = np.empty(len(centers), dtype=np.int64)
@@ -333,14 +327,12 @@ def search(
     *,
     start: IntArray | None = None,
 ) -> Solution:
-    """The best solution of several starts, clusters in the order of their first items.
-
-    The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of
-    the others are partitions by the nearest of some random items, visited in random order. Their
-    ends are brought to the largest final xi, for J compares only at one xi. The remaining starts
-    are the best solution so far, disturbed at that xi. With several starts of up to a thousand
-    items every end is refined.
-    """
+    """The best solution of several starts, clusters in the order of their first items."""
+    # The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of
+    # the others are partitions by the nearest of some random items, visited in random order. Their
+    # ends are brought to the largest final xi, for J compares only at one xi. The remaining starts
+    # are the best solution so far, disturbed at that xi. With several starts of up to a thousand
+    # items every end is refined.
     n = len(problem.points)
     first = np.zeros(n, dtype=np.int64) if start is None else start
     ends = [begin(problem, first, schedule, max_iter)]

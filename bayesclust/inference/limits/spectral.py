@@ -107,12 +107,10 @@ def _leading(
 
 
 def round_off(relaxation: Relaxation) -> IntArray:
-    """Turn relaxed clusters into a partition with at most as many, 1 + r.
-
-    On the part of M above lambda, V diag(mu) V', J~ is the objective of k-means on the rows of V
-    diag(mu)^(1/2), so Lloyd's algorithm on them lowers J~ itself, less what was relaxed away. It
-    starts at the items that QR with column pivoting picks from the rows of (1 / sqrt(n), V).
-    """
+    """Turn relaxed clusters into a partition with at most as many, 1 + r."""
+    # On the part of M above lambda, V diag(mu) V', J~ is the objective of k-means on the rows of V
+    # diag(mu)^(1/2), so Lloyd's algorithm on them lowers J~ itself, less what was relaxed away. It
+    # starts at the items that QR with column pivoting picks from the rows of (1 / sqrt(n), V).
     values, vectors = relaxation.eigenvalues, relaxation.vectors
     n, r = vectors.shape
     if r == 0:
