@@ -20,3 +20,13 @@ def refusal(call, names):
         eval(call, names)
     assert type(caught.value) in (TypeError, ValueError)
     return f"{type(caught.value).__name__}: {caught.value}"
+
+
+def refused(table, names):
+    """The test that each call of a table fails as it says there; `names` are those of the calls."""
+
+    @pytest.mark.parametrize(("call", "error"), cases(table))
+    def test(call, error):
+        assert refusal(call, names) == error
+
+    return test

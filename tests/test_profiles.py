@@ -17,7 +17,7 @@ from bayesclust.inference.prediction import Prediction
 from bayesclust.partition_priors import DirichletProcess, MixtureOfFiniteMixtures, PitmanYor
 from bayesclust.posterior.tree import to_datatree
 from tests.exactness.cases import data_for, fixed
-from tests.refusals import cases, refusal
+from tests.refusals import refused
 
 Z = np.repeat([0, 1, 2], [9, 5, 2])
 ITEMS = np.split(np.arange(16), [9, 14])
@@ -354,8 +354,4 @@ bc.cluster_profiles(FIT, [0, 1])
 bc.plots.profiles(FIT, axes=[])
     ValueError: axes are 0, but the features shown take 2: pass 2 axes, or None.
 """
-
-
-@pytest.mark.parametrize(("call", "error"), cases(ROWS))
-def test_refusals(call, error):
-    assert refusal(call, globals()) == error
+test_refusals = refused(ROWS, globals())

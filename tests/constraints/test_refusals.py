@@ -7,7 +7,7 @@ from bayesclust import constraints
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.base import KINDS
 from bayesclust.constraints.stored import to_dataset
-from tests.refusals import cases, refusal
+from tests.refusals import refused
 
 
 def pairs(rows, same=(True,), n_items=4, **more):
@@ -136,11 +136,7 @@ LabelConstraints([(0, 1)], 4).satisfied([0, 1, 2])
     ValueError: labels must have shape (4,); got (3,): pass for each item the number of its
     cluster.
 """
-
-
-@pytest.mark.parametrize(("call", "expected"), cases(ROWS + SETTINGS + RULES))
-def test_bad_input_is_refused_in_one_sentence(call, expected):
-    assert refusal(call, NAMES) == expected
+test_bad_input_is_refused_in_one_sentence = refused(ROWS + SETTINGS + RULES, NAMES)
 
 
 @pytest.mark.parametrize("params", [None, {}, [0.5], {"p": [0.5]}, {"p": 0.5, "q": 0.5}])

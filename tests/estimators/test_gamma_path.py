@@ -11,7 +11,7 @@ from bayesclust.estimators.gamma_path import default_gammas
 from bayesclust.families.squared_distance import SquaredEuclidean
 from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import Problem
-from tests.refusals import cases, refusal
+from tests.refusals import refused
 
 SHORT = {"num_chains": 2, "num_warmup": 40, "num_samples": 30, "progress": False, "random_state": 0}
 
@@ -181,8 +181,4 @@ bc.limit_path(X, limit=bc.DCRC(2, noise=0.0), constraints=TRIPLETS)
     ValueError: the limit has answers that are never wrong, and no temperature makes them weigh
     less: give noise a small error rate such as 0.01.
 """
-
-
-@pytest.mark.parametrize(("call", "error"), cases(ROWS))
-def test_bad_input_is_refused_in_a_sentence(call, error):
-    assert refusal(call, globals()) == error
+test_bad_input_is_refused_in_a_sentence = refused(ROWS, globals())

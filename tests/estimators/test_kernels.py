@@ -9,7 +9,7 @@ import bayesclust as bc
 from bayesclust import checks
 from bayesclust.families import kernel_distance
 from tests.exactness.exact import partitions
-from tests.refusals import cases, refusal
+from tests.refusals import refused
 
 N = 7
 RNG = np.random.default_rng(5)
@@ -175,8 +175,4 @@ bc.RDPMeans(kernel='rbf', divergence='kl').fit(X)
 bc.RDPMeans(kernel=lambda x, y: np.nan).fit(X)
     ValueError: kernel has values that are not finite for these items: correct the function.
 """
-
-
-@pytest.mark.parametrize(("call", "error"), cases(ROWS))
-def test_bad_input_is_refused_in_a_sentence(call, error):
-    assert refusal(call, globals()) == error
+test_bad_input_is_refused_in_a_sentence = refused(ROWS, globals())

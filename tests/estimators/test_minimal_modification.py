@@ -10,7 +10,7 @@ from bayesclust.estimators.minimal_modification import ConflictError
 from bayesclust.inference.limits.minimal_modification.modify import find_super_instances
 from bayesclust.posterior.tree import to_datatree
 from tests.inference.limits.minimal_modification.plain import N, random_case
-from tests.refusals import cases, refusal
+from tests.refusals import refused
 
 X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [30.0]])
 SEEN = [0, 0, 0, 1, 1, 2]
@@ -181,8 +181,4 @@ bc.TVClust(min_size=2)
 modified(constraints=LINKS, credibility=[0.5, 1.5])
     ValueError: credibility[1] is 1.5: pass probabilities from 0 to 1.
 """
-
-
-@pytest.mark.parametrize(("call", "error"), cases(ROWS))
-def test_bad_input_is_refused_in_a_sentence(call, error):
-    assert refusal(call, globals()) == error
+test_bad_input_is_refused_in_a_sentence = refused(ROWS, globals())

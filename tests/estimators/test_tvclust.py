@@ -10,7 +10,7 @@ from bayesclust.estimators import base
 from bayesclust.estimators.base import usual_draws
 from bayesclust.inference.chain import Chain
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
-from tests.refusals import cases, refusal
+from tests.refusals import refused
 
 SHORT = {
     "cluster_model": "single",
@@ -158,11 +158,7 @@ fit(init=[0, 1])
     ValueError: init has shape (2,), but X has 6 items: pass one label per item, an estimator
     fitted to these items, or its posterior_.
 """
-
-
-@pytest.mark.parametrize(("call", "error"), cases(ROWS))
-def test_bad_input_is_refused_in_a_sentence(call, error):
-    assert refusal(call, globals()) == error
+test_bad_input_is_refused_in_a_sentence = refused(ROWS, globals())
 
 
 @pytest.mark.parametrize("sampler", ["blocked", "variational"])
