@@ -85,12 +85,22 @@ SIZES = (
 INSTEAD = {
     "n_clusters": "MPCKMeans and DCRC are told the number, and TVClust finds it, at most k under "
     "partition_prior=bayesclust.partition_priors.KnownK(k).",
+    "constraints": "fit takes them, after X.",
     "y": "to use labels of some items, pass constraints=bayesclust.LabelConstraints("
     "[(item, label), ...], n_items=len(X)) to fit.",
     "min_size": SIZES,
     "max_size": SIZES,
 }
 """What to do in place of what many look for."""
+CALLED_ELSEWHERE = {
+    **dict.fromkeys(("k", "n_components"), "n_clusters"),
+    **dict.fromkeys(("tune", "burn_in"), "num_warmup"),
+    "draws": "num_samples",
+    "chains": "num_chains",
+    "seed": "random_state",
+    "truth": "y",
+}
+"""Names here of what other packages call otherwise."""
 
 
 def refuse_unknown(function: Callable[..., Any], given: Iterable[str]) -> None:
@@ -99,7 +109,7 @@ def refuse_unknown(function: Callable[..., Any], given: Iterable[str]) -> None:
     if any(one.kind is one.VAR_KEYWORD for one in known.values()):
         return
     for word in (word for word in given if word not in known):
-        own = {"k": "n_clusters", "truth": "y"}.get(word, word)
+        own = CALLED_ELSEWHERE.get(word, word)
         near = own if own in known else nearest(word, known)
         hint = f"did you mean {near!r}?" if near else f"it takes {', '.join(known)}."
         told = INSTEAD.get(own, hint) if own not in known else hint

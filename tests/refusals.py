@@ -15,10 +15,11 @@ def cases(table):
 
 
 def refusal(call, names):
-    """The error that a call raises, which must be of one of the two kinds, as in a table."""
-    with pytest.raises((TypeError, ValueError)) as caught:
+    """The error that a call raises, which must be of one of these kinds, as in a table."""
+    kinds = (TypeError, ValueError, AttributeError)
+    with pytest.raises(kinds) as caught:
         eval(call, names)
-    assert type(caught.value) in (TypeError, ValueError)
+    assert type(caught.value) in kinds
     return f"{type(caught.value).__name__}: {caught.value}"
 
 

@@ -10,7 +10,6 @@ import tarfile
 import zipfile
 from functools import cache
 from graphlib import TopologicalSorter
-from operator import attrgetter
 from pathlib import Path
 from types import FunctionType
 
@@ -197,22 +196,6 @@ def test_public_names_are_found_and_show_an_example():
         assert name in dir(bayesclust)
         if not inspect.ismodule(value):
             assert ">>>" in inspect.getdoc(value), f"bayesclust.{name} has no example to run"
-
-
-UNKNOWN = {
-    "TVClustr": r"module 'bayesclust' has no attribute 'TVClustr': did you mean 'TVClust'\?",
-    "estimators.mpckmeans": r"module 'bayesclust.estimators' has .*: did you mean 'MPCKMeans'\?",
-    "plots.heatmap": r"module 'bayesclust.plots' has .*: it has agreement, .*, traces\.",
-    "_private": r"module 'bayesclust' has no attribute '_private': .*",
-}
-
-
-@pytest.mark.parametrize(("name", "sentence"), UNKNOWN.items())
-def test_unknown_names_are_answered_by_the_nearest(name, sentence):
-    import bayesclust
-
-    with pytest.raises(AttributeError, match=f"^{sentence}$"):
-        attrgetter(name)(bayesclust)
 
 
 @pytest.mark.parametrize("package", write_stubs.PACKAGES)

@@ -12,11 +12,12 @@ from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedOutput
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -49,6 +50,18 @@ NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state"
 """Settings that do not change the draws, and the seed, which the fingerprint holds by itself."""
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 PACKAGE = str(Path(__file__).parents[1])
+ONE_PARTITION = "it finds one partition; TVClust and DCRC have draws from a posterior."
+NO_DENSITY = "items have a density under TVClust alone; bayesclust.cross_validate compares methods."
+OWN_ITEMS = "it partitions its own items alone; a classifier fitted to labels_ places new ones."
+PROFILES = "bayesclust.cluster_profiles describes the clusters of a TVClust."
+ABSENT = {
+    **dict.fromkeys(("posterior_", "predict_proba", "to_arviz"), ONE_PARTITION),
+    **dict.fromkeys(("score", "score_samples"), NO_DENSITY),
+    **dict.fromkeys(("predict", "transform", "fit_transform", "set_output"), OWN_ITEMS),
+    **dict.fromkeys(("cluster_centers_", "means_", "covariances_"), PROFILES),
+    "inertia_": "objective_ is what it lowers.",
+}
+"""Why an estimator lacks what another has, and what to take instead."""
 
 
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -70,6 +83,17 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         if "fit" in vars(cls):
             cls.fit = checks.explained(cls.fit)
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or hasattr(type(self), name):
+                return object.__getattribute__(self, name)  # raises as it did before
+            near = checks.nearest(name, [*vars(self), *dir(type(self))])
+            why = ABSENT.get(name, f"did you mean {near!r}?" if near else "see dir() of it.")
+            if name.endswith("_") and "labels_" not in vars(self):
+                why = "call fit first."
+            raise AttributeError(f"{type(self).__name__} has no {name!r}: {why}")
+
     def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:
         """Do as `fit` with the same arguments, and return `labels_` (n,)."""
         labels: IntArray = self.fit(X, y, constraints=constraints).labels_
@@ -81,7 +105,58 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-class SampledClusterer(ConstrainedClusterer):
+class PlacingClusterer(NamedOutput, TransformerMixin, ConstrainedClusterer):  # type: ignore[misc]
+    """Base of those that place new items: `transform` has a column for each cluster."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_clusters_
+
+
+class DistanceClusterer(PlacingClusterer):
+    """Base of those that compare items with clusters by distances; constraints are left out."""
+
+    def _distances(self, X: ArrayLike) -> FloatArray:
+        """The distance of each item (m, d) from each cluster, (m, n_clusters_)."""
+        raise NotImplementedError
+
+    def predict(self, X: ArrayLike) -> IntArray:
+        """Return the nearest cluster of each item; constraints are not used.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+        """
+        check_is_fitted(self)
+        return self._distances(X).argmin(axis=1)
+
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Return the distance of each item from each cluster, as the objective counts it.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+
+        Returns
+        -------
+        ndarray of shape (m, n_clusters_), or what `set_output` asks for
+            Squared where the objective has squares; from the nearest centre where a cluster has
+            several; with a kernel, less what is the same for all clusters.
+        """
+        check_is_fitted(self)
+        return self._distances(X)
+
+    def score(self, X: ArrayLike, y: object = None) -> float:
+        """Return minus the sum of distances of items (m, d) to their clusters; y is ignored."""
+        check_is_fitted(self)
+        return -float(self._distances(X).min(axis=1).sum())
+
+
+class SampledClusterer(PlacingClusterer):
     """Base of those that have draws from a posterior."""
 
     _problem: Any

@@ -276,6 +276,14 @@ class DCRC(base.SampledClusterer):
         """
         return self.predict_proba(X).argmax(axis=1)
 
+    def transform(self, X: ArrayLike) -> FloatArray:
+        """Return `predict_proba` (m, n_clusters), or what `set_output` asks for."""
+        return self.predict_proba(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.intercept_)
+
     def _check_settings(self, checkpoint: Any) -> Schedule | None:
         """Refuse settings that do not exist or do not go together; None if nothing is sampled."""
         checks.check_choice(self.inference, "inference", ("variational_em", GIBBS))

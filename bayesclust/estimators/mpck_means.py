@@ -11,12 +11,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from bayesclust import checks
 from bayesclust.constraints.base import Constraints
 from bayesclust.estimators.base import (
-    ConstrainedClusterer,
+    DistanceClusterer,
     describe_columns_of_new,
     read_input,
     start_labels,
@@ -40,7 +39,7 @@ COST_FORMS = '"data", a number or a pair (must-links, cannot-links)'
 
 
 @dataclass(eq=False, repr=False)
-class MPCKMeans(ConstrainedClusterer):
+class MPCKMeans(DistanceClusterer):
     """Metric pairwise constrained k-means: noisy constraints on pairs, and metrics learned.
 
     With A_h the metric of cluster h (or one for all), and C the covariance of all items, it lowers
@@ -306,20 +305,8 @@ class MPCKMeans(ConstrainedClusterer):
             n_clusters=self.n_clusters_,
         )
 
-    def predict(self, X: ArrayLike) -> IntArray:
-        """Return the nearest cluster of each item under its metric, constraints left out.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-
-        Returns
-        -------
-        ndarray of int, shape (m,)
-        """
-        check_is_fitted(self)
+    def _distances(self, X: ArrayLike) -> FloatArray:
         items = checks.check_items(X, least=1)
         describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
-        problem = self._model._replace(points=points)
-        return descend.distances(problem, self._centers, self._metrics).argmin(axis=1)
+        return descend.distances(self._model._replace(points=points), self._centers, self._metrics)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayesclust import checks
 from bayesclust.estimators import base, confidence
-from bayesclust.estimators.base import MIXTURE, SINGLE, ConstrainedClusterer
+from bayesclust.estimators.base import MIXTURE, SINGLE, DistanceClusterer
 from bayesclust.families import Divergence, Family, as_divergence
 from bayesclust.families.kernel_distance import PRECOMPUTED, kernel_distance
 from bayesclust.inference.limits.answers import Xi
@@ -23,7 +23,7 @@ from bayesclust.posterior.tree import as_labels
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
-class MeansClusterer(ConstrainedClusterer):
+class MeansClusterer(DistanceClusterer):
     """What the limits have in common: centres, J, and the nearest centre of new items."""
 
     divergence: str | Divergence | Family
@@ -84,22 +84,15 @@ class MeansClusterer(ConstrainedClusterer):
         z = as_labels(labels, "labels", len(points)).astype(np.int64)
         return objective(self._problem, *means(points, z), self._xi, np.arange(int(z.max()) + 1))
 
-    def predict(self, X: ArrayLike) -> IntArray:
-        """Return the cluster of the nearest centre to each item; constraints are not used.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-
-        Returns
-        -------
-        ndarray of int, shape (m,)
-        """
-        check_is_fitted(self)
+    def _distances(self, X: ArrayLike) -> FloatArray:
         divergence = self._problem.divergence
         points = divergence.points(X, least=1)
         base.describe_columns_of_new(self, X)
-        return self._owner[divergence.between(points, self._centers).argmin(axis=1)]
+        each = divergence.between(points, self._centers)
+        if len(self._owner) == self.n_clusters_:
+            return each
+        own = [each[:, self._owner == k] for k in range(self.n_clusters_)]
+        return np.stack([one.min(axis=1) for one in own], axis=1)
 
     def _distance(self) -> Divergence:
         """What items and centres are compared by, not bound to data yet."""

@@ -11,8 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
-from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedOutput
-from sklearn.base import TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -46,7 +44,7 @@ MAX_DRAWS = 200
 
 
 @dataclass(eq=False, repr=False)
-class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ignore[misc]
+class TVClust(base.SampledClusterer):
     """Dirichlet-process mixture with side information.
 
     The posterior over partitions given data and noisy constraints.
@@ -467,10 +465,6 @@ class TVClust(NamedOutput, TransformerMixin, base.SampledClusterer):  # type: ig
         """
         members = np.eye(self.n_clusters_)[self.labels_]
         return self.predict_similarity(X) @ (members / members.sum(axis=0))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_clusters_
 
     @available_if(
         lambda self: (

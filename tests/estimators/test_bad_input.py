@@ -51,11 +51,6 @@ fit(WORDS.astype(object))
 fit(WORDS)
     TypeError: X must hold numbers, unlike column b: drop such columns, encode them as numbers,
     or take family='mixed' of TVClust.
-fit(GOOD, [(0, 1)])
-    TypeError: constraints[0] must be PairwiseConstraints or RelativeConstraints, or a list of
-    them; got tuple: wrap your pairs, for instance in
-    bayesclust.PairwiseConstraints.from_lists(must_link, cannot_link, n_items=6), or a table in
-    .from_frame(table, n_items=6).
 fit(GOOD, bc.PairwiseConstraints([(0, 1)], [True], n_items=7))
     ValueError: the constraints 'links' are on 7 items, but X has 6: pass the X they were made
     for, or restrict(items) them; bayesclust.cross_validate holds answers out in place of items.
@@ -73,23 +68,6 @@ fit(GOOD, penalty=1.0).predict(np.zeros((2, 3)))
 bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
     TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about
     pairs or labels alone: leave it out or choose another method.
-bc.TVClust(n_clusters=3)
-    TypeError: TVClust takes no 'n_clusters': MPCKMeans and DCRC are told the number, and TVClust
-    finds it, at most k under partition_prior=bayesclust.partition_priors.KnownK(k).
-bc.TVClust().fit(GOOD, n_clusters=3)
-    TypeError: TVClust.fit takes no 'n_clusters': MPCKMeans and DCRC are told the number, and
-    TVClust finds it, at most k under partition_prior=bayesclust.partition_priors.KnownK(k).
-bc.MPCKMeans(k=3)
-    TypeError: MPCKMeans takes no 'k': did you mean 'n_clusters'?
-bc.DPMeans(penality=1.0)
-    TypeError: DPMeans takes no 'penality': did you mean 'penalty'?
-bc.DCRC(2, y=[0])
-    TypeError: DCRC takes no 'y': to use labels of some items, pass
-    constraints=bayesclust.LabelConstraints([(item, label), ...], n_items=len(X)) to fit.
-bc.DPMeans().fit(GOOD, partition=[0])
-    TypeError: DPMeans.fit takes no 'partition': it takes self, X, y, constraints.
-bc.compare({}, truth=[0])
-    TypeError: compare takes no 'truth': did you mean 'y'?
 bc.cross_validate(bc.RDPMeans, GOOD, LINKS)
     TypeError: estimator is the class RDPMeans: pass one that takes constraints, as TVClust().
 bc.cross_validate(bc.RDPMeans(), GOOD, LINKS)
@@ -111,11 +89,6 @@ def test_answers_in_the_place_of_labels(estimator):
         for call in (estimator.fit, estimator.fit_predict):
             with pytest.raises(TypeError, match=words):
                 call(GOOD, y=answers)
-
-
-def test_labels_as_y_are_warned_of():
-    with pytest.warns(UserWarning, match=r"^y is ignored: to use labels .*LabelConstraints\("):
-        bc.DPMeans(penalty=1.0).fit(GOOD, y=[0, 0, 0, 1, 1, 1])
 
 
 def test_a_number_too_large_for_a_float_is_refused():

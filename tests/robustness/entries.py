@@ -207,7 +207,7 @@ UNCHECKED = {
     **dict.fromkeys(("classes", "per_item"), "of labels, with tests of their own"),
     **dict.fromkeys(("dnk", "what", "partitions", "named"), "of several kinds"),
     "DCRC.noise": "of several kinds",
-    "TVClust.score.y": "ignored",
+    **dict.fromkeys([f"{name}.score.y" for name in ESTIMATORS], "ignored"),
     "checkpoint": "of methods",
     **dict.fromkeys(("log_fixed", "n_components", "among"), "of priors over partitions"),
     **dict.fromkeys(("hyper", "beta", "within"), "of samplers"),

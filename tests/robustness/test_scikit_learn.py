@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import check_estimator
@@ -55,3 +56,44 @@ def test_scikit_learn_accepts_it(estimator):
     failed = [(one["check_name"], one["exception"]) for one in results if one["status"] == "failed"]
     assert failed == []
     assert len(results) > 30
+
+
+X = np.random.default_rng(0).normal(size=(30, 2)) + 9.0 * (np.arange(30) % 2)[:, None]
+
+
+def squares(centers):
+    return np.square(X[:, None] - centers).sum(axis=2)
+
+
+def nearest_components(est):
+    each = squares(est.component_centers_)
+    own = [each[:, est.component_clusters_ == k] for k in range(est.n_clusters_)]
+    return np.stack([one.min(axis=1) for one in own], axis=1)
+
+
+DISTANCES = [
+    (bc.RDPMeans(40.0), lambda est: squares(est.cluster_centers_)),
+    (bc.RDPMeans(cluster_model="mixture", within_penalty=2.0), nearest_components),
+    (
+        bc.MPCKMeans(2, metric="euclidean", random_state=0),
+        lambda est: squares(est.cluster_centers_),
+    ),
+]
+
+
+@pytest.mark.parametrize(("est", "expected"), DISTANCES)
+def test_items_are_transformed_to_their_distances_from_clusters(est, expected):
+    links = bc.PairwiseConstraints.from_lists([(0, 2), (1, 3), (4, 6)], [(0, 1)], n_items=30)
+    table = est.set_output(transform="pandas").fit_transform(X, constraints=links)
+    name = type(est).__name__.lower()
+    assert table.columns.tolist() == [f"{name}{k}" for k in range(est.n_clusters_)]
+    distances = expected(est)
+    np.testing.assert_allclose(table, distances)
+    np.testing.assert_array_equal(est.predict(X), distances.argmin(axis=1))
+    assert est.score(X) == pytest.approx(-distances.min(axis=1).sum())
+
+
+def test_a_classifier_transforms_items_to_probabilities():
+    est = bc.DCRC(3, n_init=3, random_state=0).fit(X)
+    np.testing.assert_array_equal(est.transform(X), est.predict_proba(X))
+    assert est.get_feature_names_out().tolist() == ["dcrc0", "dcrc1", "dcrc2"]
