@@ -205,13 +205,14 @@ def _read_methods(methods: Any, loss: Loss) -> dict[str, _Method]:
 
 
 def read_partitions(methods: Any) -> dict[str, tuple[IntArray, list[str]]]:
-    """Return labels and names of clusters by method; labels that are given are the names."""
+    """Return labels and names of clusters by method: labels that are given, or `labels_`."""
     found = {}
     for name, method in _read_methods(methods, as_loss("vi")).items():
         _, first = np.unique(method.labels, return_index=True)
         source = method.source
-        given = not (hasattr(source, "labels_") or hasattr(source, "children"))
-        words = np.asarray(source) if given and np.ndim(source) == 1 else method.labels
+        words = getattr(source, "labels_", method.labels)
+        if words is method.labels and not hasattr(source, "children") and np.ndim(source) == 1:
+            words = np.asarray(source)
         found[name] = (method.labels, [str(word) for word in words[first]])
     return found
 

@@ -36,7 +36,7 @@ from bayesclust.inference.variational.fit import VariationalSettings
 from bayesclust.partition_priors import Nested
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import Names, names_in, to_datatree, with_names
+from bayesclust.posterior.tree import Names, by_size, canonical, names_in, to_datatree, with_names
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
@@ -266,11 +266,10 @@ def warn_unless(converged: bool, what: str, most: int, rounds: str) -> None:
 
 
 def by_mode(shares: FloatArray) -> tuple[IntArray, IntArray]:
-    """Most probable columns, numbered without gaps, and the columns so numbered, others last."""
-    mode = shares.argmax(axis=1)
-    used = np.unique(mode)
+    """Most probable columns, numbered by size, and the columns in this order, empty ones last."""
+    used, labels = by_size(shares.argmax(axis=1))
     rest = np.setdiff1d(np.arange(shares.shape[1]), used)
-    return np.searchsorted(used, mode), np.append(used, rest)
+    return labels, np.append(used, rest)
 
 
 def given_labels(value: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
@@ -291,8 +290,11 @@ def given_labels(value: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
 
 
 def start_labels(init: Any, n_items: int) -> IntArray | None:
-    """The partition to start from, if there is one."""
-    return None if init is None else true_labels(given_labels(init, n_items, "init"), 1, "init")
+    """The partition to start from, if there is one, by first items, however it was numbered."""
+    if init is None:
+        return None
+    labels = true_labels(given_labels(init, n_items, "init"), 1, "init")
+    return canonical(labels).astype(np.int64)
 
 
 # --- settings and starts

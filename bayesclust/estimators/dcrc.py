@@ -87,7 +87,7 @@ class DCRC(base.SampledClusterer):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        The most probable cluster of each item, given the constraints.
+        The most probable cluster of each item, given the constraints; 0 is the largest.
     n_clusters_, n_features_in_ : int
     proba_ : ndarray of shape (n, n_clusters)
         Probability of each cluster; empty clusters come last.
@@ -235,7 +235,7 @@ class DCRC(base.SampledClusterer):
         if self._tree is None:
             constraints, counts, items, params, seed = self._given
             rng = np.random.default_rng(seed)
-            labels = draw_labels(self.proba_, math.prod(MEAN_FIELD_DRAWS), rng)
+            labels = draw_labels(self.proba_[:, self._as_fitted], math.prod(MEAN_FIELD_DRAWS), rng)
             variables = {"z": labels.reshape(*MEAN_FIELD_DRAWS, -1)}
             variables |= draw_noise(constraints, counts, MEAN_FIELD_DRAWS, rng)
             draws = Draws(variables, {}, False)
@@ -315,6 +315,9 @@ class DCRC(base.SampledClusterer):
         """Set labels and classifier, clusters in the order of their labels."""
         self.labels_, order = base.by_mode(proba)
         self.n_clusters_ = int(self.labels_.max()) + 1
+        # draws go by the order of the fit, and do not depend on how clusters are numbered
+        used, rest = np.split(np.arange(len(order)), [self.n_clusters_])
+        self._as_fitted = np.append(np.argsort(order[used]), rest)
         self.proba_: FloatArray = proba[:, order]
         self.coef_: FloatArray = fit.W[order, :-1]
         self.intercept_: FloatArray = fit.W[order, -1]

@@ -25,7 +25,7 @@ from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.inference.variational.mean_field import draw_labels
 from bayesclust.posterior.diagnosis import partition_distances
 from bayesclust.posterior.losses import VI, adjusted_rands, expected_losses, size_entropy
-from bayesclust.posterior.tree import canonical, partition_sizes
+from bayesclust.posterior.tree import by_size, canonical, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -161,12 +161,14 @@ class DCRCWay:
                 "the limit has answers that are never wrong, and no temperature makes them weigh "
                 "less: give noise a small error rate such as 0.01."
             )
-        W = np.column_stack([limit.coef_, limit.intercept_])
+        order = limit._as_fitted
+        W = np.column_stack([limit.coef_, limit.intercept_])[order]
         problem = gibbs.DCRCProblem(limit._features(items), tuple(constraints), W)
         self.model = tempered.TemperedLabels(problem, limit.confusion_)
         self.every = np.eye(len(W))
-        hard = self.model.settle(self.every[limit.labels_], np.inf).argmax(axis=1)
-        self.labels = canonical(hard)
+        own = np.argsort(order)[limit.labels_]
+        hard = self.model.settle(self.every[own], np.inf).argmax(axis=1)
+        self.labels = by_size(hard)[1]
         self.final = float(self.model.values(hard))
         self.draws = draws if sampler == MEAN_FIELD else 0
         self.q: list[FloatArray] = []

@@ -26,6 +26,7 @@ from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.mpck import descend
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
+from bayesclust.posterior.tree import by_size
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 EUCLIDEAN = "euclidean"
@@ -96,6 +97,7 @@ class MPCKMeans(DistanceClusterer):
     Attributes
     ----------
     labels_, n_clusters_, cluster_centers_ : (n,) array of int, int, (n_clusters_, d) array
+        The largest cluster first.
     cost_ : float or (float, float)
         w as used.
     metric_ : (d,), (d, d), (n_clusters_, d) or (n_clusters_, d, d) array
@@ -276,12 +278,11 @@ class MPCKMeans(DistanceClusterer):
         return k, INITS[0], start
 
     def _keep(self, problem: descend.Problem, solution: descend.Solution) -> None:
-        """Set labels without gaps, with centres and metrics."""
-        kept = np.unique(solution.z)
+        """Set labels by size, with centres and metrics."""
+        kept, self.labels_ = by_size(solution.z)
         self._middle: FloatArray = problem.X.mean(axis=0)
         self._centers: FloatArray = solution.centers[kept]
-        self.labels_: IntArray
-        self.labels_, self.cluster_centers_ = means(problem.X, solution.z)
+        self.cluster_centers_ = means(problem.X, self.labels_)[1]
         if self.max_iter == 0:
             self.cluster_centers_ = self._centers @ np.linalg.pinv(problem.T) + self._middle
         self.n_clusters_ = len(kept)

@@ -19,7 +19,7 @@ from bayesclust.families.kernel_distance import PRECOMPUTED, kernel_distance
 from bayesclust.inference.limits.answers import Xi
 from bayesclust.inference.limits.rdp_means import Problem, Solution, means, objective
 from bayesclust.inference.limits.search import search
-from bayesclust.posterior.tree import as_labels
+from bayesclust.posterior.tree import as_labels, by_size
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 
@@ -38,13 +38,15 @@ class MeansClusterer(DistanceClusterer):
     xi_: Any
     _problem: Problem
     _xi: Xi
+    _components: IntArray
     _centers: FloatArray
     _owner: IntArray
     """The cluster of each centre: itself, unless clusters may have several."""
 
     def _keep(self, problem: Problem, solution: Solution) -> None:
         """Set the attributes that follow from a solution."""
-        self.labels_: IntArray = solution.clusters
+        order, components = by_size(solution.labels)
+        _, self.labels_ = by_size(solution.clusters)
         centers = means(problem.points, self.labels_)[1]
         self.cluster_centers_: FloatArray = problem.divergence.shown(centers)
         self.n_clusters_ = len(centers)
@@ -52,8 +54,9 @@ class MeansClusterer(DistanceClusterer):
         self.penalty_ = problem.per_cluster if problem.several else problem.penalty
         self._problem = problem
         self._xi = solution.xi
-        self._centers = solution.centers
-        self._owner = solution.owner
+        self._components = components
+        self._centers = solution.centers[order]
+        self._owner = self.labels_[np.unique(components, return_index=True)[1]]
 
     def objective(self, labels: ArrayLike) -> float:
         """Return J of any partition of the items, at `penalty_`, `xi_` and the best centres.
@@ -191,9 +194,9 @@ class DPMeans(MeansClusterer):
         self._keep(problem, solution)
         if several:
             self.within_penalty_ = problem.penalty
-            self.components_: IntArray = solution.labels
-            self.component_centers_: FloatArray = divergence.shown(solution.centers)
-            self.component_clusters_: IntArray = solution.owner
+            self.components_: IntArray = self._components
+            self.component_centers_: FloatArray = divergence.shown(self._centers)
+            self.component_clusters_: IntArray = self._owner
         self.xi_ = confidence.shown_confidence(self._xi, constraints)
         self.fit_seconds_ = perf_counter() - clock
         return self
@@ -273,13 +276,13 @@ class RDPMeans(DPMeans):
     Attributes
     ----------
     labels_ : ndarray of shape (n,)
-        Clusters, numbered by their first items.
+        Clusters, the largest first, ties by first item.
     n_clusters_, n_iter_, n_features_in_ : int
     cluster_centers_ : ndarray of shape (n_clusters_, d)
         Means of the items over the cells seen; for "categorical" shares of each column's codes;
         with a kernel in coordinates of its space.
     components_, component_clusters_ : ndarray of shape (n,) and (n_components,)
-        Only "mixture": components, numbered by their first items, and the cluster of each.
+        Only "mixture": components, the largest first, and the cluster of each.
     component_centers_ : ndarray of shape (n_components, d)
         Only "mixture".
     objective_, objective_path_ : float, ndarray of shape (n_iter_,)
@@ -306,7 +309,7 @@ class RDPMeans(DPMeans):
     array([0, 0, 1, 1, 0])
     >>> links = bc.PairwiseConstraints.from_lists(must_link=[(3, 4)], cannot_link=[], n_items=5)
     >>> bc.RDPMeans(penalty=30.0, xi=20.0).fit(X, constraints=links).labels_
-    array([0, 0, 1, 1, 1])
+    array([1, 1, 0, 0, 0])
     >>> far = bc.PairwiseConstraints.from_lists(must_link=[(0, 2)], cannot_link=[(2, 4)], n_items=5)
     >>> est = bc.RDPMeans(cluster_model="mixture", within_penalty=15.0, xi=20.0)
     >>> est.fit(X, constraints=far).labels_

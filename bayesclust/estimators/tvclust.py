@@ -109,7 +109,7 @@ class TVClust(base.SampledClusterer):
         `posterior`; log_joint, moved and split_merge_accept in `sample_stats`; `observed_data`; the
         constraints in `constant_data`.
     labels_ : ndarray of shape (n,)
-        The partition of least expected loss, labels 0..K-1.
+        The partition of least expected loss: 0 is the largest cluster, ties go by first item.
     n_clusters_, n_features_in_ : int
     cluster_model_, power_, family_ : str, float, str
         As used; "classifier", 1 and "logistic" where "auto" took one.

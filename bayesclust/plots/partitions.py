@@ -16,6 +16,7 @@ from bayesclust.posterior.losses import VI, Loss
 from bayesclust.posterior.point_estimate import point_estimate
 from bayesclust.posterior.tree import (
     as_labels,
+    by_size,
     chain_partitions,
     partition_sizes,
     stacked_partitions,
@@ -81,7 +82,7 @@ def partitions(
     draws = stacked_partitions(posterior)
     field = plane(posterior, X, draws.shape[1])
     chosen = point_estimate(draws, loss) if labels is None else labels
-    centre = as_labels(chosen, "labels", draws.shape[1])
+    _, centre = by_size(as_labels(chosen, "labels", draws.shape[1]))
     ball = credible_ball(draws, centre, level=level, loss=loss)
     shared = {"sharex": True, "sharey": True}
     panels = style.panels_or_new(axes, 4, "the panels of a credible ball", 2, (9.5, 8), **shared)

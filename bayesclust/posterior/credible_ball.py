@@ -10,7 +10,7 @@ import numpy as np
 from bayesclust.checks import number_between
 from bayesclust.posterior.losses import Loss, check_metric, expected_losses
 from bayesclust.posterior.point_estimate import point_estimate
-from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
+from bayesclust.posterior.tree import Labels, as_labels, by_size, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 SAME = 1e-9
@@ -109,7 +109,7 @@ def credible_ball(
     away = distances[inside]
     clusters = members.max(axis=1)
     return CredibleBall(
-        labels=centre.astype(np.int64),
+        labels=by_size(centre)[1],
         level=float(level),
         radius=radius,
         probability=float(inside.mean()),

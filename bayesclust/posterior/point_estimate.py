@@ -20,7 +20,7 @@ import numpy as np
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int, check_memory, check_random_state, n_threads
 from bayesclust.posterior.losses import Loss, as_loss
-from bayesclust.posterior.tree import Labels, canonical, evenly_spread, stacked_partitions
+from bayesclust.posterior.tree import Labels, by_size, evenly_spread, stacked_partitions
 from bayesclust.typing import FloatArray, IntArray, NDArray, Seed
 
 ATTEMPTS = 10
@@ -73,7 +73,7 @@ def point_estimate(
     Returns
     -------
     (n,) array of int64
-        Labels 0 .. K-1 in order of first appearance. Their expected loss is
+        Labels 0 .. K-1, the largest cluster first, ties by first item. Their expected loss is
         ``losses.VI().expected(labels, draws)``.
 
     Examples
@@ -107,7 +107,7 @@ def point_estimate(
         found = list(pool.map(run, range(n_runs)))
     best = min(found, key=lambda result: result[1])[0]
     polished = search(problem, best, _orders(n, generators[0]), n, persist=True)[0]
-    return canonical(polished).astype(np.int64)
+    return by_size(polished)[1]
 
 
 def _orders(n: int, rng: np.random.Generator) -> IntArray:

@@ -53,6 +53,19 @@ def _renumber(z: Labels, out: Labels, n_labels: int) -> None:
             seen[z[row, i]] = -1
 
 
+def by_size(labels: Labels) -> tuple[IntArray, IntArray]:
+    """Return the labels of clusters, the largest first, and items numbered so: ties by first item.
+
+    >>> by_size(np.array([7, 2, 2, 0]))
+    (array([2, 7, 0]), array([1, 0, 0, 2]))
+    """
+    there, first, number, size = np.unique(
+        labels, return_index=True, return_inverse=True, return_counts=True
+    )
+    order = np.lexsort((first, -size))
+    return there[order], np.argsort(order)[number]
+
+
 def as_labels(z: ArrayLike, what: str, n_items: int | None = None) -> Labels:
     """Return one partition (n,), of so many items, in canonical form."""
     array = check_array(z, what, ("n" if n_items is None else n_items,), "", ONE_EACH)

@@ -185,14 +185,11 @@ def _clusters(
         best = members[np.argsort(-sure[members], kind="stable")[:TYPICAL]]
         row = {"cluster": k, "items": size, "confidence": float(sure[members].mean())}
         rows.append(row | {"typical": [names[i] for i in best]})
-    clusters = pd.DataFrame(rows).sort_values(
-        "items", ascending=False, kind="stable", ignore_index=True
-    )
     least = np.argsort(sure, kind="stable")[:LEAST_SURE]
     least = least[sure[least] < SURE]
     item = [names[i] for i in least]
     unsure = {"item": item, "cluster": labels[least], "confidence": sure[least]}
-    return clusters, pd.DataFrame(unsure)
+    return pd.DataFrame(rows), pd.DataFrame(unsure)
 
 
 def profiles_of(posterior: Any, labels: IntArray) -> pd.DataFrame:

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -85,8 +87,14 @@ def test_no_draw_is_better_than_the_estimate(noisy_draws, loss, n, clusters):
     assert loss.expected(labels, draws) <= expected_losses(loss, draws, draws).min() + 1e-12
 
 
+def renumbered(z):
+    """By size, ties by first item."""
+    by_size = [label for label, _ in Counter(z.tolist()).most_common()]
+    return np.array([by_size.index(label) for label in z.tolist()])
+
+
 def test_tables_grow_where_there_are_many_clusters(rng):
-    z = canonical(rng.integers(50, size=300))
+    z = renumbered(rng.integers(50, size=300))
     for loss in LOSSES:
         np.testing.assert_array_equal(point_estimate(np.tile(z, (5, 1)), loss, n_runs=2), z)
     draws = np.where(rng.random((30, 300)) < 0.05, rng.integers(50, size=(30, 300)), z)
@@ -119,7 +127,7 @@ def test_relabelled_draws_and_chains_give_the_same_estimate(noisy_draws, rng):
     draws = noisy_draws(40, 4, 50)
     expected = point_estimate(draws)
     assert expected.dtype == np.int64
-    np.testing.assert_array_equal(expected, canonical(expected))
+    np.testing.assert_array_equal(expected, renumbered(expected))
     names = np.array([rng.permutation(4) for _ in range(50)])
     renamed = np.take_along_axis(names, draws, axis=1)
     np.testing.assert_array_equal(point_estimate(renamed), expected)
