@@ -1,8 +1,12 @@
-"""``python -m experiments PAPER``: the experiments of a paper, its printed numbers beside ours."""
+"""``python -m experiments PAPER``: the experiments of a paper, its printed numbers beside ours.
+
+``check`` runs some of the recorded cells again; ``summary`` says which claims they bear out.
+"""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
@@ -10,7 +14,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from experiments.frame import Experiment
+from experiments import recorded
+from experiments.frame import Experiment, Plan
 
 PAPERS = {
     "tvclust": "Khashabi, Wieting, Liu and Liang: links between items",
@@ -58,41 +63,52 @@ def parser(paper: str, module: Any) -> argparse.ArgumentParser:
     return found
 
 
-def run(paper: str, arguments: Sequence[str]) -> None:
-    """Run the experiments of a paper."""
+def asked(paper: str, arguments: Sequence[str]) -> tuple[Plan, Path, argparse.Namespace]:
+    """The plan, the folder and what else a command line asks for."""
     module = import_module(f"experiments.{paper}")
-    settings = vars(parser(paper, module).parse_args(arguments))
-    out, quick = settings.pop("out"), settings.pop("quick")
-    progress = not settings.pop("no_progress")
-    if settings.pop("list"):
+    found = parser(paper, module).parse_args(arguments)
+    names = {part.name for part in fields(module.Plan)} & set(vars(found))
+    given = {name: getattr(found, name) for name in names}
+    given = {name: tuple(v) if isinstance(v, list) else v for name, v in given.items()}
+    words = shlex.join(["python", "-m", "experiments", paper, *arguments])
+    words = words.removesuffix(" --no-progress").replace(f" --out {found.out}", "")
+    return module.Plan.of(quick=found.quick, command=words, **given), found.out, found
+
+
+def run(paper: str, arguments: Sequence[str]) -> int:
+    """Run the experiments of a paper."""
+    plan, out, others = asked(paper, arguments)
+    module = import_module(f"experiments.{paper}")
+    if others.list:
         for name, method in module.METHODS.items():
             print(f"{name:<20}{method.title}: {method.about}")
-        return
-    given = {name: tuple(v) if isinstance(v, list) else v for name, v in settings.items()}
-    plan = module.Plan.of(quick=quick, **given)
-    written = Experiment(module).reproduce(plan, out, progress=progress)
+        return 0
+    written = Experiment(module).reproduce(plan, out, progress=not others.no_progress)
     print((out / "tables.md").read_text(encoding="utf-8"))
     print("Written: " + ", ".join(map(str, written)), file=sys.stderr)
+    return 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; 0 if done, 1 if refused, 2 if misused, 130 if interrupted."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     papers = "\n".join(f"  {name:<16}{text}" for name, text in PAPERS.items())
-    if not words or words[0] not in PAPERS:
-        shown = "usage: python -m experiments PAPER [--help] [options]\n\npapers:\n" + papers
+    if not words or words[0] not in (*PAPERS, *recorded.COMMANDS):
+        shown = "usage: python -m experiments PAPER|check|summary [--help] [options]\n\npapers:\n"
+        shown += papers
         asked = words[:1] in (["-h"], ["--help"])
         print(shown, file=sys.stdout if asked else sys.stderr)
         return 0 if asked else MISUSED
     try:
-        run(words[0], words[1:])
+        if words[0] in recorded.COMMANDS:
+            return recorded.COMMANDS[words[0]](words[1:])
+        return run(words[0], words[1:])
     except KeyboardInterrupt as interrupt:
         say("\nexperiments: interrupted.", interrupt)
         return INTERRUPTED
     except (ValueError, OSError, ModuleNotFoundError) as error:
         say(f"experiments: {error}", error)
         return REFUSED
-    return 0
 
 
 def say(text: str, error: BaseException) -> None:

@@ -34,9 +34,6 @@ is asked about."""
 LEVEL, BINS, MOST_WIDE, OVERSTATED = 0.9, 20, 4, 0.15
 """Of intervals, and of credibility; the widest interval of K that says something; by how much an
 expected F may be too high before that should be noticed."""
-CHOSEN_ON, CLEARLY, NEARLY = 2, 0.05, 0.03
-"""Draws of answers that a method is chosen on before it is compared on the others, and how much of
-F is below by much and by little."""
 
 
 def _sampled(title: str, about: str, **settings: Any) -> Method:
@@ -63,10 +60,6 @@ METHODS = {
     "single": _sampled("TVClust, single", "a cluster is one Gaussian", cluster_model="single"),
     "mixture": _sampled("TVClust, mixture", "cluster_model='mixture'", cluster_model="mixture"),
 }
-TOLD = ("kmeans", "itml", "mpck", "dcrc")
-OURS = ("rdp-means", "rdp-mixture", "mpck", "dcrc", "single", "mixture", "default")
-
-
 DATA = (
     *(*sources.UCI, "ionosphere", "pima", "digits", "digits389", "letters_ijlt", "breast_cancer"),
     *("satimage", "texture", "optdigits", "heart", "movement_libras", "led7digit", "tae"),
@@ -95,7 +88,7 @@ INTERVALS = tuple(f"{name}_{end}" for name in ("p", "q", "k") for end in ("low",
 SCORES = {
     "f": "float",
     "rand": "float",
-    "clusters": "int",
+    **dict.fromkeys(("clusters", "classes"), "int"),
     **dict.fromkeys((*NOISE, *INTERVALS, "f_expected"), "float"),
     "answers": "str",
     "right": "str",
@@ -130,6 +123,7 @@ def run(cell: Cell) -> dict[str, Any]:
         "f": bc.metrics.pairwise_f(labels, items.y),
         "rand": bc.metrics.adjusted_rand(labels, items.y),
         "clusters": len(np.unique(labels)),
+        "classes": len(items.target_names),
         **noise(found, links, items.y),
         "seconds": timed.seconds,
         "cpu_seconds": timed.cpu_seconds,
@@ -233,16 +227,10 @@ def beside(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 
 
 def _means(block: pd.DataFrame) -> dict[str, Any]:
-    models = block["model"].mode()
     return {
         "f": block.f.mean(),
         "error": frame.standard_error(block.f),
         "clusters": block.clusters.mean(),
-        "p_gap": (block.p_mean - block.p_true).mean(),
-        "q_gap": (block.q_mean - block.q_true).mean(),
-        "area": block.area.mean(),
-        "model": models.iloc[0] if len(models) else "",
-        "power": block.power.mean(),
         "seconds": block.seconds.mean(),
         "draws": len(block),
     }
@@ -261,9 +249,9 @@ WORDS = {
 
 
 def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
-    """The tables in Markdown: F by method, the noise learned, and which cluster model was taken."""
+    """The tables in Markdown: F by method, and what posteriors say of themselves."""
     yield HEAD.format(draws=frame.span(entries.draws, "draw"), seed=plan.seed)
-    if gone := left_out(plan.data):
+    if gone := sorted(set(left_out(plan.data)) - set(cells.data)):
         yield f"Left out, as the packages with their files are not installed: {', '.join(gone)}.\n"
     # small and large sets have their numbers of answers in one column
     rank = entries.groupby("data").amount.rank(method="dense").astype(int)
@@ -276,9 +264,9 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
     yield from _pivoted(mine, plan, ["rank", "accuracy"], names)
     titles = [sources.title(name) for name in mine.data.drop_duplicates()]
     yield from _pivoted(mine, plan, ["data"], titles)
-    yield from _noise(mine)
-    yield from _standing(beside(cells, plan))
-    yield from _honesty(beside(cells, plan))
+    sampled = cells[(cells.content != "") & cells.data.isin(plan.data)]
+    yield from _said(sampled)
+    yield from _honesty(sampled)
 
 
 def _pivoted(mine: pd.DataFrame, plan: Plan, columns: list[str], names: list[str]) -> Iterator[str]:
@@ -291,60 +279,18 @@ def _pivoted(mine: pd.DataFrame, plan: Plan, columns: list[str], names: list[str
     yield from frame.in_markdown(["mean F", *names, "mean"], rows)
 
 
-def _noise(mine: pd.DataFrame) -> Iterator[str]:
-    """What the posterior says of the answers, set by set."""
+def _said(cells: pd.DataFrame) -> Iterator[str]:
+    """What each posterior says of F and of K, and which model it took, draw by draw."""
     rows = []
-    sampled = mine[mine.p_gap.notna()]
-    for (name, method), block in sampled.groupby(["data", "method"], sort=False):
-        p, q = block.p_gap.abs(), block.q_gap.abs()
-        near = f"{int(((p <= WITHIN) & (q <= WITHIN)).sum())} of {len(block)}"
-        models = ", ".join(f"{m} {count}" for m, count in block["model"].value_counts().items())
-        words = [sources.title(name), METHODS[method].title, f"{p.max():.2f}", f"{q.max():.2f}"]
-        clusters, power = f"{block.clusters.mean():.1f}", f"{block.power.mean():.2f}"
-        rows.append([*words, near, frame.decimal(block.area.mean()), clusters, models, power])
-    head = ["set", "method", "largest gap of p", "of q", "settings within .05"]
-    head += ["area of credibility", "clusters", "cluster model", "power"]
+    for (name, method), block in cells.groupby(["data", "method"], sort=False):
+        interval = [f"{row.k_low:.0f} to {row.k_high:.0f}" for row in block.itertuples()]
+        models = [str(model).replace("_", " ") for model in block["model"]]
+        seconds = [f"{seconds:.0f}" for seconds in block.cpu_seconds]
+        words = map("; ".join, (interval, models, seconds))
+        both = map(frame.decimal, (block.f.mean(), block.f_expected.mean()))
+        rows.append([sources.title(name), METHODS[method].title, *both, *words])
+    head = ["set", "method", "F", "F it expects", "its K, 90%", "model", "processor s"]
     if rows:
-        yield from frame.in_markdown(head, rows)
-
-
-def standing(cells: pd.DataFrame) -> pd.DataFrame:
-    """F of the defaults less that of others, a row per set, others chosen on the first draws.
-
-    `told` is the method told the number of clusters that is best over all sets, `best` the best of
-    our methods on the set.
-    """
-    wide = cells.pivot_table(index=["trial", "data"], columns="method", values="f", sort=False)
-    is_later = wide.index.get_level_values("trial") >= CHOSEN_ON
-    first, later = (part.groupby("data").mean() for part in (wide[~is_later], wide[is_later]))
-    if not len(later) or "default" not in later:
-        return pd.DataFrame()
-    found = pd.DataFrame({"f": later["default"]})
-    told = [name for name in TOLD if name in first]
-    if told:
-        found.attrs["told"] = first[told].mean().idxmax()
-        found["told"] = found.f - later[found.attrs["told"]]
-    ours = [name for name in OURS if name != "default" and name in first]
-    if ours:
-        best = first[ours].idxmax(axis=1)
-        found["best"] = [found.f[name] - later.loc[name, best[name]] for name in found.index]
-    return found
-
-
-def _standing(cells: pd.DataFrame) -> Iterator[str]:
-    """Whether the defaults are as good as what their user would have had to choose."""
-    rows = []
-    for accuracy, block in cells.groupby("accuracy", sort=False):
-        found = standing(block)
-        if not {"told", "best"} <= set(found):
-            continue
-        counts = int((found.best < -CLEARLY).sum()), int((found.best >= -NEARLY).sum()), len(found)
-        words = [f"{accuracy:.0%}", frame.decimal(found.f.mean())]
-        words += [METHODS[found.attrs["told"]].title, f"{found.told.mean():+.3f}"]
-        rows.append([*words, *map(str, counts)])
-    head = ["right", "mean F of the defaults", "best told k", "less it", "sets over .05 below ours"]
-    if rows:
-        head += ["at most .03 below", "sets"]
         yield from frame.in_markdown(head, rows)
 
 
@@ -355,7 +301,7 @@ def honesty(cells: pd.DataFrame) -> dict[str, float]:
         & (cells[f"{name}_true"] <= cells[f"{name}_high"])
         for name in ("p", "q")
     }
-    k = cells.data.map(sources.classes)
+    k = cells.classes
     narrow = cells.k_high - cells.k_low <= MOST_WIDE
     answers, right = (sum(map(frame.numbers, column)) for column in (cells.answers, cells.right))
     total = answers.reshape(-1, 2).sum(axis=1)

@@ -13,10 +13,12 @@ partitions; no method sees them.
 from __future__ import annotations
 
 import csv
+import subprocess
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Any, Self, get_type_hints
 
@@ -87,6 +89,8 @@ class Plan:
 
     trials: int = option(5, "draws of answers", least=1)
     seed: int = option(0, "of answers and fits", least=0)
+    command: str = option("")
+    """The command line that asked for it."""
 
     QUICK = {}  # noqa: RUF012  (a constant of the class: fields that a small plan changes)
 
@@ -131,14 +135,15 @@ class Experiment:
         self.module = module
         fields = {name: kind.__name__ for name, kind in get_type_hints(module.Cell).items()}
         types = {"int": "int64", "float": "float64", "str": "str"}
-        self.kinds = {name: types[kind] for name, kind in {**fields, **module.SCORES}.items()}
+        columns = {**fields, **module.SCORES, "commit": "str"}
+        self.kinds = {name: types[kind] for name, kind in columns.items()}
         """Columns of the file of cells, with the type of each."""
 
     def row(self, cell: Any) -> dict[str, Any]:
         """A cell and its scores, rounded."""
         scores = self.module.run(cell)
         rounded = {n: round(v, 4) if isinstance(v, float) else v for n, v in scores.items()}
-        return {**cell._asdict(), **rounded}
+        return {**cell._asdict(), **rounded, "commit": commit()}
 
     def reproduce(self, plan: Plan, folder: Path, *, progress: bool = True) -> list[Path]:
         """Run the cells that are missing and write tables and figures, also when interrupted."""
@@ -163,19 +168,35 @@ class Experiment:
             raise
         return self.write(plan, folder)
 
-    def write(self, plan: Plan, folder: Path) -> list[Path]:
-        """Write tables and figures from the cells that are done; returns the files."""
-        folder.mkdir(parents=True, exist_ok=True)
+    def report(self, plan: Plan, folder: Path) -> tuple[pd.DataFrame, pd.DataFrame, str]:
+        """The cells that are done, the entries of the tables, and the tables in Markdown."""
         frame = load(folder / CELLS, self.kinds)
         frame = frame[(frame.seed == plan.seed) & (frame.trial < plan.trials)]
         entries = self.module.tables(frame, plan)
-        report = (
-            self.module.report(frame, entries, plan) if len(frame) else ["No cell is done yet."]
-        )
+        lines = self.module.report(frame, entries, plan) if len(frame) else ["No cell is done yet."]
+        made = [f"Made by `{plan.command}`."] if plan.command else []
+        return frame, entries, "\n".join([*lines, *made]) + "\n"
+
+    def write(self, plan: Plan, folder: Path) -> list[Path]:
+        """Write tables and figures from the cells that are done; returns the files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        frame, entries, text = self.report(plan, folder)
         entries.to_csv(folder / "tables.csv", index=False)
-        (folder / "tables.md").write_text("\n".join(report) + "\n", encoding="utf-8")
+        (folder / "tables.md").write_text(text, encoding="utf-8")
         drawn = figures.save(self.module.draw(frame, entries, plan), folder) if len(frame) else []
         return [folder / CELLS, folder / "tables.csv", folder / "tables.md", *drawn]
+
+
+@cache
+def commit() -> str:
+    """Day and name of the package's last commit, a plus if it was changed since; or nothing."""
+
+    def git(*words: str) -> str:
+        root = Path(__file__).parents[1]
+        called = ["git", "-C", str(root), *words, "--", "bayesclust"]
+        return subprocess.run(called, capture_output=True, text=True, check=False).stdout.strip()
+
+    return git("log", "-1", "--format=%cs %h") + "+" * bool(git("diff", "--name-only", "HEAD"))
 
 
 def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:

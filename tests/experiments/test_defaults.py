@@ -51,25 +51,17 @@ def cells_of(rows):
     """Cells with a method, a set, a draw of answers and F, and what a content posterior says."""
     frame_of = pd.DataFrame(rows, columns=["method", "data", "trial", "f"])
     said = {"p_low": 0.8, "p_true": 0.9, "p_high": 1.0, "q_low": 0.8, "q_true": 0.7, "q_high": 1.0}
-    said |= {"k_low": 3.0, "k_high": 4.0, "area": 0.9, "f_expected": 0.9, "content": "yes"}
+    said |= {
+        "k_low": 3.0,
+        "k_high": 4.0,
+        "area": 0.9,
+        "f_expected": 0.9,
+        "classes": 3,
+        "content": "yes",
+    }
     counts = {"answers": frame.words([10, *[0] * 17, 0, 30], 0), "right": "1 " + "0 " * 18 + "29"}
     setting = {"sampling": "share", "amount": 0.03, "accuracy": 0.9}
     return frame_of.assign(**said, **counts, **setting)
-
-
-def test_others_are_chosen_on_the_first_draws_and_compared_on_the_rest():
-    rows = []
-    for name, told in (("iris", 0.9), ("wine", 0.7)):
-        for trial in range(5):
-            later = trial >= 2
-            rows += [("default", name, trial, 0.8), ("dcrc", name, trial, told)]
-            rows += [("kmeans", name, trial, 1.0 if later else 0.1)]
-            rows += [("mixture", name, trial, 0.76 if later else 0.95)]
-    found = defaults.standing(cells_of(rows))
-    assert found.attrs["told"] == "dcrc"
-    assert found.told.tolist() == pytest.approx([-0.1, 0.1])
-    assert found.best.tolist() == pytest.approx([0.04, 0.04])
-    assert not len(defaults.standing(cells_of(rows[:8])))
 
 
 def test_what_posteriors_say_of_themselves_is_counted():
@@ -93,7 +85,7 @@ def test_tables_hold_methods_with_and_without_answers(tmp_path):
         row = {
             name: {"str": "", "int": 3}.get(kind, np.nan) for name, kind in defaults.SCORES.items()
         }
-        rows.append({**cell._asdict(), **row, "f": rng.random()})
+        rows.append({**cell._asdict(), **row, "f": rng.random(), "commit": ""})
     cells = pd.DataFrame(rows).astype(experiment.kinds)
     entries = defaults.tables(cells, plan)
     mean = cells[cells.method == "kmeans"].f.mean()

@@ -1,0 +1,69 @@
+"""What is recorded: cells that come out again, and tables and claims that are made of them."""
+
+import shlex
+from importlib import import_module
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from experiments import recorded, sources
+from experiments.__main__ import asked, main
+from experiments.frame import Experiment
+
+PAPERS = sorted(path.parent.name for path in recorded.RESULTS.glob("*/cells.csv"))
+
+
+def test_cells_that_come_out_differently_are_found(tmp_path, capsys):
+    out = tmp_path / "tvclust"
+    small = ["--tables", "1", "--data", "iris", "--samplings", "ordered", "--fractions", "0.03"]
+    small += ["--methods", "kmeans", "rdp-means-released", "--accuracies", "1", "--trials", "4"]
+    assert main(["tvclust", *small, "--no-progress", "--out", str(out)]) == 0
+    again = ["check", "--results", str(tmp_path), "--share", "0.9"]
+    assert main(again) == 0
+    assert "tvclust: {'same': 8} of 8 cells" in capsys.readouterr().out
+    cells = pd.read_csv(out / "cells.csv")
+    assert cells.commit.str.match(r"\d{4}-\d\d-\d\d \w{7,}\+?$").all()
+    # among further draws, and far from them
+    f = cells.f[cells.method == "rdp-means-released"]
+    cells.loc[f.index, "f"] = f.mean() + np.array([0.02, -0.02, 0.03, -0.03])
+    cells.loc[cells.method == "kmeans", "nmi"] -= 0.3
+    cells.to_csv(out / "cells.csv", index=False)
+    assert main(again) == 1
+    shown = capsys.readouterr().out
+    assert f"| {f.iloc[0]:.4f} | within |" in shown
+    assert "tvclust: {'OFF': 4, 'within': 4} of 8 cells" in shown
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_tables_are_made_of_the_recorded_cells(paper, monkeypatch):
+    monkeypatch.setattr(sources, "check", lambda names: None)  # files are wherever they are
+    folder = recorded.RESULTS / paper
+    text = (folder / "tables.md").read_text(encoding="utf-8")
+    *_, line = text.splitlines()
+    words = shlex.split(line.removeprefix("Made by `").removesuffix("`."))
+    plan = asked(paper, words[4:])[0]
+    assert Experiment(import_module(f"experiments.{paper}")).report(plan, folder)[2] == text
+
+
+def test_claims_are_measured_on_the_recorded_cells():
+    text = (recorded.RESULTS / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(recorded.claims(recorded.RESULTS)) == text.partition(recorded.HEAD)[2]
+
+
+def test_claims_are_decided_by_intervals():
+    one, other = pd.Series([0.9, 0.92, 0.91]), pd.Series([0.8, 0.83, 0.81])
+    assert recorded.verdict(one, other, "", "")[-2:] == ["0.097 ± 0.014 (3)", "yes"]
+    assert recorded.verdict(other, one, "", "")[-1] == "no"
+    assert recorded.verdict(one, other, "", "0.09")[-1] == "open"
+    assert [recorded.verdict(one, None, f, "")[-1] for f in (".93", ".95")] == ["yes", "no"]
+
+
+def test_recorded_cells_are_small():
+    files = [*recorded.RESULTS.glob("*/cells.csv")]
+    assert 0 < sum(path.stat().st_size for path in files) < 400_000
+
+
+@pytest.mark.slow
+def test_recorded_cells_come_out_again():
+    assert main(["check", "--share", "0.01", "--papers", "tvclust", "mpck"]) == 0
