@@ -10,7 +10,7 @@ from typing import Any
 
 from bayesclust._io import check_target, replaced
 from bayesclust.cli.summary import read_posterior
-from bayesclust.cli.tables import read_named
+from bayesclust.cli.tables import add_id, read_named
 
 ABOUT = """Put fits side by side: how many clusters each has, how far it lies from the first
 posterior and whether inside its credible ball, and how much each two agree. Files ending in .nc
@@ -39,8 +39,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--truth", help="table of true labels", **file)
     text = "the one of the files with whose posterior all are compared (default: the first)"
     parser.add_argument("--reference", metavar="FILE", help=text)
-    text = "the column that names the items in tables (default: id)"
-    parser.add_argument("--id", metavar="COLUMN", help=text)
+    add_id(parser)
     parser.add_argument("--out", help="also write the first table, comma-separated", **file)
     parser.set_defaults(run=run)
 

@@ -13,7 +13,7 @@ import numpy as np
 from bayesclust._io import check_target, replaced
 from bayesclust.checks import counted
 from bayesclust.cli.summary import read_posterior
-from bayesclust.cli.tables import as_numbers, check_columns, read_cells
+from bayesclust.cli.tables import add_id, as_numbers, check_columns, read_cells
 
 KEPT = "prediction"
 """The attribute of a tree that holds, beside draws, data and settings, what prediction needs."""
@@ -38,8 +38,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("data", type=Path, help="table of new items")
     target: dict[str, Any] = {"type": Path, "required": True, "metavar": "FILE"}
     parser.add_argument("-o", "--out", help="table to write, comma-separated", **target)
-    named = "the column that names the items (default: id, if there is one)"
-    parser.add_argument("--id", metavar="COLUMN", help=named)
+    add_id(parser)
     parser.set_defaults(run=run)
 
 

@@ -62,11 +62,16 @@ def check_columns(sheet: Sheet, path: Path, names: Iterable[str]) -> None:
             raise ValueError(f"{path} has no column {name!r}, only {', '.join(sheet)}.")
 
 
+def add_id(parser: Any) -> None:
+    """Add the option that names the items of a table."""
+    named = "the column that names the items (default: id, if there is one)"
+    parser.add_argument("--id", metavar="COLUMN", help=named)
+
+
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add the options that say how a table of items is read."""
     table = parser.add_argument_group("how the table of items is read")
-    named = "the column that names the items (default: id, if there is one)"
-    table.add_argument("--id", metavar="COLUMN", help=named)
+    add_id(table)
     dropped = "columns to leave out, such as known classes"
     table.add_argument("--drop", nargs="+", default=[], metavar="COLUMN", help=dropped)
     scaled = "scale columns to mean 0 and standard deviation 1"

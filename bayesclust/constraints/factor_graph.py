@@ -484,10 +484,8 @@ def add_block_logits(
 def log_prob_touching(
     sites: Sites, table: FloatArray, z: IntArray, items: IntArray, mark: IntArray
 ) -> float:
-    """Sum of log p(answer | z) over answers that name one of `items`; `mark` (n,) is scratch, 0.
-
-    Labels and groups count whole.
-    """
+    """Sum of log p(answer | z) over answers that name one of `items`; `mark` (n,) is scratch, 0."""
+    # Labels and groups count whole.
     for i in items:
         mark[i] = 1
     value = 0.0
@@ -522,11 +520,9 @@ def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[
 
 
 def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArray:
-    """Colours of the items, those with most neighbours first (Welsh and Powell 1967).
-
-    Given everything else, items of one colour are independent under any model whose items meet only
-    in the answers.
-    """
+    """Colours of the items, those with most neighbours first (Welsh and Powell 1967)."""
+    # Given everything else, items of one colour are independent under any model whose items meet
+    # only in the answers.
     start, neighbour = constraint_graph(constraints, n_items)
     degree = np.diff(start)
     colors = np.full(n_items, -1)

@@ -37,12 +37,10 @@ HIGH = 40.0
 
 
 def _log_ratio_by(xp: Any) -> Callable[[Any, float], Any]:
-    """g(x) of an order, for compiled code and NumPy, or for JAX.
-
-    Debye's expansion (Abramowitz and Stegun 9.7.7), divided by itself at 0, holds for high orders;
-    0F1(a) / 0F1(a + 1) = 1 + y / (a (a + 1)) / (0F1(a + 1) / 0F1(a + 2)), with y = x^2 / 4, leads
-    down from there.
-    """
+    """g(x) of an order, for compiled code and NumPy, or for JAX."""
+    # Debye's expansion (Abramowitz and Stegun 9.7.7), divided by itself at 0, holds for high
+    # orders; 0F1(a) / 0F1(a + 1) = 1 + y / (a (a + 1)) / (0F1(a + 1) / 0F1(a + 2)), with y = x^2 /
+    # 4, leads down from there.
 
     def log_ratio(x: Any, order: float) -> Any:
         def correction(p: Any, nu: float) -> Any:

@@ -334,15 +334,15 @@ def _reach(one: Parameter) -> tuple[float, float]:
     return low, math.log(30.0 + 2.0 * one.a) - math.log(one.b)
 
 
-def _slice(log_density: Any, t: float, rng: Generator, width: float = 1.0) -> float:
+def _slice(log_density: Any, t: float, rng: Generator) -> float:
     """A step of slice sampling by stepping out and shrinking (Neal 2003, Fig. 3 and 5)."""
     level = log_density(t) - rng.standard_exponential()
-    low = t - width * rng.random()
-    high = low + width
-    while low > t - 60 * width and log_density(low) > level:
-        low -= width
-    while high < t + 60 * width and log_density(high) > level:
-        high += width
+    low = t - rng.random()
+    high = low + 1.0
+    while low > t - 60.0 and log_density(low) > level:
+        low -= 1.0
+    while high < t + 60.0 and log_density(high) > level:
+        high += 1.0
     while True:
         new = low + (high - low) * rng.random()
         if log_density(new) > level:

@@ -78,9 +78,9 @@ def _components(data: FloatArray) -> Plane:
 def matched(labels: Labels, reference: Labels) -> IntArray:
     """Number clusters like those of the reference that they share most items with."""
     from scipy.optimize import linear_sum_assignment
+    from sklearn.metrics.cluster import contingency_matrix
 
-    common = np.zeros((labels.max() + 1, reference.max() + 1), np.int64)
-    np.add.at(common, (labels, reference), 1)
+    common = contingency_matrix(labels, reference)
     rows, columns = linear_sum_assignment(-common)
     number = np.full(len(common), -1, np.int64)
     shared = common[rows, columns] > 0

@@ -52,11 +52,13 @@ def alluvial(methods: Any, *, ax: Axes | None = None) -> Axes:
     >>> [text.get_text() for text in ax.texts]
     ['2 (2)', '0 (1)', '1 (1)', 'b (3)', 'a (1)']
     """
+    from sklearn.metrics.cluster import contingency_matrix
+
     partitions = read_partitions(methods)
     if len(partitions) < 2:
         raise ValueError("methods holds one partition: pass two or more.")
     labels = [one for one, _ in partitions.values()]
-    orders = _orders([_shared(one, other) for one, other in pairwise(labels)])
+    orders = _orders([contingency_matrix(one, other) for one, other in pairwise(labels)])
     n = len(labels[0])
     ax = style.axes_or_new(ax, 2.6 + 2.4 * len(labels), 5.2)
     ranks = [np.argsort(order)[one] for one, order in zip(labels, orders, strict=True)]
@@ -81,13 +83,6 @@ def alluvial(methods: Any, *, ax: Axes | None = None) -> Axes:
     title = f"{counted(n, 'item')} in {number}; bands in the colours of {first}"
     ax.set_title(title, loc="left", fontsize="medium")
     return ax
-
-
-def _shared(one: IntArray, other: IntArray) -> IntArray:
-    """How many items each cluster of one partition shares with each of another."""
-    table = np.zeros((one.max() + 1, other.max() + 1), np.int64)
-    np.add.at(table, (one, other), 1)
-    return table
 
 
 def _orders(tables: list[IntArray]) -> list[IntArray]:

@@ -344,10 +344,10 @@ def _continuous(draws: xr.Dataset) -> dict[str, Labels]:
     return values
 
 
-def partition_distances(z: Labels, sampled: int = SAMPLED) -> FloatArray:
+def partition_distances(z: Labels) -> FloatArray:
     """Return the mean VI (chain, chain), in bits, between draws of each two chains, or nan."""
     chains, draws, _ = z.shape
-    m = min(sampled, draws)
+    m = min(SAMPLED, draws)
     at = evenly_spread(m, draws)
     out = np.empty((chains, chains))
     for c, other in combinations_with_replacement(range(chains), 2):

@@ -168,10 +168,8 @@ def size_entropy(sizes: Labels) -> FloatArray:
 
 
 def adjusted_rands(labels: Labels, draws: Labels) -> FloatArray:
-    """Return the Rand index adjusted for chance of labels (n,) and each draw (draws, n).
-
-    (C - A B / f(n)) / ((A + B) / 2 - A B / f(n)), f(x) = x (x - 1) / 2 (Hubert and Arabie 1985).
-    """
+    """Return the Rand index adjusted for chance of labels (n,) and each draw (draws, n)."""
+    # (C - A B / f(n)) / ((A + B) / 2 - A B / f(n)), f(x) = x (x - 1) / 2 (Hubert and Arabie 1985).
     estimate, partitions = _partitions(labels[None], draws)
     sizes = np.arange(len(labels) + 1)
     f = sizes * (sizes - 1) / 2

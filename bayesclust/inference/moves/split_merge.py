@@ -393,11 +393,9 @@ def attempt(
     number: int,
     rng: Generator,
 ) -> tuple[bool, float]:
-    """One proposal from K = `number` clusters: whether accepted, and how probable that was.
-
-    Needs three free slots. The noise is that of the target's table, or, if `integrated`, that of
-    `rows` integrated out.
-    """
+    """One proposal from K = `number` clusters: whether accepted, and how probable that was."""
+    # Needs three free slots. The noise is that of the target's table, or, if `integrated`, that of
+    # `rows` integrated out.
     z = assignment.z
     first = z[pair[0]]
     second = z[pair[1]]

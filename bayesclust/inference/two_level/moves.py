@@ -107,10 +107,8 @@ def _move_group(
 
 @kernel(fastmath=FAST)
 def move_components(target: TwoLevelTarget, bonded: bool, rng: Generator) -> tuple[int, int]:
-    """Pass over all components, or all groups that fresh bonds make: (groups moved, groups).
-
-    Needs a free cluster slot for each.
-    """
+    """Pass over all components, or all groups that fresh bonds make: (groups moved, groups)."""
+    # Needs a free cluster slot for each.
     components = target.assignment
     levels = target.levels
     group = _groups(target, bonded, rng)
