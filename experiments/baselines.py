@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 import bayesclust as bc
 from bayesclust.typing import BoolArray, FloatArray, IntArray
@@ -205,6 +206,38 @@ def lcvqe(
         return labels, lcvqe_error(distances, labels, must, cannot)
 
     points = np.asarray(X, dtype=np.float64)
+    return partition(points, n_clusters, visit, seed, n_init, max_iter)
+
+
+def cop_k_means(
+    X: Any, constraints: Any, n_clusters: int, seed: int, *, n_init: int = 10, max_iter: int = 100
+) -> IntArray:
+    """COP-KMeans (Wagstaff et al. 2001): an item joins the nearest cluster that no answer forbids.
+
+    Items are visited in random order, those that must be together as one. Where a pass finds an
+    item without a cluster it has failed; where every start ends so, all items are in one cluster.
+
+    >>> links = bc.PairwiseConstraints([(0, 3), (0, 1)], [True, False], n_items=4)
+    >>> cop_k_means([[0.0], [1.0], [10.0], [11.0]], links, 2, 0)
+    array([0, 1, 0, 0])
+    """
+    points, rng = np.asarray(X, dtype=np.float64), np.random.default_rng(seed)
+    pairs, same = links_of(constraints)
+    n, ones = len(points), np.ones(len(pairs))
+    graph = csr_array((ones[same], pairs[same].T), shape=(n, n))
+    size, group = connected_components(graph, directed=False)
+    members = csr_array((np.ones(n), (group, np.arange(n))), shape=(size, n))
+    first, second = group[pairs[~same].T]
+
+    def visit(distances: FloatArray) -> tuple[IntArray, float]:
+        costs, taken = members @ distances, np.full(size, -1)
+        for one in rng.permutation(size):
+            others = taken[np.concatenate([second[first == one], first[second == one]])]
+            costs[one, others[others >= 0]] = np.inf
+            taken[one] = costs[one].argmin()
+        error = costs[np.arange(size), taken].sum() if (first != second).all() else np.inf
+        return (taken[group], float(error)) if np.isfinite(error) else (group * 0, np.inf)
+
     return partition(points, n_clusters, visit, seed, n_init, max_iter)
 
 

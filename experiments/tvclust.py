@@ -22,7 +22,7 @@ import bayesclust as bc
 from bayesclust.typing import FloatArray, IntArray
 from experiments import figures, frame, sources
 from experiments.authors import fit_as_released, released_rdp_means
-from experiments.baselines import dp_means, k_means, lcvqe
+from experiments.baselines import cop_k_means, dp_means, k_means, lcvqe
 from experiments.frame import counted, fitted, option
 from experiments.learned_metrics import itml
 
@@ -151,6 +151,7 @@ METHODS = {
         "RDP-means, released settings", released_rdp_means, "RDP-means", told=True, raw=True
     ),
     "lcvqe": _method("LCVQE", lcvqe, "LCVQE", told=True, least=2),
+    "cop": _method("COP-KMeans", cop_k_means, told=True),
     "itml": _method("ITML + k-means", itml, told=True),
     "mpck-means": _method("MPCK-Means", _mpck, "MPCKMeans", told=True),
     "variational": _method("TVClust, variational", fitted(_variational), ROWS[2]),

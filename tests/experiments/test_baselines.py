@@ -10,6 +10,7 @@ from experiments.authors import MAX_PASSES, RATE, STILL, XI0, released_rdp_means
 from experiments.baselines import (
     Weighted,
     comparisons,
+    cop_k_means,
     descend,
     dp_means,
     gaps,
@@ -20,7 +21,7 @@ from experiments.baselines import (
 from experiments.learned_metrics import itml, lsml, mmc, rca, sparse_lp
 
 PAIRWISE = {"k-means": k_means, "dp-means": dp_means, "lcvqe": lcvqe, "itml": itml, "mmc": mmc}
-PAIRWISE["rca"] = rca
+PAIRWISE |= {"rca": rca, "cop": cop_k_means}
 RELATIVE = {"sssvad": sssvad, "lsml": lsml, "sparse-lp": sparse_lp}
 
 
@@ -53,6 +54,15 @@ def test_triplets_help_and_dnk_is_not_used(name, rng):
     )
     assert (RELATIVE[name](X, some, 2, 7, **settings) == labels).all()
     assert (RELATIVE[name](X, rest, 3, 0) == RELATIVE[name](X, None, 3, 0)).all()
+
+
+def test_cop_k_means_keeps_every_answer_or_fails(rng):
+    y, X = np.repeat([0, 1, 2], 20), rng.normal(size=(60, 2))
+    links = bc.PairwiseConstraints.sample(y, size=30, seed=0)
+    assert (links.truths(labels := cop_k_means(X, links, 3, 0)) == links.answers).all()
+    assert len(set(labels.tolist())) == 3
+    against = bc.PairwiseConstraints([(0, 1), (1, 2), (0, 2)], [True, True, False], n_items=60)
+    assert not cop_k_means(X, against, 3, 0).any()
 
 
 def test_k_means_from_one_start_is_scikit_learns(rng, monkeypatch):
