@@ -86,9 +86,9 @@ class Statement(ABC):
         """Return the same as clauses, where no cluster is named."""
         raise TypeError(f'"{self}" names clusters by number, which partitions do not have.')
 
-    def renamed(self, names: Labels) -> Self:
-        """Return the same about names[i] in place of every item i."""
-        return replace(self, **{name: int(names[getattr(self, name)]) for name in self.names})
+    def renamed(self, names: Sequence[Any]) -> Self:
+        """Return the same about names[i] in place of every item i, numbers or words."""
+        return replace(self, **{name: names[getattr(self, name)] for name in self.names})
 
     def __str__(self) -> str:
         return self.words.format(self)
@@ -176,8 +176,8 @@ class Spread(Statement):
     def formula(self) -> Formula:
         return [[Atom(self.members, self.most)]]
 
-    def renamed(self, names: Labels) -> Self:
-        return replace(self, members=tuple(int(names[i]) for i in self.members))
+    def renamed(self, names: Sequence[Any]) -> Self:
+        return replace(self, members=tuple(names[i] for i in self.members))
 
     def __str__(self) -> str:
         number = "one cluster" if self.most == 1 else f"{self.most} clusters"
@@ -204,7 +204,7 @@ class Every(Statement):
     def formula(self) -> Formula:
         return [clause for part in self.parts for clause in part.formula()]
 
-    def renamed(self, names: Labels) -> Self:
+    def renamed(self, names: Sequence[Any]) -> Self:
         return type(self)(tuple(part.renamed(names) for part in self.parts))
 
     def __str__(self) -> str:

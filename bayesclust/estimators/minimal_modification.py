@@ -175,7 +175,8 @@ class MinimalModification(ConstrainedClusterer):
         seen = start_partition(DPMeans() if partition is None else partition, points)
         sizes = self._check_sizes(seen)
         bounded = sizes != (1, len(seen)) or self.max_diameter is not None
-        stated = state_constraints(given, int(seen.max()) + 1 + self.new_clusters)
+        names = self._names[0] or range(len(points))
+        stated = state_constraints(given, int(seen.max()) + 1 + self.new_clusters, names)
         right = probabilities(credibility, len(stated.statements))
         with np.errstate(divide="ignore"):
             weights = np.maximum(np.log(right) - np.log1p(-right), 0.0)
@@ -256,7 +257,7 @@ class MinimalModification(ConstrainedClusterer):
                 origin,
             )
         listed = ", ".join(
-            f"{name}[{row}] ({stated.statements[at]})"
+            f"{name}[{row}] ({stated.in_words(at)})"
             for at, (name, row) in zip(rows, origin, strict=True)
         )
         return ConflictError(
@@ -325,6 +326,11 @@ class Stated(NamedTuple):
     statements: list[Statement]
     origin: list[tuple[str, int]]  # name of the view or rules, and row
     unsure: BoolArray  # answers "don't know"
+    names: Sequence[Any]  # of the items
+
+    def in_words(self, at: int) -> str:
+        """Return a statement about items by their names."""
+        return str(self.statements[at].renamed(self.names))
 
     def violated(self, labels: IntArray, weights: FloatArray) -> pd.DataFrame:
         """Return the rows that weigh anything and that labels do not satisfy."""
@@ -332,7 +338,7 @@ class Stated(NamedTuple):
 
         plain = labels.tolist()
         rows = [
-            (*self.origin[at], str(statement), weights[at])
+            (*self.origin[at], self.in_words(at), weights[at])
             for at, statement in enumerate(self.statements)
             if weights[at] > 0 and not statement.holds(plain)
         ]
@@ -340,7 +346,9 @@ class Stated(NamedTuple):
         return table.astype({"row": np.int64, "weight": np.float64})
 
 
-def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:
+def state_constraints(
+    given: Sequence[Constraints], n_clusters: int, names: Sequence[Any]
+) -> Stated:
     """Return the statements of constraints, refusing clusters that there cannot be."""
     statements, origin = [], []
     for constraints in given:
@@ -355,4 +363,4 @@ def state_constraints(given: Sequence[Constraints], n_clusters: int) -> Stated:
             statements.append(statement)
             origin.append((constraints.name, row))
     unsure = [np.empty(0, dtype=np.bool_), *(constraints.unsure for constraints in given)]
-    return Stated(statements, origin, np.concatenate(unsure))
+    return Stated(statements, origin, np.concatenate(unsure), names)

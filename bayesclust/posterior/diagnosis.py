@@ -23,6 +23,7 @@ from bayesclust.posterior.tree import (
     evenly_spread,
     group,
     is_array,
+    item_names,
     log_joints,
     partition_sizes,
     settings_of,
@@ -314,8 +315,9 @@ def label_free(posterior: Any, z: Labels, n_pairs: int, seed: int) -> dict[str, 
     }
     rand = 1 - expected_losses(Binder(), stacked, reference[None]) * n / max(n - 1, 1)
     values["rand_to_reference"] = rand.reshape(chains, draws)
+    names = range(n) if is_array(posterior) else item_names(posterior)
     for i, j in _pairs(reference, n_pairs, check_random_state(seed, "seed")):
-        values[f"together[{i}, {j}]"] = (z[:, :, i] == z[:, :, j]).astype(np.int8)
+        values[f"together[{names[i]}, {names[j]}]"] = (z[:, :, i] == z[:, :, j]).astype(np.int8)
     if log_joint is not None:
         values["log_joint"] = log_joint
     others = {} if is_array(posterior) else _continuous(group(posterior, "posterior"))
@@ -337,10 +339,11 @@ def _continuous(draws: xr.Dataset) -> dict[str, Labels]:
     for name, variable in draws.data_vars.items():
         if variable.dtype.kind != "f":
             continue
-        by_component = variable.transpose(..., "chain", "draw").values
+        by_component = variable.transpose(..., "chain", "draw")
+        along = [by_component[dim].values for dim in by_component.dims[:-2]]
         for index in np.ndindex(by_component.shape[:-2]):
-            where = f"[{', '.join(map(str, index))}]" if index else ""
-            values[f"{name}{where}"] = by_component[index]
+            own = [str(names[at]) for names, at in zip(along, index, strict=True)]
+            values[f"{name}[{', '.join(own)}]" if own else str(name)] = by_component.values[index]
     return values
 
 

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesclust as bc
@@ -124,13 +125,14 @@ def test_a_conflict_is_named_in_a_sentence():
         "and 2 together), links[3] (items 0 and 2 apart): leave one out, allow new_clusters, or "
         "require less by min_satisfied or credibility."
     )
+    named = pd.DataFrame(X, index=list("uvwxyz"), columns=["x"])
     est = bc.MinimalModification(super_instances=1.0, min_satisfied=0.8).fit(
-        X, partition=SEEN, constraints=links
+        named, partition=SEEN, constraints=links
     )
     assert est.violated_.row.tolist() == [3]
-    assert est.violated_.what.tolist() == ["items 0 and 2 apart"]
-    with pytest.raises(ConflictError):
-        bc.MinimalModification(min_satisfied=0.95).fit(X, partition=SEEN, constraints=links)
+    assert est.violated_.what.tolist() == ["items u and w apart"]
+    with pytest.raises(ConflictError, match="items u and v together"):
+        bc.MinimalModification(min_satisfied=0.95).fit(named, partition=SEEN, constraints=links)
 
 
 LINKS = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, True], N)

@@ -92,6 +92,11 @@ def test_sources_and_items_by_name_are_in_every_table_and_plot(fit):
     assert [label.get_text() for label in ax.get_yticklabels()] == ["ann", "eve"]
     rows = [label.get_text() for label in bc.plots.credibility(fit).get_yticklabels()]
     assert rows[0] == 'ann, "same"'
+    followed = bc.diagnose(fit).table.index
+    pairs = followed[followed.str.startswith("together")]
+    assert len(pairs) == 20
+    assert pairs.str.fullmatch(r"together\[n\d\d, n\d\d\]").all()
+    assert {"p[ann]", "q[eve]"} < set(followed)
 
 
 @pytest.mark.parametrize("name", PLOTS)

@@ -230,7 +230,8 @@ def modify(
     place[moves.named] = np.arange(len(moves.named))
     hard = int(np.isinf(weights).sum())
     spare = hard - count_of(hard, share) if hard else 0
-    renamed = [statement.renamed(place) for statement in statements]
+    places = place.tolist()
+    renamed = [statement.renamed(places) for statement in statements]
     problem = Problem(moves.costs, renamed, weights, spare, bounds)
     try:
         solution = solve(problem, until)
