@@ -49,10 +49,12 @@ def assert_exact(case, number, seed, **options):
     assert result.number >= 5, "hardly any partition was compared"
 
 
-@pytest.mark.parametrize("name", ["gaussian", "gaussian_tied"])
-def test_dense_and_shared_covariances(name):
+@pytest.mark.parametrize(
+    ("name", "seed"), [("gaussian", 1), ("gaussian_tied", 1), ("mixed with holes", 3)]
+)
+def test_dense_and_shared_covariances_and_mixed_columns(name, seed):
     """Other families are in the tests below, and all of them in the slow ones."""
-    assert_exact(problem(name, n=5, seed=1), 500, seed=1)
+    assert_exact(problem(name, n=5, seed=seed), 500, seed)
 
 
 @pytest.mark.parametrize("prior", [PitmanYor((2.0, 3.0), 1.3), KnownK(3, (2.0, 2.0))])

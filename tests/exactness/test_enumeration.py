@@ -1,6 +1,7 @@
 """Chains against the exact posterior over all partitions, within Monte Carlo error."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from bayesclust.inference.samplers import SAMPLERS, collapsed_chain, default_mov
 from bayesclust.partition_priors import DirichletProcess, KnownK
 from tests.exactness import exact
 from tests.exactness.cases import (
+    VARIANTS,
     all_views,
     data_for,
     known_views,
@@ -52,8 +54,19 @@ def assert_exact(case, moves, number, seed, sampler=collapsed_chain):
     return result
 
 
-@each_chain
-@pytest.mark.parametrize("name", FAMILIES)
+# mixed columns, missing cells and items that weigh less; all variants are in the slow tests
+VARIED = [
+    ("gaussian_diagonal with holes", collapsed_chain),
+    ("poisson with holes", collapsed_chain),
+    ("mixed with holes", collapsed_chain),
+    ("multinomial coarsened", collapsed_chain),
+    ("hurdle coarsened", collapsed_chain),
+    ("hurdle coarsened", gibbs_chain),
+    ("gaussian_spherical at gamma", gibbs_chain),
+]
+
+
+@pytest.mark.parametrize(("name", "sampler"), [*product(FAMILIES, SAMPLERS.values()), *VARIED])
 def test_every_family(name, sampler):
     assert_exact(problem(name, n=6, seed=1), None, QUICK, 1, sampler)
 
@@ -167,6 +180,13 @@ def test_new_cluster_with_parameters_from_the_prior_is_noticed(monkeypatch):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_at_length(name, moves):
     assert_exact(problem(name, n=7, seed=10), MOVES[moves], 8000, 10)
+
+
+@pytest.mark.slow
+@each_chain
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_at_length(name, sampler):
+    assert_exact(problem(name, n=7, seed=10), None, 12_000, 10, sampler)
 
 
 @pytest.mark.slow

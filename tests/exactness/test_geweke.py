@@ -21,7 +21,7 @@ from bayesclust.inference.moves.parameter_scan import ParameterScan
 from bayesclust.inference.moves.scan import Scan
 from bayesclust.inference.samplers import collapsed_chain, default_moves, gibbs_chain
 from bayesclust.partition_priors import DirichletProcess
-from tests.exactness.cases import data_for, double_new, faulty, halve_new, learned, links, triplets
+from tests.exactness.cases import bound_case, double_new, faulty, halve_new, links, triplets
 from tests.exactness.generative import (
     World,
     answers_given,
@@ -37,12 +37,10 @@ from tests.exactness.test_enumeration import each_chain
 
 def template(name, *, confusion=False, n=7):
     rng = np.random.default_rng(11)
-    family = learned(FAMILIES[name])
     confused = ConfusionNoise(prior=[[4, 1, 2], [1, 3, 1], [1, 1, 2]])
     noise = confused if confusion else UniformNoise(eps=(2.0, 3.0))
     views = (links(n, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0))), triplets(n, rng, noise))
-    bound = family.bind(data_for(family, n, 2, rng))
-    return TVClustProblem(bound, views, DirichletProcess((2.0, 1.0)))
+    return TVClustProblem(bound_case(name, n, 2, rng), views, DirichletProcess((2.0, 1.0)))
 
 
 def functionals(problem, z, values, hyper, noise, components=None, within=None):
@@ -127,7 +125,12 @@ def independent(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "sampler"), [("gaussian", collapsed_chain), ("multinomial", gibbs_chain)]
+    ("name", "sampler"),
+    [
+        ("gaussian", collapsed_chain),
+        ("multinomial", gibbs_chain),
+        ("mixed with holes", collapsed_chain),
+    ],
 )
 def test_joint_distribution(name, sampler):
     drawn = independent(name)
@@ -203,9 +206,25 @@ def test_faulty_hyper_prior_is_noticed(monkeypatch):
     assert_faulty(template("gaussian"), 1500, 4)
 
 
+def test_parts_that_get_each_others_hyper_parameters_are_noticed(monkeypatch):
+    case = template("mixed with holes")
+    right = type(case.family).set_hyper
+    monkeypatch.setattr(
+        type(case.family),
+        "set_hyper",
+        lambda self, *args: right(self, args[0], np.roll(args[1], 1)),
+    )
+    drawn = independent("mixed with holes")
+    assert_noticed(z_scores(case, 1000, seed=2, independent=drawn))
+
+
+# variants that the whole model can simulate
+SIMULATED = ("mixed", "mixed with holes", "gaussian_diagonal with holes", "hurdle")
+
+
 @pytest.mark.slow
 @each_chain
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", [*FAMILIES, *SIMULATED])
 def test_joint_distribution_at_length(name, sampler):
     problem = template(name, confusion=name == "gaussian")
     assert_agree(z_scores(problem, 5000, seed=6, sampler=sampler))
