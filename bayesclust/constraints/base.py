@@ -265,6 +265,7 @@ class Constraints(ByPattern, ABC):
     n_items: int
     n_sources: int
     source_names: tuple[str, ...] | None
+    item_names: list[str] | None = None
     name: str
     items: IntArray
     answers: CodeArray
@@ -357,11 +358,12 @@ class Constraints(ByPattern, ABC):
         ----------
         frame : DataFrame, of pandas or polars, or table of pyarrow
             Columns "i", "j" and for triplets "k", "answer" in words or codes, perhaps "source", and
-            "count", how often an answer was given.
+            "count", how often an answer was given; other columns are ignored.
         n_items : int, optional
             Number of items, where they are named by their numbers.
         ids : (n,) array, optional
-            Names of the items in the order of the data, such as ``df.index``, if not.
+            Names of the items in the order of the data, such as ``df.index``, if not. A fit
+            refuses a data frame whose index has other names or another order.
         name : str, optional
             By default that of the kind.
 
@@ -378,7 +380,12 @@ class Constraints(ByPattern, ABC):
         array([[0, 2]])
         """
         items, answers, number, source = cls._columns(frame, n_items, ids)
-        return cls(items, answers, number, source, name=name)
+        return cls(items, answers, number, source, name=name)._naming(ids)
+
+    def _naming(self, ids: Any) -> Self:
+        """Remember the names of the items, which those of the data are compared with."""
+        self.item_names = None if ids is None else list(map(str, np.asarray(ids).tolist()))
+        return self
 
     @classmethod
     def _columns(
@@ -398,18 +405,24 @@ class Constraints(ByPattern, ABC):
         for column in (*members, said):
             if column not in columns:
                 raise ValueError(
-                    f"the table has no column {column!r}: name its columns "
-                    f"{', '.join(members)}, {said} and, if there are several, source."
+                    f"the table has no column {column!r}, only {check.some_of([*columns])}: name "
+                    f"its columns {', '.join(members)}, {said} and, if there are several, source."
                 )
         items = np.column_stack([frame[member].to_numpy() for member in members])
         number: Any = n_items
         if ids is not None:
-            place = {one: at for at, one in enumerate(np.asarray(ids).tolist())}
+            known = check.plain_array(ids, "ids", hint := "pass one name for each item")
+            place = {one: at for at, one in enumerate(known.ravel().tolist())}
             number = len(place)
+            if known.shape != (number,):
+                raise ValueError(
+                    f"ids has shape {known.shape}, {number} of them different: {hint}."
+                )
             for row, names in enumerate(items.tolist()):
                 for one in names:
                     if one not in place:
-                        raise ValueError(f"row {row} names {one!r}, which is not among ids.")
+                        listed = check.some_of([*map(repr, place)])
+                        raise ValueError(f"row {row} names {one!r}, but ids are {listed}.")
             items = np.array([[place[one] for one in names] for names in items.tolist()])
         source = None
         if "source" in columns:
@@ -515,6 +528,7 @@ class Constraints(ByPattern, ABC):
         inside = (position[self.items] >= 0).all(axis=1)
         other = self.select(inside)
         other.n_items = len(kept)
+        other.item_names = None
         other.items = check.frozen(_arranged(position[other.items]))
         return other
 
@@ -638,12 +652,17 @@ def _repeated(count: Any) -> IntArray:
 
 
 def check_constraints(
-    constraints: Any, n_items: int, *, needs: Needs = "table"
+    constraints: Any,
+    n_items: int,
+    *,
+    needs: Needs = "table",
+    names: Sequence[str] | None = None,
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it."""
     # A method `needs` answers by equality pattern ("table"), or classes of items too ("evidence"),
     # or answers about pairs alone ("links"), or what holds or not ("statements"); labels become
-    # pairs for "table" and "links". The second of a name gets "_2" appended, and so on.
+    # pairs for "table" and "links". Where the data have `names`, those of ids must be the same. The
+    # second of a name gets "_2" appended, and so on.
     listed = isinstance(constraints, (list, tuple))
     given = [] if constraints is None else constraints if listed else [constraints]
     checked: list[Constraints] = []
@@ -662,6 +681,13 @@ def check_constraints(
                 "pass the X they were made for, or restrict(items) them; bayesclust.cross_validate "
                 "holds answers out in place of items."
             )
+        for place, (own, other) in enumerate(zip(one.item_names or (), names or (), strict=False)):
+            if own != other:
+                raise ValueError(
+                    f"the constraints {one.name!r} and X name items differently or in another "
+                    f"order: item {place} is {own!r} there and {other!r} in X. Read them with "
+                    "ids=X.index."
+                )
         found = one
         if needs != "statements":
             found = one.evidence() if needs == "evidence" else one.factors()

@@ -404,7 +404,7 @@ class LabelConstraints(ClassLabels, Rules):
         """
         items, answers, number, source = cls._columns(frame, n_items, ids)
         rows = list(zip(items[:, 0].tolist(), answers.tolist(), strict=True))
-        return cls(rows, number, name, source=source)
+        return cls(rows, number, name, source=source)._naming(ids)
 
     @classmethod
     def sample(

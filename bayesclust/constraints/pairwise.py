@@ -65,8 +65,8 @@ class PairwiseConstraints(Constraints):
     members: ClassVar[tuple[str, ...]] = ("i", "j")
     default_name: ClassVar[str] = "links"
     synonyms: ClassVar[Mapping[str, str]] = {
-        **dict.fromkeys(("yes", "true", "1", "must", "must-link", "may-link"), "same"),
-        **dict.fromkeys(("no", "false", "0", "-1", "cannot", "cannot-link"), "different"),
+        **dict.fromkeys(("yes", "y", "true", "1", "must", "must-link", "may-link"), "same"),
+        **dict.fromkeys(("no", "n", "false", "0", "-1", "cannot", "cannot-link"), "different"),
         "may-not-link": "different",
     }
     _items_word: ClassVar[str] = "pairs"
@@ -247,7 +247,7 @@ class PairwiseConstraints(Constraints):
         if "answer" in named or "score" not in named:
             return super().from_frame(frame, n_items=n_items, ids=ids, name=name)
         pairs, scores, number, source = cls._columns(frame, n_items, ids, "score")
-        return cls.from_scores(pairs, scores, number, source, name=name)
+        return cls.from_scores(pairs, scores, number, source, name=name)._naming(ids)
 
     @classmethod
     def from_scores(

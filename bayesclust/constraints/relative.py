@@ -58,7 +58,11 @@ class RelativeConstraints(Constraints):
     truth: ClassVar[CodeArray] = check.frozen(np.array(UniformNoise.truth, dtype=np.int8))
     members: ClassVar[tuple[str, ...]] = ("i", "j", "k")
     default_name: ClassVar[str] = "triplets"
-    synonyms: ClassVar[Mapping[str, str]] = {"true": "yes", "false": "no", "?": "dnk"}
+    synonyms: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(("y", "true"), "yes"),
+        **dict.fromkeys(("n", "false"), "no"),
+        **dict.fromkeys(("?", "don't-know", "do-not-know"), "dnk"),
+    }
     _items_word: ClassVar[str] = "triplets"
     _answers_word: ClassVar[str] = "answers"
 

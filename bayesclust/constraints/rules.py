@@ -300,6 +300,7 @@ class UncertainRules(ByFormula, Rules):
         inside = [say.items_of(formula) <= place.keys() for formula in self.formulas]
         other = self.select(np.array(inside, np.bool_))
         other.n_items = len(kept)
+        other.item_names = None
         other._rows = tuple(self._renumbered(row, place) for row in other._rows)
         return other
 
@@ -390,7 +391,8 @@ class SpreadConstraints(UncertainRules):
                         "its lines the same one."
                     )
             rows.append((items[own, 0], most[first[at]]))
-        return cls(rows, number, name, source=None if source is None else source[np.sort(first)])
+        heads = None if source is None else source[np.sort(first)]
+        return cls(rows, number, name, source=heads)._naming(ids)
 
     @classmethod
     def sample(

@@ -232,7 +232,8 @@ def read_input(
         warn(f"y is ignored: {checks.INSTEAD['y']}", UserWarning)
     validate_data(estimator, _with_unique_names(X), skip_check_array=True)
     estimator._names = names_in(X)
-    return items, check_constraints(constraints, len(items), needs=needs)
+    names = estimator._names[0]
+    return items, check_constraints(constraints, len(items), needs=needs, names=names)
 
 
 def describe_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:

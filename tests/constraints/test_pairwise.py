@@ -8,7 +8,14 @@ import pandas as pd
 import pytest
 from scipy import sparse, stats
 
-from bayesclust.constraints import LabelConstraints, LinkNoise, PairwiseConstraints
+from bayesclust import RDPMeans
+from bayesclust.constraints import (
+    LabelConstraints,
+    LinkNoise,
+    PairwiseConstraints,
+    SpreadConstraints,
+)
+from bayesclust.constraints.base import check_constraints
 from bayesclust.constraints.entailment import must_link_components
 from tests.exactness.exact import partitions
 
@@ -34,7 +41,14 @@ def test_pairs_are_stored_with_the_smaller_item_first():
     np.testing.assert_array_equal(links.may_not_links, [(0, 2)])
 
 
-CODINGS = [[1, -1], [1.0, 0.0], ["YES", "No"], [" must_link", "Cannot Link"], ["true", "0"]]
+CODINGS = [
+    [1, -1],
+    [1.0, 0.0],
+    ["YES", "No"],
+    [" must_link", "Cannot Link"],
+    ["true", "0"],
+    ["Y", "n"],
+]
 CODINGS += [np.array([True, False], dtype=object), pd.Series([True, False], dtype="boolean")]
 
 
@@ -55,6 +69,40 @@ def test_tables_of_pyarrow_are_read():
     columns = {"i": [2, 1], "j": [0, 2], "answer": ["yes", "no"]}
     links = read(Table({name: pd.Series(values) for name, values in columns.items()}))
     assert links.rows == ((0, 2, "same"), (1, 2, "different"))
+
+
+NAMED = pd.DataFrame({"i": ["ann"], "j": ["bob"], "answer": ["same"]})
+IDS = ["bob", "eve", "ann"]
+
+
+@pytest.mark.parametrize(
+    ("table", "ids", "sentence"),
+    [
+        (NAMED, ["bob", "eve"], r"row 0 names 'ann', but ids are 'bob' and 'eve'\."),
+        (NAMED, [*IDS, "eve"], r"ids has shape \(4,\), 3 of them different: pass one name for"),
+        (NAMED, NAMED, r"ids has shape \(1, 3\), 3 of them different: pass one name for"),
+        (NAMED.rename(columns={"i": "a"}), IDS, r"no column 'i', only a, j and answer: name its"),
+    ],
+)
+def test_tables_that_name_no_items_are_refused(table, ids, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        PairwiseConstraints.from_frame(table, ids=ids)
+
+
+def test_names_are_compared_with_those_of_the_data():
+    X = pd.DataFrame({"a": [0.0, 5.0, 1.0]}, index=IDS)
+    links = PairwiseConstraints.from_frame(NAMED, ids=X.index)
+    groups = SpreadConstraints.from_frame(pd.DataFrame({"group": "g", "i": IDS}), ids=IDS)
+    for given in (links, LabelConstraints.from_frame(NAMED, ids=IDS), groups):
+        assert check_constraints(given, 3, needs="evidence", names=IDS)
+        with pytest.raises(ValueError, match=r"item 0 is 'bob' there and 'ann' in X"):
+            check_constraints(given, 3, needs="evidence", names=IDS[::-1])
+    for data in (X, X.to_numpy(), X.reset_index(drop=True)):  # the last two have no names
+        assert len(RDPMeans(penalty=4.0).fit(data, constraints=links).labels_) == 3
+    with pytest.raises(ValueError, match=r"^the constraints 'links' and X name items differently"):
+        RDPMeans(penalty=4.0).fit(X.iloc[::-1], constraints=links)
+    turned = links.restrict([2, 1, 0])
+    assert len(RDPMeans(penalty=4.0).fit(X.iloc[::-1], constraints=turned).labels_) == 3
 
 
 def test_a_notebook_shows_answers_by_source():
