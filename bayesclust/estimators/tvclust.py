@@ -19,7 +19,7 @@ from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators import base, cluster_models, extension
 from bayesclust.estimators.base import AUTO, COLLAPSED, SINGLE, VARIATIONAL
 from bayesclust.families import Family, Mixed, get_family
-from bayesclust.families.columns import Words, read_words
+from bayesclust.families.columns import Words, read_words, refuse_names
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
@@ -532,6 +532,7 @@ class TVClust(base.SampledClusterer):
         self._words: Words = {}
         if isinstance(family, Mixed):
             X, self._words = read_words(X)
+            refuse_names(X, self._words)
         read = partial(checks.check_items, missing=family.takes_missing)
         return base.read_input(
             self, X, y, constraints, read=read, needs=base.needs_of(self.sampler)

@@ -124,7 +124,8 @@ def describe_columns(X: Any) -> pd.DataFrame:
         - value, share: the most frequent value, and the share of the items that have it;
         - atoms: the values that are too frequent for a density;
         - family: the one that models such values;
-        - finding: "ties win clusters of their own" where at least 15 items share one; else "fine".
+        - finding: "ties win clusters of their own" where at least 15 items share one; "names each
+          item" where no word of many occurs twice; else "fine".
 
     Raises
     ------
@@ -155,9 +156,28 @@ def describe_columns(X: Any) -> pd.DataFrame:
             found |= {"kind": "words", "value": word, "atoms": ()}
             found |= {"family": "categorical", "ties": 0}
         found["finding"] = "ties win clusters of their own" if found["ties"] else "fine"
+        if _are_names(x, words.get(j, [])):
+            found["finding"] = "names each item"
         rows.append(found)
     table = pd.DataFrame(rows, index=getattr(X, "columns", None))
     return table.drop(columns="ties")
+
+
+def _are_names(codes: Any, words: list[str]) -> bool:
+    """Whether each item that has a word has one of its own."""
+    return ENOUGH_TIES < len(words) == int(np.isfinite(codes).sum())
+
+
+def refuse_names(X: Any, words: Words) -> None:
+    """Refuse a column, of codes of words, that names items and says nothing of clusters."""
+    for j, own in words.items():
+        if _are_names(X.iloc[:, j], own):
+            name = X.columns[j]
+            raise ValueError(
+                f"the column {name!r} of X has another word for each item, which tells nothing of "
+                f"clusters: leave it out, or name the items by it, df.set_index({name!r}) or, in "
+                f"the shell, --id {name}."
+            )
 
 
 def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:

@@ -103,3 +103,7 @@ def test_words_of_a_frame_are_columns(rng):
         est.predict(frame.head(3).assign(word=["low", "other", "mid"]))
     kinds = bc.describe_columns(frame)["kind"].tolist()
     assert kinds == ["continuous", "continuous", "words", "words"]
+    named = frame.assign(name=[f"call {i}" for i in range(120)])
+    assert bc.describe_columns(named)["finding"].tolist() == [*["fine"] * 4, "names each item"]
+    with pytest.raises(ValueError, match=r"^the column 'name' of X has another word for each item"):
+        bc.TVClust(family="mixed", **settings).fit(named, constraints=links)
