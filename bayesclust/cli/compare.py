@@ -39,7 +39,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--truth", help="table of true labels", **file)
     text = "the one of the files with whose posterior all are compared (default: the first)"
     parser.add_argument("--reference", metavar="FILE", help=text)
-    add_id(parser)
+    add_id(parser, "that of the fit, or id")
     parser.add_argument("--out", help="also write the first table, comma-separated", **file)
     parser.set_defaults(run=run)
 
@@ -52,12 +52,14 @@ def run(settings: argparse.Namespace) -> int:
         check_target(settings.out)
     trees = {path: read_posterior(path) for path in settings.fits if path.suffix == ".nc"}
     items = _items(trees)
+    usual = next((tree.attrs["id"] for tree in trees.values() if "id" in tree.attrs), None)
+    named = {"id_name": settings.id, "usual": usual}
     methods: dict[str, Any] = {}
     for path in settings.fits:
         if path not in trees and items is None:
-            items = list(read_named(path, settings.id).index)
-        methods[str(path)] = trees[path] if path in trees else _labels(path, settings.id, items)
-    y = None if settings.truth is None else _labels(settings.truth, settings.id, items)
+            items = list(read_named(path, **named).index)
+        methods[str(path)] = trees[path] if path in trees else _labels(path, items, **named)
+    y = None if settings.truth is None else _labels(settings.truth, items, **named)
     table = compare(methods, y, reference=settings.reference)
     matrix = agreement(methods)
     print(table.to_string(float_format="{:.3f}".format, na_rep=""))
@@ -89,13 +91,14 @@ def _items(trees: dict[Path, Any]) -> list[str] | None:
     return list((named or list(orders))[0]) if orders else None
 
 
-def _labels(path: Path, id_name: str | None, items: Sequence[Any] | None) -> Any:
+def _labels(path: Path, items: Sequence[Any] | None, **named: str | None) -> Any:
     """Labels of a table, in the order of the items where it names them."""
-    sheet = read_named(path, id_name)
+    sheet = read_named(path, **named)
     called = [name for name in sheet if name.lower() in ("label", "cluster")] or list(sheet)
     if len(called) != 1:
         raise ValueError(
-            f"{path} has the columns {', '.join(sheet)}: call the one of labels label or cluster."
+            f"{path} has the columns {', '.join(sheet)}: rename that of the labels to label "
+            "or cluster."
         )
     labels = sheet[called[0]]
     if sheet.index.name is not None and items is not None:

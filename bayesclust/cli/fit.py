@@ -181,6 +181,7 @@ def run(settings: argparse.Namespace) -> int:
     has_draws = hasattr(estimator, "posterior_")
     tree = estimator.posterior_ if has_draws else _tree_of_limit(estimator, X, views)
     tree.attrs["data"] = settings.data.name
+    tree.attrs["id"] = X.index.name or ""
     keep_for_prediction(tree, estimator, X.attrs["scaling"])
     profiles = profiles_of(estimator, point_estimate(tree))
     if not profiles.empty:

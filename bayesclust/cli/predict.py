@@ -38,7 +38,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("data", type=Path, help="table of new items")
     target: dict[str, Any] = {"type": Path, "required": True, "metavar": "FILE"}
     parser.add_argument("-o", "--out", help="table to write, comma-separated", **target)
-    add_id(parser)
+    add_id(parser, "that of the fit, or id")
     parser.set_defaults(run=run)
 
 
@@ -96,9 +96,10 @@ def run(settings: argparse.Namespace) -> int:
     import pandas as pd
 
     check_target(settings.out)
-    estimator, scaling = restored(read_posterior(settings.posterior), settings.posterior)
+    tree = read_posterior(settings.posterior)
+    estimator, scaling = restored(tree, settings.posterior)
     columns = list(estimator.feature_names_in_)
-    cells = read_cells(settings.data, settings.id)
+    cells = read_cells(settings.data, settings.id, tree.attrs.get("id"))
     check_columns(cells, settings.data, columns)
     cells = cells[columns]
     worded = {columns[j]: words for j, words in estimator._words.items()}

@@ -43,10 +43,12 @@ def read_sheet(path: Path) -> Sheet:
     return table.iloc[1:].set_axis(names, axis=1).reset_index(drop=True)
 
 
-def read_named(path: Path, id_name: str | None) -> Sheet:
+def read_named(path: Path, id_name: str | None, usual: str | None = None) -> Sheet:
     """Read a table of words by item: names of the column given or called id, or row numbers."""
+    # `usual` is the column of a fit that names its items, if the table has that.
     sheet = read_sheet(path)
-    own = id_name or next((name for name in sheet if name.lower() == "id"), None)
+    known = (name for name in sheet if name == usual or name.lower() == "id")
+    own = id_name or next(known, None)
     if own is None:
         return sheet
     check_columns(sheet, path, [own])
@@ -62,9 +64,9 @@ def check_columns(sheet: Sheet, path: Path, names: Iterable[str]) -> None:
             raise ValueError(f"{path} has no column {name!r}, only {', '.join(sheet)}.")
 
 
-def add_id(parser: Any) -> None:
+def add_id(parser: Any, usual: str = "id") -> None:
     """Add the option that names the items of a table."""
-    named = "the column that names the items (default: id, if there is one)"
+    named = f"the column that names the items (default: {usual}, if there is one)"
     parser.add_argument("--id", metavar="COLUMN", help=named)
 
 
@@ -78,9 +80,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     table.add_argument("--standardize", action="store_true", help=scaled)
 
 
-def read_cells(path: Path, id_name: str | None) -> Sheet:
+def read_cells(path: Path, id_name: str | None, usual: str | None = None) -> Sheet:
     """Read a table of words by item, in which missing cells are NaN."""
-    words = read_named(path, id_name)
+    words = read_named(path, id_name, usual)
     return words.mask(words.apply(lambda column: column.str.lower().isin(MISSING)))
 
 
@@ -143,4 +145,6 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
     try:
         return kind.from_frame(table, ids=[str(item) for item in items])
     except ValueError as error:
-        raise ValueError(f"{', '.join(map(str, paths))}: {error}") from None
+        unnamed = getattr(items, "name", "") is None and ", but ids are" in str(error)
+        hint = " Name items by a column of theirs: --id COLUMN." if unnamed else ""
+        raise ValueError(f"{', '.join(map(str, paths))}: {error}{hint}") from None

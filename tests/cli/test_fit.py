@@ -187,20 +187,22 @@ def test_new_items_are_placed_as_python_does(files, tmp_path, capsys):
     rows = [f"n{i:02d},{i % 2 * 9 + i / 50},{'ab'[i % 2]},{i % 5}" for i in range(24)]
     rows[4] = "n04,,a,3"
     data = tmp_path / "data.csv"
-    data.write_text("\n".join(["id,width,kind,note", *rows]))
+    data.write_text("\n".join(["call,width,kind,note", *rows]))
     new = tmp_path / "new.csv"
-    new.write_text("kind,width,id,more\na,0.1,x,?\nb,9.2,y,!\n,,z,\nb,60,far,1")
+    new.write_text("kind,width,call,more\na,0.1,x,?\nb,9.2,y,!\n,,z,\nb,60,far,1")
     run_nc, out = tmp_path / "run.nc", tmp_path / "labels.csv"
-    fit = f"fit {data} --out {run_nc} --family mixed --standardize --drop note --samples 40"
-    assert cli.main([*fit.split(), "--warmup", "40", "--chains", "2", "--no-progress"]) == 0
+    fit = f"fit {data} --out {run_nc} --family mixed --standardize --id call --drop note"
+    assert (
+        cli.main([*fit.split(), "--samples=40", "--warmup=40", "--chains=2", "--no-progress"]) == 0
+    )
     assert cli.main(["predict", str(run_nc), str(new), "-o", str(out)]) == 0
     assert capsys.readouterr().out.endswith(f"{out}: 4 new items in 2 clusters.\n")
     table = pd.read_csv(out)
     assert list(table) == ["id", "cluster", "p_0", "p_1", "novelty"]
     assert table["id"].tolist() == ["x", "y", "z", "far"]
 
-    X = pd.read_csv(data, index_col="id")[["width", "kind"]]
-    placed = pd.read_csv(new, index_col="id")[["width", "kind"]]
+    X = pd.read_csv(data, index_col="call")[["width", "kind"]]
+    placed = pd.read_csv(new, index_col="call")[["width", "kind"]]
     mean, sd = X["width"].mean(), X["width"].std(ddof=0)
     settings = {"num_samples": 40, "num_warmup": 40, "num_chains": 2, "random_state": 0}
     est = bc.TVClust(family="mixed", progress=False, **settings)

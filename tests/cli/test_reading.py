@@ -96,7 +96,7 @@ def test_labels_alone_are_compared_by_name_or_by_row(tmp_path, capsys):
         ("id,label\nn00,1\nm99,1\n", r"l\.csv names other items than the other fits do"),
         ("id,label\nn00,1\nn00,1\n", r"l\.csv has id 'n00' twice"),
         ("id,label\nn00,1\n", r"names other items than the other fits do, such as 'n01'"),
-        ("id,a,b\nn00,1,2\n", r"l\.csv has the columns a, b: call the one of labels label"),
+        ("id,a,b\nn00,1,2\n", r"l\.csv has the columns a, b: rename that of the labels"),
         ('label\n1\n""\n2\n', r"l\.csv has no label for 1"),
         ("label\n1\n2\n", r"run\.nc'\] is about 12 items and methods\['.*l\.csv'\] about 2"),
     ],
