@@ -195,9 +195,10 @@ def credible_settings(posterior: Any, X: Any, divergence: Any) -> dict[str, Any]
     assert labels is not None
     family = getattr(posterior, "family", None) or tree.settings_of(posterior).get("family")
     if divergence is None and not (isinstance(family, Family) or family in FAMILIES):
+        what = "does not say which family it is of" if family is None else f"has {family=}"
         raise ValueError(
-            "the posterior does not say which family it is of: "
-            "pass its divergence, or the fitted estimator."
+            f"the posterior {what}, and no divergence follows from that: pass divergence=, such "
+            'as "standardized", and an X of numbers.'
         )
     chosen = as_divergence(family if divergence is None else divergence)
     items = checks.check_items(X)

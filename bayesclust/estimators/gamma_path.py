@@ -318,7 +318,14 @@ def limit_path(
         last = list(sampled.z[:, -1].astype(np.int64))
         if sampled.interrupted:
             break
-    return summarise(wanted[: len(drawn)], drawn, way).assign_attrs(sampler=sampler)
+    path = summarise(wanted[: len(drawn)], drawn, way).assign_attrs(sampler=sampler)
+    if path["share_below"][-1] > 0.5:
+        base.warn(
+            f"the limit's partition is a local minimum: its J is {way.final:.5g}, and draws reach "
+            f"{float(path['objective'][-1, 0]):.5g}. Fit it with more starts (n_init) or, if it "
+            "then has too many clusters, a larger penalty, such as RDPMeans.from_posterior gives."
+        )
+    return path
 
 
 def default_gammas(problem: Problem) -> FloatArray:

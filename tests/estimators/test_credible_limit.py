@@ -124,8 +124,11 @@ def test_the_family_decides_the_divergence(X):
 ROUND = {"settings": {"family": "gaussian_spherical"}}
 ROWS = """
 limit(tree(), X)
-    ValueError: the posterior does not say which family it is of: pass its divergence, or the
-    fitted estimator.
+    ValueError: the posterior does not say which family it is of, and no divergence follows from
+    that: pass divergence=, such as "standardized", and an X of numbers.
+limit(tree(settings={"family": "mixed"}), X)
+    ValueError: the posterior has family='mixed', and no divergence follows from that: pass
+    divergence=, such as "standardized", and an X of numbers.
 limit(tree(**ROUND), X[:39])
     ValueError: X has 39 items, but the posterior is about 40: pass the data that was clustered.
 limit(tree(labels=np.arange(40), **ROUND), X)

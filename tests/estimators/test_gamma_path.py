@@ -82,7 +82,8 @@ def test_the_path_arrives_at_rdp_means(path, limit):
 def test_a_poor_limit_is_found_out(data):
     poor = bc.DPMeans(penalty=40.0).fit(data.X)
     poor.labels_ = np.arange(60) % 2
-    path = bc.limit_path(data.X, limit=poor, gammas=[0.5, 50.0, 5000.0], **SHORT)
+    with pytest.warns(UserWarning, match=r"a local minimum: its J is \d.*more starts"):
+        path = bc.limit_path(data.X, limit=poor, gammas=[0.5, 50.0, 5000.0], **SHORT)
     assert path["share_below"][-1] == 1
     end = path.isel(gamma=-1)
     assert (end["objective"] < path.attrs["limit_objective"]).all()
