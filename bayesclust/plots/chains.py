@@ -111,7 +111,12 @@ def ranks(
     rows = {title: _fractional_ranks(own) for title, own in _followed(posterior, names).items()}
     columns = min(len(rows), settings.setdefault("col_wrap", 3))
     size = (0.6 + 3.1 * columns, 0.7 + 2.5 * -(-len(rows) // columns))
-    return _panels(plot_rank, rows, columns, size, settings)
+    axes = _panels(plot_rank, rows, columns, size, settings)
+    for ax in axes:
+        for text in list(ax.texts):
+            text.remove()  # the p-value, which lies over the lines; black points say the same
+        ax.set_xlabel("rank among all draws (share)")
+    return axes
 
 
 def _followed(posterior: Any, names: str | Sequence[str] | None) -> dict[str, Labels]:
