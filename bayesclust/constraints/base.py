@@ -652,17 +652,12 @@ def _repeated(count: Any) -> IntArray:
 
 
 def check_constraints(
-    constraints: Any,
-    n_items: int,
-    *,
-    needs: Needs = "table",
-    names: Sequence[str] | None = None,
+    constraints: Any, n_items: int, *, needs: Needs = "table"
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it."""
     # A method `needs` answers by equality pattern ("table"), or classes of items too ("evidence"),
     # or answers about pairs alone ("links"), or what holds or not ("statements"); labels become
-    # pairs for "table" and "links". Where the data have `names`, those of ids must be the same. The
-    # second of a name gets "_2" appended, and so on.
+    # pairs for "table" and "links". The second of a name gets "_2" appended, and so on.
     listed = isinstance(constraints, (list, tuple))
     given = [] if constraints is None else constraints if listed else [constraints]
     checked: list[Constraints] = []
@@ -681,13 +676,6 @@ def check_constraints(
                 "pass the X they were made for, or restrict(items) them; bayesclust.cross_validate "
                 "holds answers out in place of items."
             )
-        for place, (own, other) in enumerate(zip(one.item_names or (), names or (), strict=False)):
-            if own != other:
-                raise ValueError(
-                    f"the constraints {one.name!r} and X name items differently or in another "
-                    f"order: item {place} is {own!r} there and {other!r} in X. Read them with "
-                    "ids=X.index."
-                )
         found = one
         if needs != "statements":
             found = one.evidence() if needs == "evidence" else one.factors()

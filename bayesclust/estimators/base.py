@@ -232,8 +232,16 @@ def read_input(
         warn(f"y is ignored: {checks.INSTEAD['y']}", UserWarning)
     validate_data(estimator, _with_unique_names(X), skip_check_array=True)
     estimator._names = names_in(X)
-    names = estimator._names[0]
-    return items, check_constraints(constraints, len(items), needs=needs, names=names)
+    checked = check_constraints(constraints, len(items), needs=needs)
+    given = constraints if isinstance(constraints, (list, tuple)) else (constraints,)
+    for one in given if checked else ():
+        pairs = zip(one.item_names or (), estimator._names[0] or (), strict=False)
+        for own, other in (pair for pair in pairs if pair[0] != pair[1]):
+            raise ValueError(
+                f"the constraints {one.name!r} and X name items differently or in another order, "
+                f"{own!r} there and {other!r} in X: read them with ids=X.index."
+            )
+    return items, checked
 
 
 def describe_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:

@@ -9,13 +9,7 @@ import pytest
 from scipy import sparse, stats
 
 from bayesclust import RDPMeans
-from bayesclust.constraints import (
-    LabelConstraints,
-    LinkNoise,
-    PairwiseConstraints,
-    SpreadConstraints,
-)
-from bayesclust.constraints.base import check_constraints
+from bayesclust.constraints import LabelConstraints, LinkNoise, PairwiseConstraints
 from bayesclust.constraints.entailment import must_link_components
 from tests.exactness.exact import partitions
 
@@ -92,15 +86,13 @@ def test_tables_that_name_no_items_are_refused(table, ids, sentence):
 def test_names_are_compared_with_those_of_the_data():
     X = pd.DataFrame({"a": [0.0, 5.0, 1.0]}, index=IDS)
     links = PairwiseConstraints.from_frame(NAMED, ids=X.index)
-    groups = SpreadConstraints.from_frame(pd.DataFrame({"group": "g", "i": IDS}), ids=IDS)
-    for given in (links, LabelConstraints.from_frame(NAMED, ids=IDS), groups):
-        assert check_constraints(given, 3, needs="evidence", names=IDS)
-        with pytest.raises(ValueError, match=r"item 0 is 'bob' there and 'ann' in X"):
-            check_constraints(given, 3, needs="evidence", names=IDS[::-1])
     for data in (X, X.to_numpy(), X.reset_index(drop=True)):  # the last two have no names
         assert len(RDPMeans(penalty=4.0).fit(data, constraints=links).labels_) == 3
     with pytest.raises(ValueError, match=r"^the constraints 'links' and X name items differently"):
         RDPMeans(penalty=4.0).fit(X.iloc[::-1], constraints=links)
+    labels = LabelConstraints.from_frame(NAMED, ids=IDS)
+    with pytest.raises(ValueError, match=r"another order, 'bob' there and 'ann' in X: read"):
+        RDPMeans(penalty=4.0).fit(X.iloc[::-1], constraints=[labels])
     turned = links.restrict([2, 1, 0])
     assert len(RDPMeans(penalty=4.0).fit(X.iloc[::-1], constraints=turned).labels_) == 3
 
