@@ -25,7 +25,7 @@ from tests.exactness.cases import data_for, links, triplets
 from tests.exactness.dcrc import World as DCRCWorld
 from tests.exactness.dcrc import on_more_items
 from tests.exactness.generative import DRAWS, World, answers_given, assert_uniform, p_values, rank
-from tests.exactness.test_blocked_geweke import put_truth
+from tests.exactness.test_blocked import put_truth
 from tests.exactness.test_dcrc import K
 from tests.exactness.test_enumeration import each_chain
 from tests.exactness.test_geweke import FAULTS

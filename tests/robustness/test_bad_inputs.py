@@ -40,15 +40,20 @@ WORDS = {
 """Other words by which an argument may be called, since checks are shared."""
 
 
-def outcome(entry, argument, value):
-    """Call an entry with one argument replaced; return the error, or None where it was taken."""
+def outcome(call, *given):
+    """The error of a call, or None where all that is given was taken; warnings are passed over."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            entry.call(**{**entry.good(), argument: value})
+            call(*given)
         except Exception as error:
             return error
     return None
+
+
+def call_with(entry, argument, value):
+    """Call an entry with one argument replaced."""
+    entry.call(**{**entry.good(), argument: value})
 
 
 def faults(error, argument):
@@ -75,7 +80,7 @@ def refusals(name, argument, values):
     """What is wrong with the refusals of bad values of one argument."""
     wrong = []
     for value in values:
-        error = outcome(TABLE[name], argument, value)
+        error = outcome(call_with, TABLE[name], argument, value)
         reasons = faults(error, argument)
         wrong += [f"{name}({argument}={value!r}) {reason}: {error}" for reason in reasons]
     return wrong
@@ -108,20 +113,13 @@ def test_every_bad_value_of_every_argument_is_refused(name):
 def test_faulty_refusals_would_be_seen():
     """Errors from elsewhere, of another kind, without a sentence or the name are faults."""
 
-    def caught(call):
-        try:
-            call()
-        except Exception as error:
-            return error
-        return None
-
     def unnamed():
         raise ValueError("this is wrong.")
 
     assert faults(None, "X") == ["was taken"]
-    elsewhere = faults(caught(lambda: np.zeros(3)[5]), "X")
+    elsewhere = faults(outcome(lambda: np.zeros(3)[5]), "X")
     assert [fault.split()[0] for fault in elsewhere] == ["is", "comes", "is", "does"]
-    assert faults(caught(unnamed), "this")[0].startswith("comes from tests.robustness")
+    assert faults(outcome(unnamed), "this")[0].startswith("comes from tests.robustness")
     assert refusals("point_estimate", "loss", ["nonsense"]) == []
 
 

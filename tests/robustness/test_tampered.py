@@ -12,7 +12,7 @@ import pytest
 import bayesclust as bc
 from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import State, TVClustProblem
-from tests.robustness.test_bad_inputs import faults
+from tests.robustness.test_bad_inputs import faults, outcome
 from tests.robustness.world import ESTIMATORS, FAULT_SEED, LINKS, PARTITION, ROOT, TRIPLETS, X, tree
 
 NUMBERS = [10, pytest.param(50, marks=pytest.mark.slow)]
@@ -32,14 +32,6 @@ WRONG = {
     "noise": lambda noise: [None, bc.TVClust()],
 }
 """What an attribute of constraints may not be."""
-
-
-def outcome(call):
-    try:
-        call()
-    except Exception as error:
-        return error
-    return None
 
 
 def tampered_constraints(rng):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 
 import bayesclust as bc
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
@@ -29,6 +30,8 @@ KINDS = {
     "categorical": "categorical",
     "product": PRODUCT,
 }
+kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
+levels = pytest.mark.parametrize("several", [False, True], ids=["one centre", "several centres"])
 
 
 def some_data(rng: np.random.Generator, name: str, n: int) -> np.ndarray:

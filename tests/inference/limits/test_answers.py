@@ -20,10 +20,9 @@ from bayesclust.inference.limits.answers import (
     smallest,
     times,
 )
-from tests.inference.limits.reference import random_case, random_pairs
+from tests.inference.limits.reference import kinds, random_case, random_pairs
 
 GAMMA = 200.0
-kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
 
 
 @pytest.fixture

@@ -17,6 +17,8 @@ from bayesclust.inference.limits.search import begin
 from tests.inference.limits.reference import (
     KINDS,
     SQUARED,
+    kinds,
+    levels,
     plain_choices,
     random_case,
     random_state,
@@ -24,8 +26,6 @@ from tests.inference.limits.reference import (
     with_choice,
 )
 
-kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
-levels = pytest.mark.parametrize("several", [False, True], ids=["one centre", "several centres"])
 every = pytest.mark.parametrize("name", KINDS)
 TINY = 1e-9
 

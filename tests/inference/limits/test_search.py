@@ -21,15 +21,14 @@ from tests.exactness.exact import nested_partitions, partitions
 from tests.inference.limits.reference import (
     KINDS,
     SQUARED,
+    kinds,
+    levels,
     plain_choices,
     random_case,
     random_state,
     same,
     with_choice,
 )
-
-kinds = pytest.mark.parametrize("triplets", [False, True], ids=["links", "triplets too"])
-levels = pytest.mark.parametrize("several", [False, True], ids=["one centre", "several centres"])
 
 
 def minimum(case):
