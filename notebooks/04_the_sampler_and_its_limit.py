@@ -32,6 +32,7 @@ limit = bc.RDPMeans(penalty=20.0, xi=3.0, n_init=20, random_state=0).fit(X, cons
 spheres = {"family": "gaussian_spherical", "cluster_model": "single"}
 est = bc.TVClust(**spheres, num_warmup=100, num_samples=250, progress=False, random_state=0)
 est.fit(X, constraints=links)
+print(bc.diagnose(est.posterior_))
 table = bc.compare({"sampler": est, "limit": limit, "truth": y}, y)
 table.round(3)
 
@@ -54,7 +55,8 @@ right.set(title="The sampler: dark items are unsure", xlabel="$x_0$", ylabel="$x
 #
 # At $\gamma$ every item weighs $\gamma$ in the model: clusters have variance $1/(2\gamma)$, answers
 # weigh $\gamma\xi$, a cluster costs $\gamma\lambda$. `limit_path` samples at growing $\gamma$, and
-# compares the draws with the limit.
+# compares the draws with the limit. Its runs are short and not diagnosed: the larger $\gamma$, the
+# less a chain can leave the mode it is in, and every chain by itself shows where the path leads.
 
 # %%
 path = bc.limit_path(

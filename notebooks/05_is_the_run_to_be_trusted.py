@@ -9,6 +9,8 @@
 # %%
 import warnings
 
+import arviz as az
+
 import bayesclust as bc
 
 # `fit` ends with a warning where `bc.diagnose` says no, which is looked at here
@@ -88,6 +90,13 @@ bc.plots.agreement(better.distances);
 
 # %%
 bc.plots.ranks(est.posterior_, ["log_joint", "entropy"]);
+
+# %% [markdown]
+# What ArviZ has for chains works as well: `posterior_` is in its groups. Labels are kept apart from
+# the variables there, so that only what means something is drawn.
+
+# %%
+az.plot_rank_dist(est.posterior_, var_names=["n_clusters", "concentration", "p", "q"]);
 
 # %% [markdown]
 # ## If chains stay apart all the same

@@ -8,6 +8,7 @@
 # else.
 
 # %%
+import arviz as az
 import jax
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
@@ -83,6 +84,9 @@ tree = bc.posterior.to_datatree(
     {name: np.asarray(draws[name]) for name in ("z", "p", "q", "scatter")}, constraints=[links]
 )
 print(bc.diagnose(tree))
+
+# %%
+az.plot_trace_dist(tree, var_names=["p", "q", "scatter"]);
 
 # %%
 found = bc.point_estimate(tree)
