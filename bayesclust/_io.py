@@ -17,11 +17,11 @@ UNREADABLE = (OSError, RuntimeError, ValueError, TypeError, KeyError, IndexError
 
 DIGEST = "digest"
 PARTIAL = ".partial"  # how files end, ours and zarr's, that a kill leaves half written
-SPARE = 1 << 17  # bytes of a netCDF file beside its numbers: names, attributes, indices
+SPARE = 1 << 17  # bytes of a netCDF file besides its numbers: names, attributes, indices
 
 
 def check_path(path: Any, name: str = "path") -> Path:
-    """Return a path, or refuse what names no file; sentences call it `name`."""
+    """Return a path, or refuse what is none; errors call it `name`."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"{name} must be a word or a pathlib.Path; got {type(path).__name__}.")
     if "\0" in str(path):
@@ -77,7 +77,7 @@ def write_netcdf(tree: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load_netcdf(path: Path) -> Any:
-    """Read a tree of draws whole into memory, or refuse a file that is damaged or none."""
+    """Read a tree of draws into memory, or refuse a file that is damaged or of another kind."""
     import xarray as xr
 
     try:
@@ -89,7 +89,7 @@ def load_netcdf(path: Path) -> Any:
         raise ValueError(f"{path} may not be read: change its permissions.") from None
     except UNREADABLE:
         raise ValueError(
-            f"{path} is no netCDF file, or damaged: pass what bayesclust fit or to_netcdf wrote."
+            f"{path} is damaged or not a netCDF file: pass what bayesclust fit or to_netcdf wrote."
         ) from None
     return tree
 

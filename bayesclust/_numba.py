@@ -33,7 +33,7 @@ HAS_NRT_OPTION = hasattr(
 
 
 def options(*, no_refcount: bool, **further: Any) -> dict[str, Any]:
-    """What numba is told of a function."""
+    """The options of numba for a function."""
     counting = {"_nrt": not no_refcount} if HAS_NRT_OPTION else {}
     return {**COMMON, **counting, **further}
 
@@ -65,7 +65,7 @@ def kernel(
 
 
 class Kernel:
-    """A compiled function, whose kept code may be damaged: numba then raises whatever it may."""
+    """A compiled function, whose cached code may be damaged: numba then raises any error."""
 
     def __init__(self, compiled: Any) -> None:
         self.compiled = compiled
@@ -198,5 +198,5 @@ def _boxed(rng: Generator) -> Any:
 
 
 def uniforms_of(rng: Generator) -> Any:
-    """What kernels draw from in the place of a generator; itself where nothing is compiled."""
+    """What kernels draw from in place of a generator; the generator if nothing is compiled."""
     return _boxed(rng) if isinstance(_boxed, Kernel) else rng

@@ -32,7 +32,7 @@ GROUPS = Path("/sys/fs/cgroup")
 
 
 def kind_of(value: object) -> str:
-    """What a value of no use is: an object of some class, or the class itself."""
+    """Describe a value that is refused: an object of some class, or the class itself."""
     return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
@@ -259,7 +259,7 @@ def plain_array(
     except ValueError:
         raise ValueError(f"{name} has rows of different lengths: {hint}.") from None
     except TypeError:
-        raise TypeError(f"{name} is no array but a {type(values).__name__}: {hint}.") from None
+        raise TypeError(f"{name} is not an array but a {type(values).__name__}: {hint}.") from None
 
 
 def check_array(
@@ -288,7 +288,7 @@ def check_array(
 
 
 def real_array(values: Any, name: str) -> FloatArray:
-    """Return `values` as an array of floats, or refuse what are no real numbers."""
+    """Return `values` as an array of floats, or refuse what is not numeric."""
     return check_array(values, name, None, "biuf", "pass real numbers").astype(np.float64)
 
 

@@ -102,7 +102,7 @@ def compare(
     )
     if reference is not None and str(reference) not in drawn:
         raise ValueError(
-            f"reference={reference!r} is none of the methods that have draws "
+            f"reference={reference!r} is not one of the methods with draws "
             f"({', '.join(map(repr, drawn)) or 'none'}): name one of these."
         )
     rater = next(iter(drawn), None) if reference is None else str(reference)

@@ -154,7 +154,7 @@ LABELS = [0, 0, 1]
 NAMES = {"compare": bc.compare, **globals()}
 ROWS = """
 compare({"a": LABELS}, reference="b")
-    ValueError: reference='b' is none of the methods that have draws (none): name one of these.
+    ValueError: reference='b' is not one of the methods with draws (none): name one of these.
 compare({"a": LABELS}, y=[0, 1])
     ValueError: labels has 3 items and truth 2: pass two partitions of the same items.
 """

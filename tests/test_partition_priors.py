@@ -258,7 +258,7 @@ BAD = [
     (lambda: PitmanYor(0.5, "a"), "concentration="),
     (lambda: KnownK(0), "n_clusters"),
     (lambda: MixtureOfFiniteMixtures(n_components=("binomial", 2)), "n_components"),
-    (lambda: MixtureOfFiniteMixtures(n_components=[0.0]), "is no distribution"),
+    (lambda: MixtureOfFiniteMixtures(n_components=[0.0]), "is not a distribution"),
     (lambda: MixtureOfFiniteMixtures(n_components=("geometric", 1.5)), "n_components"),
     (lambda: Nested(within=KnownK(2)), "components within a cluster"),
     (lambda: MixtureOfFiniteMixtures().sticks(1, {"gamma": 1.0}), "no stick-breaking form"),
@@ -273,7 +273,7 @@ def test_bad_parameters_are_refused(make, words):
 
 @pytest.mark.parametrize("make", [Nested, lambda prior: Nested(within=prior), as_prior])
 def test_other_objects_are_no_priors(make):
-    with pytest.raises(TypeError, match=r"^a int is no prior over partitions: "):
+    with pytest.raises(TypeError, match=r"^a int is not a prior over partitions: "):
         make(3)
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 ANNOTATOR = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
 AT_ONCE = 30
-"""Further answers beyond which a new run takes less time than conditioning on them one by one."""
+"""More new answers than this are conditioned on by a new run, which is then faster."""
 RUNS = 4
 """Searches for the point estimate: a quarter of the usual number, since it is needed so often."""
 CANDIDATES = 2000

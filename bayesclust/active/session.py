@@ -351,6 +351,6 @@ def _read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Step], Int
         raise
     except (*UNREADABLE, EOFError, zipfile.BadZipFile, zlib.error):
         raise ValueError(
-            f"{str(path)!r} is no session of bayesclust, or of another version: give the path of "
+            f"{str(path)!r} is not a bayesclust session, or of another version: give the path of "
             "one that was saved."
         ) from None

@@ -16,7 +16,7 @@ from bayesclust.cli.summary import read_posterior
 from bayesclust.cli.tables import add_id, as_numbers, check_columns, read_cells
 
 KEPT = "prediction"
-"""The attribute of a tree that holds, beside draws, data and settings, what prediction needs."""
+"""The attribute of a tree for what prediction needs besides draws, data and settings."""
 
 ABOUT = """Place new items in the clusters of a posterior that bayesclust fit wrote with the model
 tvclust. Nothing is fitted again. The table has the columns of the data, in the same units; others

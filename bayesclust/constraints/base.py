@@ -153,7 +153,7 @@ class ByPattern:
         return len(self.items)
 
     def in_range(self: Any, width: int) -> bool:
-        """Whether rows name `width` items, an answer and a source that there are."""
+        """Whether rows name `width` items, an answer and a source that exist."""
         number = len(np.atleast_1d(self.items))
         arrays = (
             (self.items, (number, width), self.n_items),
@@ -258,7 +258,7 @@ class Constraints(ByPattern, ABC):
     default_name: ClassVar[str] = "constraints"
     synonyms: ClassVar[Mapping[str, str]] = {}
     sides: ClassVar[tuple[str, ...]] = ()
-    # what the constructor calls its first two arguments, for the sentences of errors
+    # names of the constructor's first two arguments, for error messages
     _items_word: ClassVar[str] = "items"
     _answers_word: ClassVar[str] = "answers"
 
@@ -569,7 +569,7 @@ class Constraints(ByPattern, ABC):
         if not right or (self.items == np.roll(self.items, 1, axis=1)).any():
             raise ValueError(
                 f"the constraints {self.name!r} were changed after they were made, and name items, "
-                "answers or sources that there are not, or an item twice: make them again."
+                "answers or sources that do not exist, or an item twice: make them again."
             )
 
     def factors(self) -> Constraints:

@@ -97,7 +97,7 @@ class Sites(NamedTuple):
         return float(table[self.code, self.patterns(labels)].sum())
 
     def between(self, labels: IntArray, n_clusters: int, table: Any) -> FloatArray:
-        """Return what making one of every two clusters would add to `inside`, shape (K, K)."""
+        """Return what merging each two clusters would add to `inside`, shape (K, K)."""
         names = labels[self.member]
         pattern = self.patterns(labels)
         rows = table[self.code]

@@ -388,7 +388,7 @@ class LabelConstraints(ClassLabels, Rules):
         if not self.in_range(1):
             raise ValueError(
                 f"the constraints {self.name!r} were changed after they were made, and name items, "
-                "classes or sources that there are not: make them again."
+                "classes or sources that do not exist: make them again."
             )
 
     def restrict(self, items: ArrayLike) -> Self:

@@ -544,7 +544,7 @@ class RuleNoise(LinkNoise):
     """Noise of rules as evidence: p is the probability that a rule that holds is said to hold.
 
     q is that one that does not hold is said not to. Where sources only ever say that rules hold, as
-    they do unless told otherwise, what counts is p / (1 - q). Parameters are those of `LinkNoise`.
+    they do by default, what counts is p / (1 - q). Parameters are those of `LinkNoise`.
 
     Examples
     --------

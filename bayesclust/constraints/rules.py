@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Reader = Callable[[Any, str, int], Any]
-"""Of a value, what it is in and the number of items: the value, refused if it is of no use."""
+"""Function of a value, its place and the number of items: the value, or a refusal."""
 
 
 def _integer(word: str, least: int = 0) -> Reader:
@@ -52,7 +52,7 @@ def _link(value: Any, what: str, n_items: int) -> tuple[int, int, bool]:
 
 
 def _listed(read: Reader, word: str, least: int = 1) -> Reader:
-    """A list of parts, at least one unless told, no integer twice."""
+    """A list of parts, by default at least one, no integer twice."""
 
     def read_all(values: Any, what: str, n_items: int) -> tuple[Any, ...]:
         if isinstance(values, (str, bytes)) or not isinstance(values, LISTS):
@@ -271,7 +271,7 @@ class UncertainRules(ByFormula, Rules):
         if not self.in_range(0) or not named <= set(range(self.n_items)):
             raise ValueError(
                 f"the constraints {self.name!r} were changed after they were made, and name items "
-                "or sources that there are not: make them again."
+                "or sources that do not exist: make them again."
             )
 
     def statements(self) -> list[say.Statement]:

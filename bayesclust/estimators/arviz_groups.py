@@ -1,4 +1,4 @@
-"""The groups that ArviZ wants beside those of a fit: prior, log_prior, log_likelihood of items.
+"""The groups that ArviZ needs besides those of a fit: prior, log_prior, log_likelihood of items.
 
 An item's row x_i, with its label summed out, given all else in a draw, is
 

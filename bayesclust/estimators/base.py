@@ -352,7 +352,7 @@ def needs_of(sampler: object) -> Needs:
 
 
 def usual_draws(n_items: int) -> int:
-    """Draws of a chain unless told: in proportion to one over the number of items, where many."""
+    """Default draws of a chain: in inverse proportion to the number of items, where many."""
     return min(MOST_DRAWS, max(FEWEST_DRAWS, MOST_DRAWS * FREE_ITEMS // n_items))
 
 
@@ -410,7 +410,7 @@ def chain_starts(
 def search(
     starts: list[Callable[[], Chain]], schedule: Schedule, *, run: bool, **settings: Any
 ) -> tuple[list[Callable[[], Chain]], Schedule]:
-    """Make half of the warm-up, then have chains in hopeless modes go on from where the best is.
+    """Make half of the warm-up, then restart chains in hopeless modes from the best chain.
 
     What a chain finds depends on its start, and a mode so many nats below another has next to none
     of the posterior. Returns the chains, and what is left of the schedule; that alone without

@@ -58,7 +58,7 @@ those left, then of those no further behind than so many errors."""
 LONGER, MOST_LONGER = Schedule(300, 100), 2
 """Rounds more of those left while none of them predicts better than the shares of the answers."""
 EQUAL = 0.003
-"""Nats of an answer's log probability that are no reason for more than one component a cluster."""
+"""Gain in nats per answer below which a cluster keeps one component."""
 PILOT_CHAINS = 2
 ROUGH = EMSettings(starts=4, kept=1, tolerance=1e-3)
 SHOWN = 3
@@ -107,7 +107,7 @@ class Candidates:
         return self.of_words(self.family).bind(self.items)
 
     def of_words(self, family: str | Family) -> Family:
-        """A family, told which columns hold words if it looks at the columns."""
+        """A family, given the columns of words if it uses them."""
         found = get_family(family)
         return replace(found, words=tuple(self.words)) if isinstance(found, Mixed) else found
 
@@ -387,7 +387,7 @@ def choose(
 
 
 def tells(pilots: Sequence[Pilot], by_shares: FloatArray) -> bool:
-    """Whether one of them predicts answers better than their shares, by its standard error."""
+    """Whether any model predicts answers better than their shares, by its standard error."""
     gains = [pilot.score - by_shares[: len(pilot.score)] for pilot in pilots]
     return any(gain.mean() > gain.std() / np.sqrt(len(gain)) for gain in gains)
 
@@ -395,7 +395,7 @@ def tells(pilots: Sequence[Pilot], by_shares: FloatArray) -> bool:
 def chosen_once(
     compare: Callable[[], tuple[Choice, pd.DataFrame]], store: Checkpoint | None
 ) -> tuple[Choice, pd.DataFrame]:
-    """The outcome of a comparison, which a checkpoint keeps for the run that goes on."""
+    """The outcome of a comparison, which a checkpoint keeps for the run that resumes."""
     kept = store.kept(CHOICE) if store is not None else None
     if kept is not None:
         return Choice(*kept["choice"]), pd.DataFrame(kept["scores"]).set_index("model")

@@ -248,7 +248,7 @@ def _scale(
     halves = gammaln(size - discount) - 2.0 * gammaln(half)
     halves += gammaln(1.0 - discount) - np.log(concentration + discount * count)
     fit = f / 2.0 * np.log(np.maximum(size * total / (4.0 * within), 1.0))
-    # under a large concentration small clusters may cost nothing, but the limit needs a price
+    # under a large concentration small clusters may cost nothing, but the limit needs a penalty
     return gamma, max(float((halves + fit).mean()) / gamma, 1e-3 * within)
 
 

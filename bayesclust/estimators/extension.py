@@ -1,4 +1,4 @@
-"""A posterior that goes on with more items and more answers, from where its chains ended."""
+"""Extends a posterior with more items and more answers, from where its chains ended."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from bayesclust.posterior.tree import Names, names_in
 from bayesclust.typing import FloatArray
 
 WARMUP, SAMPLES = 1 / 20, 1 / 12
-"""Shares of a fit's warm-up and draws, unless told: less than a tenth of its sweeps in all."""
+"""Default shares of a fit's warm-up and draws: less than a tenth of its sweeps in all."""
 
 
 def shorter(schedule: Schedule, num_warmup: int | None, num_samples: int | None) -> Schedule:
-    """The schedule of an extension: as told, or in proportion to that of the fit."""
+    """The schedule of an extension: as given, or in proportion to that of the fit."""
     if num_warmup is None:
         num_warmup = round(WARMUP * schedule.num_warmup)
     if num_samples is None:
@@ -40,7 +40,7 @@ def shorter(schedule: Schedule, num_warmup: int | None, num_samples: int | None)
 def with_more(
     old: Sequence[Constraints], new: Sequence[Constraints], n_items: int
 ) -> list[Constraints]:
-    """All constraints on the items in all: those of an old kind and name add to these."""
+    """All constraints on all items: new ones of an old kind and name are added to the old."""
     found = []
     for one in old:
         wider = copy.copy(one)
@@ -100,7 +100,7 @@ def extended(
 ) -> Any:
     """The problem of all items, `rows` being the new ones in the family's coordinates.
 
-    The prior stays the one that the first items gave; a classifier's weights are sought anew.
+    The prior stays the one that the first items gave; a classifier's weights are fitted again.
     """
     given = with_more(problem.constraints, constraints, len(items))
     if isinstance(problem, ClassifierProblem):

@@ -235,7 +235,7 @@ class RDPMeans(DPMeans):
     ----------
     penalty : float or None, default None
         lambda, the cost of a cluster: an item farther than this from all centres opens one. Of a
-        mixture, what a cluster costs beside its components, a thousandth of `within_penalty` by
+        mixture, what a cluster costs besides its components, a thousandth of `within_penalty` by
         default; below zero, as without answers, components that no answer joins are clusters.
     n_clusters : int or None, default None
         A guess that sets the penalty by furthest-first (Kulis and Jordan 2012). With neither, of

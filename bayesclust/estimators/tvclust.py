@@ -40,7 +40,7 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 LARGE = 5_000_000  # labels in all draws from which a point estimate takes a while
 MAX_DRAWS = 200
-"""That predictions average over."""
+"""Draws that predictions average over, at most."""
 
 
 @dataclass(eq=False, repr=False)

@@ -184,8 +184,8 @@ def _log_marginal_joined(state, k, block, items):  # type: ignore[no-untyped-def
 class Clusters(NamedTuple):
     """A state that serves every family; C slots and the empty one, m sufficient statistics."""
 
-    items: FloatArray  # (n, m) T(x), weighing what an item in a cluster does
-    asked: FloatArray  # (n, m) the same, weighing what one does whose predictive is asked for
+    items: FloatArray  # (n, m) T(x), with the weight of an item in a cluster
+    asked: FloatArray  # (n, m) the same, with the weight of an item whose predictive is asked for
     powers: FloatArray  # (2,) these weights
     prior: Any  # named tuple of the prior's parameters
     count: IntArray  # type: ignore[assignment]  # (C + 1,) items
@@ -359,7 +359,7 @@ class BoundFamily(ABC):
     # What a family may give.
 
     def caches(self, slots: int) -> Mapping[str, Any]:
-        """Fields of a state beside those that `new_state` knows."""
+        """Fields of a state besides those that `new_state` knows."""
         (T, *_), asked = self.rows(self.X), self.powers[1]
         return {"asked": T if asked == 1 else asked * T, "level": np.zeros(slots)}
 
@@ -407,7 +407,7 @@ class BoundFamily(ABC):
             raise TypeError(f"{name} has no normaliser: write @implements(log_normaliser, {name}).")
         return prior
 
-    # What all clusters share beside the hyper-parameters, as `TiedGaussian`'s covariance.
+    # What all clusters share besides the hyper-parameters, as `TiedGaussian`'s covariance.
 
     @property
     def n_shared(self) -> int:

@@ -72,7 +72,7 @@ log_ratio = device(fastmath=FAST, no_refcount=True)(_log_ratio_by(np))
 
 
 class DirectionPrior(NamedTuple):
-    """What L depends on beside n and t."""
+    """What L depends on besides n and t."""
 
     kappa: FloatArray  # (1,)
     order: FloatArray  # (1,) nu

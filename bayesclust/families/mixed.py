@@ -294,7 +294,7 @@ def check_parts(parts: Any) -> list[tuple[base.Family, Any]]:
     """Pairs of a family and its columns, if they are that."""
     several = isinstance(parts, (list, tuple)) and len(parts) > 0
     if not several or any(not isinstance(one, (list, tuple)) or len(one) != 2 for one in parts):
-        raise TypeError(f"parts={shown(parts)} is no list of pairs: give [(family, columns), ...].")
+        raise TypeError(f"parts={shown(parts)} are not pairs: give [(family, columns), ...].")
     pairs = [(get_family(family), columns) for family, columns in parts]
     for number, (family, _) in enumerate(pairs):
         if isinstance(family, (Product, Mixed, TiedGaussian)):

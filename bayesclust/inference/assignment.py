@@ -130,7 +130,7 @@ def refresh(state: Any, assignment: Assignment) -> None:
     """Recompute every cluster from its items: hyper-parameters change, and rounding creeps in."""
     empty = len(state.count) - 1
     items, start = sort_by_group(assignment.z, empty + 1)
-    # the prior slot first, which clusters may look at
+    # the prior slot first, which clusters may read
     for position in range(-1, assignment.number[0]):
         k = assignment.slots[position] if position >= 0 else empty
         if position >= 0:
@@ -140,14 +140,14 @@ def refresh(state: Any, assignment: Assignment) -> None:
 
 @device(fastmath=FAST, no_refcount=True)
 def draw_index(logits: FloatArray, number: int, rng: Generator) -> int:
-    """Draw a position 0..number-1 with probability proportional to exp(logits), which are lost."""
+    """Draw a position 0..number-1 with probability proportional to exp(logits); these are lost."""
     largest = logits[0]
     for position in range(1, number):
         largest = max(largest, logits[position])
     total = 0.0
     for position in range(number):
         relative = logits[position] - largest
-        if relative < LOST:  # said so that it is a branch: the exponential takes long to underflow
+        if relative < LOST:  # written as a branch, since the exponential takes long to underflow
             logits[position] = 0.0
             continue
         logits[position] = math.exp(relative)

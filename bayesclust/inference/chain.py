@@ -129,7 +129,7 @@ class State:
         self.assign(labels)
 
     def use(self, problem: TVClustProblem) -> None:
-        """Take a problem, and all that follows from its data and constraints alone."""
+        """Use a problem: set all that follows from its data and constraints alone."""
         self.problem = problem
         by_pattern = problem.by_pattern
         self.sites = factor_graph.compile_sites(by_pattern, problem.n_items)
@@ -240,7 +240,7 @@ class State:
     def take_up(
         self, values: dict[str, float], hyper: FloatArray, noise: list[dict[str, Any]]
     ) -> None:
-        """Have these parameters, with the partition as it is."""
+        """Set these parameters; the partition stays."""
         self.values = values
         self.noise = noise
         self.hyper = hyper
@@ -321,7 +321,7 @@ class State:
         }
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Be where a snapshot of a state of the same problem was taken, bit for bit."""
+        """Return to a snapshot of a state of the same problem, bit for bit."""
         self.hyper = snapshot["hyper"]
         self.noise = snapshot["noise"]
         self.values = dict(snapshot["values"])
@@ -352,7 +352,7 @@ class Move:
         return {name: getattr(self, name) for name in self.learned}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
-        """Take a snapshot up again."""
+        """Restore a snapshot."""
         vars(self).update(snapshot)
 
 
@@ -512,7 +512,7 @@ class Chain:
         return self.state.draw(), statistics
 
     def snapshot(self) -> dict[str, Any]:
-        """Where the chain is, to the last bit."""
+        """All that `restore` needs."""
         return {"state": self.state.snapshot(), "moves": [move.snapshot() for move in self.moves]}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
@@ -530,7 +530,7 @@ class Moves:
     ----------
     link_blocks : bool, default True
         Move the groups that answers hold together as wholes (Swendsen and Wang's bonds), in every
-        sweep of the warm-up and then as often as it was seen to be worth it.
+        sweep of the warm-up and then as often as they showed to move items.
     split_merge : float, default 1
         Split-merge proposals per sweep on average; while warming up, five times as many.
     restricted_scans : int, default 2

@@ -68,7 +68,7 @@ class Checkpoint:
                     root = zarr.create_group(self.path, attributes={"bayesclust": wanted})
                     for group in (*GROUPS, "state"):
                         root.create_group(group)
-            any_process(True)  # none goes on before it is there
+            any_process(True)  # none continues before it exists
             found = stored_fingerprint(self.path) or wanted
         different = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
         if different:
@@ -105,12 +105,12 @@ class Checkpoint:
         return all(self.record(entry, entries, 0).file.exists() for entry in range(entries))
 
     def keep(self, name: str, value: Any) -> None:
-        """Keep what the run has found out before its first sweep, as JSON."""
+        """Store what the run found before its first sweep, as JSON."""
         if runner.process_index() == 0:
             _write_group(self.path / name / "zarr.json", name, value)
 
     def kept(self, name: str) -> Any:
-        """What was kept under a name, or None."""
+        """What was stored under a name, or None."""
         return _read_group(self.path / name / "zarr.json", name)
 
     def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
@@ -187,7 +187,7 @@ class Record:
         return state, draws
 
     def restore(self, chain: Any, snapshot: dict[str, Any]) -> None:
-        """Have a chain resume from its snapshot, or refuse one that is not of such a chain."""
+        """Resume a chain from its snapshot; refuse a snapshot of another kind of chain."""
         try:
             chain.restore(snapshot)
         except (*UNREADABLE, ArithmeticError) as error:
@@ -207,7 +207,7 @@ class Record:
         return draws
 
     def _hash(self, group: str, name: str, values: NDArray[Any]) -> None:
-        """Go on with the digests of a variable by draws (chain, draw, ...)."""
+        """Update the digests of a variable with draws (chain, draw, ...)."""
         own = self.hashes.setdefault(f"{group}/{name}", [])
         if not own:
             head = f"{values.dtype.str} {values.shape[2:]}".encode()
@@ -294,7 +294,7 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
         found: dict[str, Any] = attributes["bayesclust"]
     except (OSError, ValueError, KeyError, TypeError):
         raise ValueError(
-            f"{str(directory)!r} exists and is no checkpoint of bayesclust: give another path."
+            f"{str(directory)!r} exists and is not a bayesclust checkpoint: give another path."
         ) from None
     return found
 

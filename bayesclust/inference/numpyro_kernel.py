@@ -63,7 +63,7 @@ class Scope(NamedTuple):
 
 
 class PartitionGibbsState(NamedTuple):
-    """Where the kernel is."""
+    """State of the kernel."""
 
     z: dict[str, jax.Array]  # the labels, (n,), by the name of their site
     moved: jax.Array  # share of the labels that the last sweep changed
@@ -224,7 +224,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
     def refresh(
         self, state: PartitionGibbsState, model_args: Arguments, model_kwargs: Keywords
     ) -> PartitionGibbsState:
-        """The state as it is: nothing is cached."""
+        """Return the state: nothing is cached."""
         return state
 
     def wrap_model(self, wrapper: Callable[..., Any]) -> PartitionGibbs:

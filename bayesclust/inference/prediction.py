@@ -116,7 +116,7 @@ class Prediction:
     def clusters(self, rows: FloatArray, rng: Generator) -> IntArray:
         """Clusters (S, n + m) of all items: a draw for each new one, by itself, or one of its own.
 
-        It is where chains start that move all items together.
+        Chains that move all items together start there.
         """
         drawn = np.empty((len(self.z), len(rows)), np.int64)
         for terms in self.terms(rows):
@@ -126,7 +126,7 @@ class Prediction:
         return _with_own(self.z, drawn)
 
     def likeliest_components(self, rows: FloatArray, clusters: IntArray) -> IntArray:
-        """Components (S, n + m): each new item in the likeliest of its cluster, or in one anew."""
+        """Components (S, n + m): each new item in the likeliest of its cluster, or in a new one."""
         assert self.components is not None
         assert self.within is not None
         assert self.within_values is not None

@@ -49,7 +49,7 @@ class LostProcessError(RuntimeError):
 
 
 class Chain(Protocol):
-    """A sampler in motion.
+    """A running sampler.
 
     Several that advance together are one object with an attribute ``number_of_chains``, the length
     of the first axis of what `draw` gives; by several processes, with ``by_all_processes`` True.
@@ -187,7 +187,7 @@ class _Entry:
         if done > first and self.record is not None:
             self.record.save(chain, done, self.store)
         if together:
-            any_process(True)  # what comes next may read what is written now
+            any_process(True)  # later calls may read what is written now
 
 
 def _work_in_turns(entries: list[_Entry], stop: threading.Event, bar: Any) -> None:

@@ -77,7 +77,7 @@ def constraint_sites(
         confusion = noise_sites(one.noise, names, one.n_sources)
         if len(one) == 0:
             continue
-        # as in NoiseModel.log_table, an impossible answer has the smallest probability there is
+        # as in NoiseModel.log_table, an impossible answer has the smallest positive probability
         log_confusion = jnp.log(jnp.maximum(confusion, jnp.finfo(confusion.dtype).tiny))
         if soft:
             each = log_confusion[one.source, one.truth[:, None], one.answers]

@@ -107,7 +107,7 @@ class MixtureOfFiniteMixtures(_Finite):
         given = tuple(self.n_components) if np.iterable(self.n_components) else ()
         if len(given) != 2:
             raise ValueError(
-                f"n_components={shown(self.n_components)} is no distribution: pass ('poisson', "
+                f"n_components={shown(self.n_components)} is not a distribution: pass ('poisson', "
                 "mean) or ('geometric', p)."
             )
         check_choice(given[0], "n_components", ("poisson", "geometric"))

@@ -88,7 +88,7 @@ def check_prior(prior: Any) -> PartitionPrior:
     """The prior, if it is one."""
     if not isinstance(prior, PartitionPrior):
         raise TypeError(
-            f"a {type(prior).__name__} is no prior over partitions: pass bc.partition_priors."
+            f"a {type(prior).__name__} is not a prior over partitions: pass bc.partition_priors."
             "DirichletProcess() or another."
         )
     return prior

@@ -20,7 +20,7 @@ PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 FEW = 500
-"""Number of dots that are large enough for an edge."""
+"""Up to so many dots are large enough for an edge."""
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:

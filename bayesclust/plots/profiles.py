@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LONGEST = 28
-"""Letters of a feature's name that have room above a panel."""
+"""Letters of a feature's name that fit above a panel."""
 
 
 def profiles(

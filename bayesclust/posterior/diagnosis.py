@@ -61,7 +61,7 @@ class DiagnosisWarning(UserWarning):
 
 
 class Conflict(NamedTuple):
-    """What is to be said of violated constraints, and whether the model is at fault."""
+    """A sentence on violated constraints, and whether the model is at fault."""
 
     said: str = ""
     misfit: bool = False
@@ -299,7 +299,7 @@ def _worst(table: pd.DataFrame) -> str:
 
 
 def label_free(posterior: Any, z: Labels, n_pairs: int, seed: int) -> dict[str, Labels]:
-    """Return (chain, draw) of all about the draws z that no numbering of clusters changes."""
+    """Return quantities (chain, draw) of the draws z that do not depend on cluster numbers."""
     log_joint = log_joints(posterior)
     chains, draws, n = z.shape
     stacked = z.reshape(-1, n)

@@ -75,7 +75,7 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
     -------
     scipy.sparse.csr_array of shape (n, n)
         Posterior probabilities of sharing a cluster: in row i those of the items most similar to i.
-        O(n^2 draws) time on all processors, O(n n_neighbors) memory beside the draws.
+        O(n^2 draws) time on all processors, O(n n_neighbors) memory besides the draws.
 
     Examples
     --------

@@ -16,7 +16,7 @@ WIDTH = 100
 TELLING = 3
 """Features by which a cluster is described."""
 STRAY, MANY_ITEMS = 3, 50
-"""Items of a cluster that is rather a few outlying items, among so many items or more."""
+"""Largest size of a cluster that counts as outlying items, among at least so many items."""
 NOISE = (
     'p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered '
     '"different"; noise: an answer is wrong; confusion: how a truth is answered. Wrong: how many '

@@ -175,7 +175,7 @@ def test_other_files_and_other_data_are_refused(tmp_path):
     other = {"format": 1, "modification": {"satisfied": 1.0}, "steps": [[0, 0]]}
     for content in (archive_of([]), archive_of({}), archive_of(other)):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"s.npz' is no session of bayesclust, or of another"):
+        with pytest.raises(ValueError, match=r"s.npz' is not a bayesclust session, or of another"):
             bc.InteractiveSession.load(path, DATA)
     long_session().save(path)
     with pytest.raises(ValueError, match=r"s.npz' is on other data: pass the X that it was made"):

@@ -117,7 +117,7 @@ def test_what_is_no_posterior_is_refused(command, tmp_path, capsys, monkeypatch)
     assert "there is no file" in capsys.readouterr().err
     (tmp_path / "text.nc").write_text("no netCDF", encoding="utf-8")
     assert main(*command, tmp_path / "text.nc") == 1
-    assert "text.nc is no netCDF file" in capsys.readouterr().err
+    assert "text.nc is damaged or not a netCDF file" in capsys.readouterr().err
     to_datatree({"z": [[[0, 1]]]}).drop_nodes("posterior").to_netcdf(
         tmp_path / "empty.nc", engine="h5netcdf"
     )

@@ -108,8 +108,8 @@ def test_units_of_a_part_do_not_decide_the_embedding(X):
 @pytest.mark.parametrize(
     ("parts", "error", "sentence"),
     [
-        ((), TypeError, r"parts=\(\) is no list of pairs: give \[\(family, columns\), ...\]"),
-        ([FullGaussian()], TypeError, r"parts=\[FullGaussian.* is no list of pairs: give "),
+        ((), TypeError, r"parts=\(\) are not pairs: give \[\(family, columns\), ...\]"),
+        ([FullGaussian()], TypeError, r"parts=\[FullGaussian.* are not pairs: give "),
         (
             [(Product([("poisson", 0)]), [0])],
             TypeError,

@@ -125,7 +125,7 @@ def test_xarray_opens_a_checkpoint(path):
 def test_other_things_are_refused(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/a.txt").write_text("mine")
-    with pytest.raises(ValueError, match=r"exists and is no checkpoint of bayesclust: give anoth"):
+    with pytest.raises(ValueError, match=r"exists and is not a bayesclust checkpoint: give anoth"):
         run(walks(), tmp_path / "notes")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty/zarr.8f.partial").write_text("{")

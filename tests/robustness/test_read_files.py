@@ -199,7 +199,7 @@ def test_crafted_files_run_nothing(tmp_path):
     np.savez(stream, about=objects, labels=objects, X=objects, y=objects)
     archive.write_bytes(stream.getvalue())
     np.save(array, objects, allow_pickle=True)
-    with pytest.raises(ValueError, match="is no session of bayesclust"):
+    with pytest.raises(ValueError, match="is not a bayesclust session"):
         bc.InteractiveSession.load(archive, world.X)
     with pytest.raises(ValueError, match="is not a table in UTF-8"):
         read_items(cli.parser().parse_args(["ask", str(array), "--session", "s"]))

@@ -88,11 +88,11 @@ def draw_jumps(scale: float, d: float, lowest: float, rng: Generator) -> FloatAr
 
 
 KEPT = ("hyper", "values", "noise", "key", "statistics", "least", "counts")
-"""What a snapshot has of `Unknowns`, beside the generator and the steps of the hyper-parameters."""
+"""The attributes of `Unknowns` in a snapshot, besides generator and steps of hyper-parameters."""
 
 
 class Unknowns:
-    """Everything unknown of one chain but its labels, and the statistics of its clusters."""
+    """All unknowns of one chain except its labels, and the statistics of its clusters."""
 
     @in_x64
     def __init__(self, problem: TVClustProblem, rng: Generator) -> None:
@@ -114,18 +114,18 @@ class Unknowns:
 
     @property
     def weighted(self) -> Terms:
-        """The statistics as the family takes them."""
+        """The statistics in the form that the family takes."""
         return self.problem.family.weighted(self.statistics)
 
     def use(self, problem: TVClustProblem) -> None:
-        """Take over these data and answers; `see` must follow."""
+        """Use these data and answers; call `see` next."""
         self.problem = problem
         self.hyper_sampler.family = problem.family
 
     def take_up(
         self, values: dict[str, float], hyper: FloatArray, noise: list[dict[str, Any]]
     ) -> None:
-        """Have these parameters, with the partition as it is."""
+        """Set these parameters; the partition stays."""
         self.values = values
         self.hyper = hyper
         self.noise = noise
@@ -135,7 +135,7 @@ class Unknowns:
         return self.rng.integers(2**32, size=2, dtype=np.uint32)
 
     def see(self, statistics: Terms, least: FloatArray, counts: list[IntArray]) -> None:
-        """Keep what new labels give: sums over all slots, and counts of each view's answers."""
+        """Store what follows from new labels: sums over all slots, and counts of answers."""
         used = np.flatnonzero(np.asarray(statistics[0]) > 0)
         self.statistics = tuple(np.asarray(part)[used] for part in statistics)
         self.least = np.asarray(least)[used]
@@ -207,7 +207,7 @@ class Unknowns:
 BLOCK_SIZE = {"cpu": 256}
 BLOCK_SIZE_ELSEWHERE = 131_072
 LEAST_BLOCK_SIZE = 128
-# slots beyond those needed cost time in large data; in small data compiling anew costs more
+# slots beyond those needed cost time in large data; in small data compiling again costs more
 MANY_ITEMS = 50_000
 SLOT_MULTIPLE = 8
 SLOT_MULTIPLE_IF_FEW = 32
@@ -234,7 +234,7 @@ class BlockedChains:
         self.by_all_processes = len({device.process_index for device in self.mesh.devices.flat}) > 1
         usual = BLOCK_SIZE.get(self.mesh.devices.flat[0].platform, BLOCK_SIZE_ELSEWHERE)
         self.block_size = block_size or max(usual // self.number_of_chains, LEAST_BLOCK_SIZE)
-        # every process needs the whole of its labels
+        # every process needs all labels of its own
         self.whole = jax.jit(lambda z: z, out_shardings=NamedSharding(self.mesh, EVERYWHERE))
         self.unknowns = [Unknowns(problem, rng) for rng in rngs]
         self.labels: Labels
@@ -244,7 +244,7 @@ class BlockedChains:
 
     @in_x64
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
-        """One sweep over everything unknown, in all chains; see `Unknowns.update`."""
+        """One sweep over all unknowns, in all chains; see `Unknowns.update`."""
         drawn = [chain.update(adapt=adapt, freeze_noise=freeze_noise) for chain in self.unknowns]
         slots = self._slots(max(len(weight) for weight, *_ in drawn))
 
@@ -290,7 +290,7 @@ class BlockedChains:
 
     @in_x64
     def put_data(self, problem: TVClustProblem) -> None:
-        """Take over other data or answers to the same questions; `put_labels` must follow."""
+        """Use other data or answers to the same questions; call `put_labels` next."""
         self.problem = problem
         for chain in self.unknowns:
             chain.use(problem)

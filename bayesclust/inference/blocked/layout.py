@@ -33,7 +33,7 @@ def place(mesh: Mesh, array: NDArray[Any], spec: Any) -> jax.Array:
 
 
 def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: Any) -> jax.Array:
-    """Lay the rows of items out as these lie; beyond the last item stands the first one's row."""
+    """Put the rows of items in the items' places; empty places get the row of the first item."""
     within = np.where(items < len(rows), items, 0)
 
     def part(index: Any) -> Any:
@@ -73,7 +73,7 @@ class Incidences(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """Items by place; the number of items stands where there is none."""
+    """Items by place; an empty place has the number of items."""
 
     free: IntArray  # (devices * blocks, size)
     answered: IntArray  # (blocks, devices * size)

@@ -7,7 +7,7 @@ Given weights pi_k, slice variables u_i and parameters theta_k, an item's label 
 (Walker 2007; the answers as in TVClust Eq. 13). Where the number of clusters is known there are no
 slices, and pi_k is a factor. Random numbers are a function of the sweep's key
 and of the item's number, so they depend neither on where an item is worked on, nor on the chains
-and slots beside.
+and slots.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def draw_labels(
 def site_logits(
     inc: Incidences, step: int, given: Given, z: Array, block: Array, size: int
 ) -> Array:
-    """Terms of the answers for each item of a block in each slot, relative to a new one."""
+    """Terms of the answers for each item of a block in each slot, relative to a new cluster."""
     begin = inc.start[block]
     end = inc.start[block + 1]
     slots = len(given.weight)

@@ -55,7 +55,7 @@ def classifier_problem(
 
 @dataclass(frozen=True)
 class ClassifierPrediction:
-    """What a classifier, and the classes of the items it was fitted to, predict of new items."""
+    """Predictions of new items by a classifier and the classes of the items it was fitted to."""
 
     problem: ClassifierProblem
     shares: FloatArray  # (n, K) share of the draws in which each item is of each class

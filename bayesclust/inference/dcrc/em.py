@@ -39,7 +39,7 @@ from bayesclust.models.dcrc import unnamed
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 STAGES = ((3, 6, 1.0, 0.0), (2, 6, 0.3, 0.3), (2, 6, 0.6, 0.6), (2, 15, 1.0, 1.0))
-"""How a start is brought up: EM and L-BFGS iterations, and weights of answers and of "dnk".
+"""How a start is improved: EM and L-BFGS iterations, and weights of answers and of "dnk".
 
 "dnk" is the commonest answer, and one single cluster explains it. Left out first, then raised with
 all other answers, it led to higher bounds (balance, letters: by .05 to .2 nats per answer).
@@ -65,7 +65,7 @@ IMPOSSIBLE = float(np.log(np.finfo(np.float64).tiny))
 more answers."""
 
 FALLING_EPS = (0.05, 0.005, 5e-5, 5e-9)
-"""Errors on the way to none; the log odds of a right answer double from step to step."""
+"""Error rates that fall to zero; the log odds of a right answer double from step to step."""
 
 TIE = 1e-9
 """Differences of F up to this are ties."""
@@ -107,7 +107,7 @@ class NamedAnswers:
 
 
 class Ascent:
-    """Weights and label distributions on their way up; `path` has the bound after each step."""
+    """Weights and label distributions during the ascent; `path` has the bound after each step."""
 
     def __init__(
         self,
@@ -135,7 +135,7 @@ class Ascent:
         return value + self.soft.value(self.soft.counts(self.q), self.table)
 
     def turn_to(self, objective: WeightObjective, table: FloatArray | None) -> None:
-        """Go on from here under another objective or another log table; the path starts anew."""
+        """Continue under another objective or log table, with a new path."""
         self.objective = objective
         self.table = table
         self.path = []
@@ -203,7 +203,7 @@ def max_compatible(F: FloatArray, log_p: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class EMFit:
-    """The solution that was found."""
+    """The best solution."""
 
     W: FloatArray  # (K, d + 1)
     q: FloatArray  # (n, K)

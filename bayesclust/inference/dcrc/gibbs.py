@@ -49,7 +49,7 @@ class DCRCProblem:
 
 
 class DCRCChain:
-    """One chain. `sweep` moves it on, `draw` tells where it is."""
+    """One chain of labels and noise."""
 
     def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
         self.problem = problem
@@ -60,13 +60,13 @@ class DCRCChain:
         self.sites = compile_sites(problem.constraints, len(problem.points))
         self.table = stack_tables(problem.constraints, self.noise)
         self.log_p: FloatArray = np.ascontiguousarray(log_classes(problem.W, problem.points))
-        # starts are dispersed: answers have no part in them
+        # starts are dispersed and do not use the answers
         self.z = _draw_each(self.log_p, rng)
         self.moved = 0
         self.blocks_moved = np.nan
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
-        """One sweep over everything unknown; nothing adapts.
+        """One sweep over all unknowns; nothing adapts.
 
         `freeze_noise` holds the noise at its prior mean: at first, labels contradict many answers,
         which would be taken for noise.

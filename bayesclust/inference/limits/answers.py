@@ -54,7 +54,7 @@ class LinkGraph(NamedTuple):
         return float(xi[1] * (int(np.count_nonzero(together)) - may) - xi[0] * may)
 
     def between(self, labels: IntArray, n_clusters: int, xi: Any) -> FloatArray:
-        """What making one of every two clusters would add to `inside`, (K, K)."""
+        """What merging each two clusters would add to `inside`, (K, K)."""
         ends = labels[self.pairs].T
         total = np.zeros((n_clusters, n_clusters))
         np.add.at(total, (ends[0], ends[1]), np.where(self.same, -xi[0], xi[1]))

@@ -22,10 +22,10 @@ class Pass(NamedTuple):
     squared: bool  # whether D is squared distance
     several: bool  # whether a cluster may have several centres
     penalty: float  # of a centre
-    per_cluster: float  # of a cluster beside its centres
+    per_cluster: float  # of a cluster besides its centres
     graph: Graph
     xi: Xi
-    slack: float  # by how much answers must be better served elsewhere to count as restless
+    slack: float  # how much less answers must cost elsewhere for an item to count as restless
 
 
 @device(fastmath=FAST, no_refcount=True)

@@ -1,4 +1,4 @@
-"""The model whose small-variance limit RDP-means is, at any gamma on the way there.
+"""The model whose small-variance limit RDP-means is, at any gamma on the path to it.
 
 Scale the family so that covariances go as 1 / gamma (TVClust Lemma 3), and tie what is left to the
 limit's own terms:

@@ -93,7 +93,7 @@ class Problem(NamedTuple):
 
     @property
     def per_cluster(self) -> float:
-        """The cost of a cluster beside its centres."""
+        """The cost of a cluster besides its centres."""
         if not self.several:
             return 0.0
         if self.given is not None:
@@ -183,7 +183,7 @@ def visit(
 
 
 def _open(problem: Problem, state: State, item: int, into: int) -> State:
-    """Give an item a centre of its own, itself, in a cluster that there is or in a new one."""
+    """Give an item a centre of its own, itself, in an existing cluster or in a new one."""
     if state.size.all():
         state = _with_room(state)
     z, size, natural, offset, cluster, owner, load = state

@@ -152,7 +152,7 @@ def move_blocks(
 
 
 class LinkBlocks(Move):
-    """Passes over the groups that bonds make, as often as they were seen to be worth it."""
+    """Passes over the groups that bonds make, as often as the warm-up showed them to move items."""
 
     learned = ("block_rate", "learning", "blocks", "moved")
 
@@ -169,7 +169,7 @@ class LinkBlocks(Move):
             return
         moved, number = self.run(state)
         self.share_moved = moved / number if number else np.nan
-        if adapt and not freeze_noise:  # the part of the warm-up that is like what comes after it
+        if adapt and not freeze_noise:  # the part of the warm-up that resembles the draws
             self.learning = True
             self.blocks += number
             self.moved += moved

@@ -53,11 +53,11 @@ from bayesclust.inference.moves.scan import predictive_by_form
 from bayesclust.partition_priors import Tables
 from bayesclust.typing import FloatArray, IntArray
 
-INTEGRATED_SHARE = 0.5  # of the proposals have the noise integrated out, where some is learned
+INTEGRATED_SHARE = 0.5  # share of the proposals that integrate the noise out, where some is learned
 NEIGHBOUR_CANDIDATES = 32
 NOTED = 64  # pairs that are remembered, the latest
 WORTH_NOTING = 0.05  # probability of being accepted above which they are
-NOBODY = -1  # stands for an item of a pair that kernels are to draw
+NOBODY = -1  # an item of a pair that kernels draw
 
 
 class Places(NamedTuple):
@@ -479,7 +479,7 @@ class DrawnNoise(NamedTuple):
 
 
 NONE_DRAWN = DrawnNoise(np.zeros((0, 0, N_PATTERNS)), factor_graph.NONE)
-"""For proposals that are all made by the noise as it is."""
+"""For proposals that all use the present noise."""
 
 
 class SplitMerge(Move):
@@ -558,11 +558,11 @@ class SplitMerge(Move):
         return 1, int(accepted)
 
     def places(self, state: State) -> Places:
-        """The data, the questions and the notes that anchors are drawn from."""
+        """The data, the questions and the remembered pairs that anchors are drawn from."""
         return Places(state.embedding, state.asked, self.noted)
 
     def note(self, pairs: IntArray, chance: FloatArray) -> None:
-        """Remember the pairs that are worth trying again, by how probably they were accepted."""
+        """Remember the pairs worth trying again, those with a high acceptance probability."""
         self.noted = np.concatenate([self.noted, pairs[chance > WORTH_NOTING]])[-NOTED:]
 
     def statistics(self, state: State) -> dict[str, float]:

@@ -112,7 +112,7 @@ class TwoLevelState(State):
     def regroup(
         self, components: IntArray, clusters: IntArray, within: Mapping[str, float]
     ) -> None:
-        """Have these components and clusters (n,), labels without gaps."""
+        """Set components and clusters (n,), labels without gaps."""
         super().assign(components)
         self.levels = new_levels(components, clusters, len(self.assignment.slots))
         self.within = dict(within)
@@ -163,7 +163,7 @@ class TwoLevelState(State):
             and np.array_equal(own.size[used], np.bincount(clusters.z, minlength=places)[used])
             and np.array_equal(own.parts[used], np.bincount(components, minlength=places)[used])
         )
-        if not right:  # what free slots have does not count
+        if not right:  # the contents of free slots do not matter
             raise ValueError(partition.OUT_OF_RANGE)
 
 

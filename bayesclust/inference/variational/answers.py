@@ -92,7 +92,7 @@ class SoftAnswers:
         return float(sum(one.noise.log_marginal(count) for one, count in each))
 
     def use_table(self, table: FloatArray) -> None:
-        """Take over the expected log table of all constraints, shape (codes, 5)."""
+        """Set the expected log table of all constraints, shape (codes, 5)."""
         coefficients = (table @ KINDS.T).ravel()
         for step in self.steps:
             step.linear.data[:] = coefficients[step.linear_cell]

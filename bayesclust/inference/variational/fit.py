@@ -207,7 +207,7 @@ ROUGH = 1e-4
 
 
 class Ascent:
-    """A mean field on its way up; `path`, the bounds after each step, never falls."""
+    """A mean field during the ascent; `path`, the bounds after each step, never falls."""
 
     def __init__(self, state: MeanField) -> None:
         self.hyper = HyperAscent(state.task.problem.family.free)
@@ -216,7 +216,7 @@ class Ascent:
         self.take(state)
 
     def take(self, state: MeanField) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         self.state = state
         self.path.append(state.bound)
 

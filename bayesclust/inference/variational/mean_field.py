@@ -192,7 +192,7 @@ class MeanField:
         return self.data_bound_at(self.hyper)
 
     def set_hyper(self, hyper: FloatArray, data_bound: float) -> None:
-        """Take over hyper-parameters, and what the data contribute at them."""
+        """Set the hyper-parameters and the data's part of the bound."""
         self.hyper = hyper
         self.data_bound = data_bound
 
@@ -245,7 +245,7 @@ class MeanField:
         self._take(r)
 
     def _take(self, r: FloatArray) -> None:
-        """Take over responsibilities, largest component first: no order of the sticks is better."""
+        """Set the responsibilities, largest component first: no order of the sticks is better."""
         order = np.argsort(-r.sum(axis=0), kind="stable")
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)

@@ -31,7 +31,7 @@ from bayesclust.inference.limits.passes import sum_by_cluster
 from bayesclust.typing import FloatArray, IntArray
 
 DENSE = 4000
-"""Most items of which all distances are held: 0.2 GB."""
+"""Most items whose distances are all in memory: 0.2 GB."""
 NEW_CLUSTER_FACTOR = 2.0
 
 

@@ -36,7 +36,7 @@ PRECISION = 2.0**30
 
 
 class Unsatisfiable(Exception):
-    """No values will do; `rows` are hard statements that cannot all hold."""
+    """No values satisfy the hard statements; `rows` are some that cannot all hold."""
 
     def __init__(self, rows: Sequence[int]) -> None:
         super().__init__(rows)

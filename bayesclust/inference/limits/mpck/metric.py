@@ -1,4 +1,4 @@
-"""The metric that fits best, labels and centres given: Eq. 7 and 8, and an exact step beside them.
+"""The metric that fits best, labels and centres given: Eq. 7 and 8, and an exact step.
 
 Up to constants, the metric A of a cluster (or of all) with n members enters the objective by
 
@@ -38,7 +38,7 @@ MOST_EXCHANGES = 200
 GAP = 1e-6
 """How far from the minimum the exact step may end, for each member."""
 EPS = 1e-3
-"""What the paper's step mends a metric by."""
+"""Share of the eigenvalues by which the paper's step regularises a metric."""
 NO_SPREAD = 1e-10
 """Directions in which data spread less than this share of the widest are left out."""
 
