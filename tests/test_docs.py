@@ -83,25 +83,28 @@ def test_no_equation_is_listed_twice():
     assert (len(set(papers)), len(set(entries))) == (len(papers), len(entries))
 
 
+WORDS = {2: "two", 3: "three", 5: "five", 10: "ten", 12: "twelve", 18: "eighteen", 20: "twenty"}
+WORDS |= {100: "hundred"}
+
+
 def statements():
     """Sentences of the docs with a number in them, made of what the code says, by page."""
     from bayesclust import cli
     from bayesclust.active import posterior_queries
+    from bayesclust.constraints.pairwise import GRADES
     from bayesclust.estimators import base, cluster_models
     from bayesclust.inference import runner
     from bayesclust.inference.limits.tuning import CLASSES, FEWEST_ANSWERS, FOLDS
     from bayesclust.plots import answers
     from bayesclust.posterior import diagnosis
     from bayesclust.report.text import STRAY
-    from benchmarks import scale, whole_fits
 
     (a, b), alpha = bc.LinkNoise().p, bc.partition_priors.DirichletProcess
     prior, two = ((own.simulate(150, seed=0).max(axis=-1) + 1) for own in (alpha(), alpha(2.0)))
     low, high = np.quantile(prior, [0.025, 0.975]).round().astype(int)
     sure, wrong = posterior_queries.ANNOTATOR.p
-    words = {3: "three", 10: "ten", 20: "twenty", 100: "hundred"}
     many, some = cluster_models.MANY_COLUMNS, sorted(cluster_models.COMPONENTS)
-    few = words[FEWEST_ANSWERS]
+    few = WORDS[FEWEST_ANSWERS]
     queries = bc.active.PosteriorQueries()
     est = bc.TVClust()
     yield "howto/choosing_priors", "Gamma({:g}, {:g})".format(*alpha().concentration)
@@ -117,29 +120,72 @@ def statements():
         "howto/not_gaussian",
         "more than {} columns it takes mixtures of {}, {} or {}".format(many, *some),
     )
+    yield (
+        "howto/not_gaussian",
+        f"fewer than {cluster_models.ENOUGH} answers have been held out, what comes close is run "
+        f"with up to {WORDS[cluster_models.MOST_PARTS]} other fifths",
+    )
+    yield "howto/not_gaussian", f"also tries the power {cluster_models.WEAKER:g}"
+    yield "howto/choosing_a_family", f"up to about {many} columns"
+    yield "howto/graded_answers", f"{WORDS[len(GRADES)]} grades"
+    yield "howto/graded_answers", f"{WORDS[bc.constraints.GradeNoise().strength]} answers of either"
     yield "../README", f"Given {few} constraints or more"
     yield "../README", re.search(r"\d+ s", runner.COMPILING)[0] + "econds or more"
     yield "limits", f"Below {few} constraints"
-    yield "limits", f"one to {words[STRAY]} outlying items"
-    yield "glossary", f"Clusters of one to {words[STRAY]} items"
+    yield "limits", f"one to {WORDS[STRAY]} outlying items"
+    yield "glossary", f"Clusters of one to {WORDS[STRAY]} items"
     yield "howto/chains_disagree", f"R-hat a little above {diagnosis.MAX_RHAT}"
-    yield "howto/asking_questions", f"a {words[queries.num_draws]} weighted draws"
-    yield "howto/asking_questions", f"one answer in {words[round((sure + wrong) / wrong)]}"
-    yield "howto/asking_questions", f"as if {words[round(sure + wrong)]} answers"
+    yield "howto/asking_questions", f"a {WORDS[queries.num_draws]} weighted draws"
+    yield "howto/asking_questions", f"one answer in {WORDS[round((sure + wrong) / wrong)]}"
+    yield "howto/asking_questions", f"as if {WORDS[round(sure + wrong)]} answers"
     yield "howto/choosing_a_family", f"{34 * 35 // 2} of 34 columns"
     draws = est.num_warmup + base.usual_draws(150)
     yield "howto/large_data", f"{draws} sweeps in each of {est.num_chains} chains"
     yield "howto/command_line", f"{cli.REFUSED} refused"
     yield "howto/command_line", f"{cli.MISUSED} misused; {cli.INTERRUPTED} interrupted"
+    assert f"more than {answers.MOST_DRAWN}" in (DOCS / "gallery.rst").read_text(encoding="utf-8")
+
+
+def sizes():
+    """The same of the sizes that benchmarks measure."""
+    from bayesclust.estimators import base, extension
+    from benchmarks import (
+        blocked_iteration,
+        blocked_scale,
+        dcrc_fit,
+        minimal_modification,
+        scale,
+        whole_fits,
+    )
+
+    collapsed, blocked = max(whole_fits.SIZES)[0], max(blocked_iteration.SHAPES)[0]
+    most = {name: f"{case.items:,}" for name, case in scale.CASES.items()}
+    letters = len(minimal_modification.letters(np.random.default_rng(0))[0])
+    yield "../README", f'to {collapsed:,}; `sampler="blocked"` to {blocked:,} |'
+    yield "../README", f"| one partition | to {most['RDPMeans']} |"
+    yield "../README", f'`inference="gibbs"` | to {round(dcrc_fit.WHOLE[0], -3):,} |'
+    yield "../README", f"one partition, metric | to {most['MPCKMeans']} |"
+    yield "../README", f"| to {letters:,}, {minimal_modification.CONSTRAINTS:,} constraints |"
+    yield "howto/large_data", f"up to about {collapsed:,} | `bc.TVClust()`"
+    yield "howto/large_data", f"about {collapsed:,} to {blocked:,};"
+    yield "limits", f"up to some {blocked:,} items"
+    yield "choose_a_model", f"more than {blocked:,} items"
+    wrong = WORDS[round(1 / blocked_scale.WRONG)]
+    columns, clusters = blocked_scale.COLUMNS, blocked_scale.CLUSTERS
+    yield "howto/large_data", f"{columns} columns, {clusters} clusters, one link in {wrong} wrong"
+    sweeps = WORDS[scale.SHORT["num_warmup"] + scale.SHORT["num_samples"]]
+    yield "howto/large_data", f"Samplers ran {sweeps} sweeps of one chain"
     for n, d, K, number in whole_fits.SIZES:
         yield "howto/large_data", f"| {n:,} | {d} | {K} | {number:,} |"
     for n, number in {case[1:3] for case in scale.CASES.values()}:
         yield "howto/large_data", f"| {n:,} | {f'{number:,}' if number else 'none'} |"
-    assert f"more than {answers.MOST_DRAWN}" in (DOCS / "gallery.rst").read_text(encoding="utf-8")
+    warmup, draws = bc.TVClust().num_warmup, base.usual_draws(150)
+    share = (extension.WARMUP * warmup + extension.SAMPLES * draws) / (warmup + draws)
+    yield "limits", f"a {WORDS[round(1 / share, -1)]}th of a fit's cost"
 
 
 def test_numbers_in_sentences_are_those_of_the_code():
-    told = list(statements())
+    told = [*statements(), *sizes()]
     pages = {page: (DOCS / f"{page}.md").read_text(encoding="utf-8") for page, _ in told}
     plain = {page: " ".join(text.split()) for page, text in pages.items()}
     assert [(page, words) for page, words in told if words not in plain[page]] == []
@@ -156,7 +202,7 @@ def test_what_the_readme_says_of_comparing_models_is_in_the_table_of_times():
 NOT_AGAIN = re.compile(
     r"\b(hears?|heard|unheard|believes|trusts|doubtful|doubted|dismiss(es|ed)?|given up|shelf"
     r"|seats?|seating|reseat|resting places?|own say|lesser modes?|to the last bit|as ever"
-    r"|meanwhile|anew|likewise|deaf|at the door|rooms?|guests?|tells? one story)\b",
+    r"|believed?|prices?|meanwhile|anew|likewise|deaf|at the door|rooms?|guests?|tells? one story)\b",
     re.I,
 )
 """Words for which the field has others (CONTRIBUTING says which)."""
