@@ -2,8 +2,8 @@
 # # From answers to a posterior
 #
 # Somebody was shown pairs of flowers and said of each pair whether both are of one species. Some of
-# the answers are wrong, and nobody says which. The flowers were also measured. What can be believed
-# about the species, and about the answers?
+# the answers are wrong, and nobody says which. The flowers were also measured. What can be
+# inferred about the species, and about the answers?
 
 # %%
 import matplotlib.pyplot as plt
@@ -83,7 +83,7 @@ int(links.flipped.sum())
 #
 # Each cell of the picture is the posterior probability that two flowers share a cluster. Frames are
 # the clusters of `est.labels_`, the partition of least expected loss; the strip above shows how
-# unsure each flower is. Dark squares are settled; what is neither dark nor white is in doubt.
+# unsure each flower is. Dark squares are certain; what is neither dark nor white is not.
 
 # %%
 bc.plots.similarity(est.posterior_, labels=est.labels_);
@@ -98,10 +98,10 @@ print(ball)
 print(f"pairwise F against the species: {bc.metrics.pairwise_f(est.labels_, iris.y):.3f}")
 
 # %% [markdown]
-# ## Which answers to believe?
+# ## Which answers are wrong?
 #
 # `credibility` is the posterior probability that an answer is right. These ten are the least
-# believed; `flipped`, which the sampler never sees, tells whether they are wrong in truth.
+# credible; `flipped`, which the sampler never sees, tells whether they are in fact wrong.
 
 # %%
 credibility = bc.constraint_credibility(est.posterior_).assign(flipped=links.flipped)
@@ -122,4 +122,4 @@ print("probability of a cluster of its own:", est.predict_novelty(new).round(3).
 # %% [markdown]
 # **What to take away.** Answers about a few pairs in a hundred, one in ten of them wrong, are
 # enough to tell apart what the measurements leave together; and the same run says which of the
-# answers not to believe.
+# answers are probably wrong.

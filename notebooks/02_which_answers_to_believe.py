@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Which answers to believe
+# # Which answers are probably wrong
 #
 # Two people were asked about pairs of wines: are these from the same cultivar? One knows the wines
 # well. The other is hardly better than a coin. Nothing in the data says who is who.
@@ -41,8 +41,8 @@ reliability[["source", "parameter", "mean", "lower", "upper", "truth"]].round(2)
 bc.plots.reliability(est.posterior_);
 
 # %% [markdown]
-# The second person's intervals lie near one half, where an answer says nothing. The sampler has
-# turned this person's answers down; nobody had to remove them.
+# The second person's intervals lie near one half, where an answer carries no information. The
+# model gives this person's answers little weight; nobody had to remove them.
 #
 # ## Answer by answer
 #
@@ -53,7 +53,7 @@ bc.plots.credibility(est.posterior_, flipped=links.flipped);
 
 # %% [markdown]
 # How well does credibility tell wrong answers from right ones? The area under the ROC curve is the
-# probability that a right answer is believed more than a wrong one.
+# probability that a right answer has a higher credibility than a wrong one.
 
 # %%
 from sklearn.metrics import roc_auc_score
@@ -83,5 +83,5 @@ rests[["i", "j", "answer", "source", "credibility", "credibility_loo", "flipped"
 
 # %% [markdown]
 # **What to take away.** Write down who gave each answer: `source=` is all that it takes. The
-# reliability of each person comes out with an interval, a bad one is turned down instead of
-# spoiling the partition, and every single answer comes with the probability that it is right.
+# reliability of each person is estimated with an interval, unreliable answers get little weight,
+# and every answer comes with the probability that it is right.

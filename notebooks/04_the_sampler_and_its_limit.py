@@ -2,9 +2,9 @@
 # # The sampler and its limit
 #
 # A sampler takes seconds and gives a posterior. `RDPMeans` takes milliseconds and gives one
-# partition. They are not two methods but two ends of one: let the clusters of the model grow sharp,
-# and its posterior becomes a single partition, the one that `RDPMeans` looks for. What is kept on
-# the way, and what is lost?
+# partition. They are two ends of one method: as the variance of the clusters goes to zero, the
+# posterior concentrates on a single partition, the one that `RDPMeans` looks for. What is kept
+# along this path, and what is lost?
 
 # %%
 import matplotlib.pyplot as plt
@@ -23,9 +23,9 @@ links
 #
 # ## Two answers to one question
 #
-# The limit wants to know two prices, in squared units of the data: what a cluster costs
-# (`penalty`), and what it costs to go against an answer (`xi`). Left out, both would be chosen from
-# the data; here they are given, to have the same ones all the way.
+# The limit has two parameters, in squared units of the data: the penalty of a cluster (`penalty`),
+# and the cost of violating an answer (`xi`). By default both are chosen from the data; here they
+# are given, so that they are the same throughout.
 
 # %%
 limit = bc.RDPMeans(penalty=20.0, xi=3.0, n_init=20, random_state=0).fit(X, constraints=links)
@@ -51,7 +51,7 @@ right.scatter(*X.T, c=bc.posterior.item_entropy(est.posterior_), cmap="cividis_r
 right.set(title="The sampler: dark items are unsure", xlabel="$x_0$", ylabel="$x_1$");
 
 # %% [markdown]
-# ## The way there
+# ## The path to the limit
 #
 # At $\gamma$ every item weighs $\gamma$ in the model: clusters have variance $1/(2\gamma)$, answers
 # weigh $\gamma\xi$, a cluster costs $\gamma\lambda$. `limit_path` samples at growing $\gamma$, and
@@ -79,8 +79,8 @@ bc.plots.limit_path(path);
 # %% [markdown]
 # Read the panels from left to right. At small $\gamma$ the data hardly speak, and the draws have
 # little to do with the limit's partition. Then the distance to it falls to nothing: all draws are
-# that one partition, and the objective of the draws is its objective. The last panel is the price:
-# two draws do not differ any more, so there is nothing left to tell how sure the answer is.
+# that one partition, and the objective of the draws is its objective. The last panel shows what is
+# lost: two draws no longer differ, so nothing says how certain the result is.
 #
 # ## The same of DCRC
 #
@@ -110,8 +110,8 @@ bc.plots.limit_path(ways["gibbs"]);
 
 # %% [markdown]
 # $\gamma$ is one over the temperature. At $\gamma = 1$ the draws are from DCRC's own posterior
-# under this classifier; to the right both the classifier and the answers are believed more and
-# more, until the error rate of the answers is as good as zero.
+# under this classifier; to the right both the classifier and the answers weigh more and more,
+# until the error rate of the answers is practically zero.
 
 # %%
 ax = plt.figure(figsize=(6, 3.4), layout="constrained").subplots()
@@ -129,9 +129,8 @@ ax.legend(frameon=False);
 #
 # ## The limit of this very posterior
 #
-# Back to TVClust: prices can also be read off a sampler's run. `RDPMeans.from_posterior` takes
-# them from what it found credible, and a pass over new data of the same kind then costs next to
-# nothing.
+# Back to TVClust: penalty and weights can also be derived from a posterior, by
+# `RDPMeans.from_posterior`. Clustering new data of the same kind then takes milliseconds.
 
 # %%
 priced = bc.RDPMeans.from_posterior(est, X).fit(X, constraints=links)
@@ -142,5 +141,5 @@ print(f"adjusted Rand index with the sampler's partition: {agreed:.3f}")
 
 # %% [markdown]
 # **What to take away.** Use the limit to look at much data quickly, or where one partition is all
-# that is wanted. Use the sampler to know how sure that partition is, which answers to believe and
-# how many clusters there may be.
+# that is wanted. Use the sampler to know how sure that partition is, which answers are probably
+# wrong and how many clusters there may be.

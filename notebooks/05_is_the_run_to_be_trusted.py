@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Is the run to be trusted?
+# # Can the run be trusted?
 #
 # Every sampler returns draws. Whether they are draws from the posterior is another question, and
 # numbers of clusters or labels do not answer it: labels have no meaning from one draw to the next,
@@ -22,7 +22,7 @@ links = bc.PairwiseConstraints.sample(iris.y, fraction=0.03, error_rate=0.1, see
 links
 
 # %% [markdown]
-# ## A run that is not
+# ## A run that cannot be trusted
 #
 # `sampler="gibbs"` is the sampler of the TVClust paper. It moves one item at a time, so two
 # clusters that should be one, or one that should be two, stay as they are for long. Its sweeps are
@@ -70,9 +70,8 @@ print(bc.diagnose(bc.posterior.to_datatree({"z": z[:1]})))
 # %% [markdown]
 # ## What to do
 #
-# Use the sampler that was made for it: `"collapsed"`, the default, integrates the cluster
-# parameters out, moves whole groups that answers hold together, and splits and merges clusters. And
-# let it run longer.
+# Use `"collapsed"`, the default: it integrates the cluster parameters out, moves whole groups that
+# answers tie together, and splits and merges clusters. And let it run longer.
 
 # %%
 est = bc.TVClust(num_warmup=200, num_samples=300, progress=False, random_state=0).fit(

@@ -2,8 +2,8 @@
 # # Own data from pandas, own family in one file
 #
 # A table of calls to a help desk: how long the caller waited, how long the call took, by which way
-# it came. Two colleagues who know the calls by their names said of some pairs whether both were
-# about the same kind of trouble. Nothing is numbered, and waiting times are not Gaussian.
+# it came. Two colleagues who know the calls by name said for some pairs whether both were about the
+# same kind of trouble. Items have names, not numbers, and waiting times are not Gaussian.
 
 # %%
 import numpy as np
@@ -38,8 +38,8 @@ answers.head(3)
 # %% [markdown]
 # ## From names to numbers
 #
-# Answers name items by their row. `get_indexer` looks rows up, `factorize` numbers the people. `-1`
-# would be a name that is not in the table: refused, with a sentence that says which.
+# Answers name items by their row. `get_indexer` looks rows up, `factorize` numbers the people. A
+# name that is not in the table would give `-1`, which is refused.
 
 # %%
 pairs = np.column_stack(
@@ -50,7 +50,7 @@ links = bc.PairwiseConstraints(pairs, answers["answer"], n_items=len(calls), sou
 links
 
 # %% [markdown]
-# ## With the families that there are
+# ## With the built-in families
 #
 # `Product` puts a family on each group of columns. Words become codes; missing cells (NaN, of which
 # some are made here) are left out of the likelihood where columns are independent. Times are
@@ -73,9 +73,9 @@ print(f"{look.n_clusters_} clusters, pairwise F against the truth {f:.2f}")
 # ## A family of one's own
 #
 # The logarithm of an exponential variable is not Gaussian either: its long tail is on the left. The
-# file `waiting_times.py` beside this notebook makes exponential times a family: the sufficient
-# statistic (the time itself), one compiled function of its sums, the conjugate posterior, and one
-# line of NumPyro; the rest follows. This is that function, the log marginal likelihood of a
+# file `waiting_times.py` in this folder makes exponential times a family: the sufficient statistic
+# (the time itself), one compiled function of its sums, the conjugate posterior, and one line of
+# NumPyro; the rest follows. This is that function, the log marginal likelihood of a
 # cluster, $\prod_j (a m_j)^a\, \Gamma(a+n) / (\Gamma(a)\, (a m_j + t_j)^{a+n})$:
 
 # %%
@@ -87,8 +87,7 @@ print(inspect.getsource(waiting_times._log_normaliser))
 
 # %% [markdown]
 # Before it is used, it is tested: the `log_marginal` that follows against an integral, here of
-# one column. (The tests of this package hold all parts of the file to the same contract as the
-# package's own families.)
+# one column. (The tests of this package check the whole file as they check the built-in families.)
 
 # %%
 from scipy import integrate, stats
@@ -121,12 +120,12 @@ f = bc.metrics.pairwise_f(est.labels_, kind)
 print(f"{est.n_clusters_} clusters, pairwise F against the truth {f:.2f}")
 
 # %% [markdown]
-# The first samples compile the family into the sampler, which takes half a minute; after that, the
-# compiled code is kept.
+# The first run compiles the family into the sampler, which takes half a minute; the compiled code
+# is then cached.
 #
 # ## Back to the table
 #
-# Labels, doubt and credibilities go back to where the names are.
+# Labels, uncertainty and credibilities are put beside the names.
 
 # %%
 found = calls.assign(cluster=est.labels_, doubt=bc.posterior.item_entropy(est.posterior_))
@@ -135,13 +134,13 @@ found.groupby("cluster")[["waited", "took", "doubt"]].mean().assign(
 ).round(2)
 
 # %%
-believed = bc.constraint_credibility(est.posterior_)["credibility"].to_numpy()
-answers.assign(credibility=believed).nsmallest(5, "credibility")
+credibility = bc.constraint_credibility(est.posterior_)["credibility"].to_numpy()
+answers.assign(credibility=credibility).nsmallest(5, "credibility")
 
 # %%
 bc.plots.similarity(est.posterior_, labels=est.labels_);
 
 # %% [markdown]
-# **What to take away.** Names, words and holes in a table are a few lines of pandas. A likelihood
+# **What to take away.** Names, words and missing cells take a few lines of pandas. A likelihood
 # that is not built in is one file; all samplers, credibilities, plots and prediction then work
 # with it. CONTRIBUTING.md says what each function in it is for.

@@ -4,8 +4,7 @@
 # Each of 120 people took some dose of a drug, and their response was measured. There are three
 # kinds of people, and in each kind the response grows with the dose in its own way: *clusterwise
 # regression*. `TVClust` has no such family. But any model that can be written in NumPyro can take
-# answers about pairs, and have its partition drawn by `PartitionGibbs`, beside NUTS for everything
-# else.
+# answers about pairs: `PartitionGibbs` draws its partition, and NUTS everything else.
 
 # %%
 import arviz as az
@@ -29,8 +28,8 @@ response = (
 )
 
 # %% [markdown]
-# Where the lines cross, the response says nothing about the kind. Somebody was asked of some pairs
-# whether both are of one kind, and was wrong in one answer of ten.
+# Where the lines cross, the response says nothing about the kind. Somebody was asked about some
+# pairs whether both are of one kind, and was wrong in one answer of ten.
 
 # %%
 links = bc.PairwiseConstraints.sample(kind, size=250, error_rate=0.1, seed=2)
@@ -39,8 +38,8 @@ links
 # %% [markdown]
 # The model is an ordinary one of NumPyro. Two things make the partition update possible: what
 # belongs to one person stands in the plate `item`, and `bc.constraint_sites` lets the answers
-# depend on the labels. It brings along the reliability of the answers, `p` for two of one kind and
-# `q` for two of different kinds.
+# depend on the labels. It adds the reliability of the answers, `p` for two of one kind and `q` for
+# two of different kinds.
 
 # %%
 def responses(dose, response, links, kinds=3):
@@ -75,8 +74,8 @@ moved = mcmc.get_extra_fields(group_by_chain=True)["block_states.0.moved"]
 print(f"{float(moved.mean()):.0%} of the labels move in a step")
 
 # %% [markdown]
-# `to_datatree` makes of the draws what `TVClust` would have made of its own, and all of the
-# package's tools work on it. The numbers of the labels mean nothing (chains name the kinds
+# `to_datatree` puts the draws into the form of a `TVClust` posterior, and all of the package's
+# tools work on it. The numbers of the labels mean nothing (chains name the kinds
 # differently), so diagnosis looks at partitions.
 
 # %%
@@ -100,7 +99,7 @@ for name in ("p", "q", "scatter"):
 
 # %% [markdown]
 # The lines of some draws, with the people coloured by the point estimate. Circles are the ones
-# whose kind came out wrong: most stand where lines cross.
+# whose kind is wrong: most are where lines cross.
 
 # %%
 fig, ax = plt.subplots(figsize=(6, 4), layout="constrained")
@@ -130,7 +129,7 @@ ax.legend(frameon=False);
 bc.plots.similarity(tree, labels=found);
 
 # %% [markdown]
-# Which answers to believe; crosses mark the wrong ones.
+# The credibility of the answers; crosses mark the wrong ones.
 
 # %%
 bc.plots.credibility(tree, flipped=links.flipped);
@@ -145,6 +144,6 @@ print(
 print(f"and {(suspect & ~links.flipped).sum()} of {(~links.flipped).sum()} right ones")
 
 # %% [markdown]
-# **What to take away.** The answers, the partition and the tools that look into a posterior do not
-# depend on `TVClust`. Write the likelihood in NumPyro, put `bc.constraint_sites` into it, and let
+# **What to take away.** The answers, the partition and the tools for a posterior do not depend on
+# `TVClust`. Write the likelihood in NumPyro, put `bc.constraint_sites` into it, and let
 # `bc.PartitionGibbs` draw the labels.

@@ -1,10 +1,10 @@
 # %% [markdown]
-# # Which view for which data
+# # Which cluster model for which data
 #
 # Answers are about classes, and a model of the data says what a cluster can look like. Where no
-# cluster looks like a class, the two disagree, and a model that learns how reliable answers are
-# settles the matter by not believing them. This page shows three kinds of data, what each model
-# makes of them, and how to find out which one you need without knowing the classes.
+# cluster looks like a class, the two conflict, and a model that learns how reliable answers are
+# concludes that they are wrong. This page shows three kinds of data, what each model finds in them,
+# and how to choose a model without knowing the classes.
 
 # %%
 import warnings
@@ -80,10 +80,10 @@ for row, (name, (X, y)) in zip(axes, data.items(), strict=True):
     row[0].set_ylabel(name)
 
 # %% [markdown]
-# On ellipses all is well, whatever the model: the mixture has no need of second components. On
-# spirals one Gaussian per cluster cannot be right, and the mixture finds the arms. On spikes both
-# fail: a Gaussian over items that are all zero in a column is as narrow as one likes, and no answer
-# outweighs that. There the mixed family is at home.
+# On ellipses every model works: the mixture does not need second components. On spirals one
+# Gaussian per cluster is wrong, and the mixture finds the arms. On spikes both fail: a Gaussian
+# over items that are all zero in a column can be arbitrarily narrow, and no answer outweighs that.
+# There the mixed family works.
 #
 # ## What the wrong model says of the people who answered
 #
@@ -107,19 +107,18 @@ table = pd.DataFrame([summary(*key) for key in fits]).set_index(["data", "model"
 table.round(2)
 
 # %% [markdown]
-# Where the model fits, the noise is found. Where it does not, good answers are called wrong in
-# great number, and more of them would not help. That can be seen without knowing any class: a fit
-# that violates far more answers than the prior of their noise expects is named, with what to try.
-# (These short chains are not to be trusted either, which it says too.)
+# Where the model fits, the noise is estimated well. Where it does not, many good answers are called
+# wrong, and more of them would not help. That can be seen without knowing any class: `diagnose`
+# reports a fit that violates far more answers than the prior of their noise expects, and says what
+# to try. (It also says that these short chains cannot be trusted.)
 
 # %%
 print(bc.diagnose(fits["spirals", "single"]))
 
 # %% [markdown]
-# ## Ties are found by looking
+# ## Ties are visible before any fit
 #
-# No fit is needed to see what is the matter with the third set. `TVClust` warns of it, and
-# `describe_columns` says more:
+# `TVClust` warns of the third set, and `describe_columns` says more:
 
 # %%
 bc.describe_columns(data["spikes"][0])
@@ -143,4 +142,4 @@ auto.model_scores_.round(3)
 #
 # **What to take away.** Look at `describe_columns` first, and take `family="mixed"` where columns
 # have ties. With answers at hand, let `cluster_model="auto"` choose. And when `p` or `q` come out
-# lower than you would have thought of the people you asked, ask `diagnose` before you blame them.
+# lower than you expect of the people you asked, run `diagnose` before you blame them.

@@ -21,7 +21,7 @@ from bayesclust.families.base import gammas, implements, log_normaliser
 
 
 class WaitingPrior(NamedTuple):
-    """What L depends on beside n and t."""
+    """What L depends on besides n and t."""
 
     shape: np.ndarray  # (1,) a
     scale: np.ndarray  # (d,) a mean_j
