@@ -75,8 +75,6 @@ def frozen(array: Any) -> Any:
     return array
 
 
-# ---- keywords
-
 SIZES = (
     "MinimalModification bounds the sizes of clusters; in TVClust a least size would "
     "freeze moves of single items, and clusters stay small under "
@@ -125,9 +123,6 @@ def explained[**P, R](function: Callable[P, R]) -> Callable[P, R]:
         return function(*args, **settings)
 
     return call
-
-
-# ---- numbers and words
 
 
 def _wrong_kind(value: Any, name: str, wanted: str) -> TypeError:
@@ -245,9 +240,6 @@ def each_is(values: Any, classes: tuple[type, ...], name: str) -> list[Any]:
         if not isinstance(value, classes):
             raise TypeError(f"{name}[{at}] must be a {named}; got {type(value).__name__}.")
     return found
-
-
-# ---- arrays
 
 
 def plain_array(
@@ -417,9 +409,6 @@ def _check_finite(array: FloatArray, name: str) -> None:
         raise ValueError(f"{name} has infinity in {where}: remove these items or fill in values.")
     where = rows_in_words(np.abs(array) > LARGEST)
     raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {where}: rescale the features.")
-
-
-# ---- constraints
 
 
 def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArray:

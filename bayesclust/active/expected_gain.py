@@ -121,9 +121,6 @@ def choose_jointly(
     return np.array(chosen, dtype=np.int64), np.array(gains)
 
 
-# --- candidates
-
-
 def atoms(draws: Labels) -> IntArray:
     """Number the groups of items that are together in every draw, (S, n) to (n,)."""
     columns = np.ascontiguousarray(draws.T)

@@ -471,8 +471,6 @@ class LabelConstraints(ClassLabels, Rules):
         made.flipped = check.frozen(given != truth[items])
         return made
 
-    # ---- as evidence
-
     def evidence(self) -> Constraints:
         return self if isinstance(self.noise, LabelNoise) and self.classes else self.factors()
 

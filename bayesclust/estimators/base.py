@@ -306,9 +306,6 @@ def start_labels(init: Any, n_items: int) -> IntArray | None:
     return canonical(labels).astype(np.int64)
 
 
-# --- settings and starts
-
-
 def check_schedule(num_warmup: Any, num_samples: Any) -> Schedule:
     """The sweeps of a chain, from settings of an estimator."""
     return Schedule(
@@ -435,9 +432,6 @@ def search(
         taken["state"]["generator"] = chains[c].snapshot()["state"]["generator"]
         chains[c].restore(taken)
     return again, left
-
-
-# --- the draws
 
 
 def draw_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:

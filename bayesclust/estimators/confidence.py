@@ -32,9 +32,6 @@ RIDGE = 1e-3
 clusters stays finite."""
 
 
-# --- read and shown
-
-
 def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
     """The parameter xi, its numbers checked; infinity becomes `GROWS`."""
     if xi0 is not None:
@@ -116,9 +113,6 @@ def shown_confidence(xi: Xi, constraints: Sequence[Constraints]) -> Any:
         found[one.name] = one.confidence_of(table)
         begin = end
     return found
-
-
-# --- chosen where they are not given
 
 
 def cost_of_centre(

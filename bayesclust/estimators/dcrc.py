@@ -324,9 +324,6 @@ class DCRC(base.SampledClusterer):
         self.proportions_ = None if fit.proportions is None else fit.proportions[order]
 
 
-# --- settings
-
-
 def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constraints]:
     """The constraints with the noise models that `noise` asks for."""
     if noise is None:

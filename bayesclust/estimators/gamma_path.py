@@ -74,9 +74,6 @@ def fitted_limit[Limit: (MeansClusterer, DCRC)](
     return limit
 
 
-# --- the two models on the way
-
-
 class Sampled(NamedTuple):
     """Draws at one gamma."""
 
@@ -347,9 +344,6 @@ def _check_gammas(gammas: ArrayLike) -> FloatArray:
             "pass at least one, or None."
         )
     return np.unique(values)
-
-
-# --- the summary of a path
 
 
 def summarise(

@@ -322,9 +322,6 @@ def _collect(stores: list[_Store], interrupted: bool) -> Draws:
     return Draws(**joined, interrupted=interrupted)
 
 
-# --- several processes
-
-
 def n_processes() -> int:
     """Number of processes that run this model; 1 where `jax.distributed` was not initialised."""
     jax = sys.modules.get("jax")

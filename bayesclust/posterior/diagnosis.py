@@ -361,9 +361,6 @@ def partition_distances(z: Labels) -> FloatArray:
     return out
 
 
-# --- violated constraints
-
-
 def violations(posterior: Any, *, seed: int = 0) -> Conflict:
     """Say why the fit violates more pairwise constraints than expected, if it does."""
     # A model whose clusters have the wrong shape splits classes, and violates the must-links that

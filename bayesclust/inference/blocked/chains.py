@@ -38,9 +38,6 @@ from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Total
 from bayesclust.inference.chain import HyperSampler, TVClustProblem
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
-# --- weights
-
-
 LEVEL = 0.01
 """Lowest slice in use, one item weighing 1: an item with a lower one keeps its label in this sweep.
 Below it are too many new clusters where the discount is large."""
@@ -82,9 +79,6 @@ def draw_jumps(scale: float, d: float, lowest: float, rng: Generator) -> FloatAr
     kept = np.append(np.exp(-small), large ** (-1.0 - d)) > rng.random(len(small) + len(large))
     jumps = np.append(small, large)[kept]
     return jumps[jumps >= lowest]
-
-
-# --- what a chain holds on the host
 
 
 KEPT = ("hyper", "values", "noise", "key", "statistics", "least", "counts")
@@ -198,9 +192,6 @@ class Unknowns:
         vars(self.hyper_sampler).update(kept["hyper_sampler"])
         vars(self).update({name: kept[name] for name in KEPT})
         self.statistics = tuple(kept["statistics"])
-
-
-# --- the chains
 
 
 # a processor's blocks should stay in its cache

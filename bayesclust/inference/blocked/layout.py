@@ -17,9 +17,6 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import Sites, compile_sites, greedy_coloring
 from bayesclust.typing import BoolArray, IntArray, NDArray
 
-# --- devices
-
-
 AXIS = "item"
 P: Any = jax.sharding.PartitionSpec  # it has no types
 BY_BLOCK = P(AXIS)
@@ -42,9 +39,6 @@ def place_rows(mesh: Mesh, rows: NDArray[Any], items: IntArray, spec: Any) -> ja
     return jax.make_array_from_callback(
         (*items.shape, *rows.shape[1:]), NamedSharding(mesh, spec), part
     )
-
-
-# --- blocks and incidences
 
 
 BLOCKS_PER_COLOUR = 4

@@ -89,9 +89,6 @@ class EMSettings:
     n_jobs: int = 1
 
 
-# --- constraints, and a solution that ascends
-
-
 class NamedAnswers:
     """The answers, on the items that they name."""
 
@@ -180,9 +177,6 @@ class Ascent:
         return softmax(logits / self.settings.temperature)
 
 
-# --- the two limits
-
-
 def agreement_table(constraints: Sequence[Constraints], wrong: float) -> FloatArray:
     """0 where an answer agrees with a pattern and `wrong` where it does not, (codes, 5)."""
     tables = []
@@ -196,9 +190,6 @@ def max_compatible(F: FloatArray, log_p: FloatArray) -> FloatArray:
     """Eq. 14: P(y | x) within the set of labels of largest F."""
     inside = F.max(axis=1, keepdims=True) - F <= TIE
     return softmax(np.where(inside, log_p, -np.inf))
-
-
-# --- the search
 
 
 @dataclass(frozen=True)
@@ -319,9 +310,6 @@ def _highest(ascents: Sequence[Ascent], number: int) -> list[Ascent]:
 def _side_by_side[A, B](function: Callable[[A], B], arguments: Sequence[A], n_jobs: int) -> list[B]:
     with ThreadPoolExecutor(max_workers=n_jobs) as pool:
         return list(pool.map(function, arguments))
-
-
-# --- starts
 
 
 def start_weights(

@@ -129,9 +129,6 @@ def class_shares(z: IntArray, number: int) -> FloatArray:
     return np.stack([(draws == k).mean(axis=0) for k in range(number)], axis=1)
 
 
-# --- compiled scans
-
-
 @kernel
 def scan_classes(
     z: IntArray, log_p: FloatArray, sites: Sites, table: FloatArray, order: IntArray, rng: Generator

@@ -135,9 +135,6 @@ def _noise_at(gamma: float, confidence: Confidence, links: Constraints) -> Known
     return KnownEvidence(tuple(own[:, 0]), tuple(own[:, 1]))
 
 
-# --- the model at gamma
-
-
 @dataclass(frozen=True)
 class PathModel:
     """TVClust at gamma: `problem` is for the samplers; all but the partition is known."""

@@ -103,9 +103,6 @@ def draw_pairs(pairs: IntArray, places: Places, rng: Generator) -> None:
             pairs[position, 0], pairs[position, 1] = _draw_pair(places, rng)
 
 
-# --- launches
-
-
 @generic
 def log_odds(state: Any, prior: Tables, i: int, own: int, a: int, b: int) -> Any:
     """log odds of slots a and b for item i given all other items; `own` is its slot, if any.

@@ -21,8 +21,6 @@ from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.variational.mean_field import MeanField, Task, one_hot, softmax
 from bayesclust.typing import FloatArray, IntArray
 
-# --- settings
-
 
 @dataclass(frozen=True)
 class VariationalSettings:
@@ -71,9 +69,6 @@ class VariationalSettings:
         check_positive(self.tol, "tol")
 
 
-# --- hyper-parameters
-
-
 FIRST = 0.5
 LEAST = 1e-3
 GROW = 1.6
@@ -108,9 +103,6 @@ def share(state: MeanField) -> None:
     if family.n_shared:
         hyper = family.likeliest_shared(state.statistics, state.hyper)
         state.set_hyper(hyper, state.data_bound_at(hyper))
-
-
-# --- moves
 
 
 GAIN = 1e-6
@@ -194,9 +186,6 @@ def _tried(state: MeanField, r: FloatArray, sweeps: int) -> MeanField | None:
             break
         trial.sweep()
     return trial if trial.bound > least else None
-
-
-# --- the search
 
 
 START_SWEEPS = 50

@@ -45,9 +45,6 @@ from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.partition_priors import Parameter, PartitionPrior
 from bayesclust.typing import Counts, FloatArray, IntArray
 
-# --- weights of the components
-
-
 NODES = {0: 1, 1: 120}
 NODES_OF_SEVERAL = 40
 """Values of each learned parameter of the prior, evenly spaced by logarithm or log odds."""
@@ -127,9 +124,6 @@ def fit_weights(size: FloatArray, grid: PriorGrid) -> Weights:
     expected = digamma(own) - digamma(1.0 + c + n)[:, None]
     expected[:, 1:] -= np.cumsum(1.0 / (ahead + later), axis=1)
     return Weights(mass @ expected, float(total), mass)
-
-
-# --- the mean field
 
 
 CHUNK = 1 << 21
@@ -264,9 +258,6 @@ def softmax(logits: FloatArray) -> FloatArray:
 def one_hot(z: IntArray) -> FloatArray:
     """Responsibilities of a partition, shape (n, K)."""
     return np.eye(int(z.max()) + 1)[z]
-
-
-# --- draws from it
 
 
 CERTAIN = 1.0 - 1e-12
