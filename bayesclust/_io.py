@@ -95,7 +95,7 @@ def load_netcdf(path: Path) -> Any:
 
 
 def _digest(tree: Any) -> str:
-    """A digest that is the same of a tree in memory and of what netCDF makes of it."""
+    """A digest that is equal for a tree in memory and the same tree in netCDF."""
     sha = hashlib.sha256()
 
     def add(*words: Any) -> None:
@@ -116,6 +116,6 @@ def _digest(tree: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """What netCDF makes of an attribute, as Python's own value."""
+    """An attribute as netCDF stores it, as a plain Python value."""
     value = np.asarray(value).tolist()
     return value[0] if isinstance(value, list) and len(value) == 1 else value

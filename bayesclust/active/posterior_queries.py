@@ -1,4 +1,4 @@
-"""Queries chosen by a posterior: those whose answers are expected to tell most."""
+"""Queries chosen by a posterior: those whose answers are expected to be most informative."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ANSWERED = 9.0
 
 
 class PosteriorQueries:
-    """Ask the queries whose answers are expected to tell most, by a posterior updated as they come.
+    """Ask the queries with the most informative expected answers, by a posterior kept up to date.
 
     Keeps weighted draws of the posterior of a `TVClust` between calls. New answers change their
     weights, and now and then the draws (`bayesclust.inference.particles`); no fit is repeated,
@@ -67,7 +67,7 @@ class PosteriorQueries:
     Parameters
     ----------
     kind : {"pair", "triplet"}, default "pair"
-        What to ask; a triplet often tells more, and takes the annotator longer.
+        What to ask; a triplet is often more informative, and takes the annotator longer.
     target : "partition" or loss, default "vi"
         What one wants to know: the partition in every detail (BALD), or one that is right up to a
         small loss.

@@ -61,7 +61,7 @@ class QueryState(NamedTuple):
 
     X: FloatArray  # (n, d)
     labels: IntArray  # (n,) the present partition
-    constraints: Sequence[Constraints]  # answers, and constraints that were added unasked
+    constraints: Sequence[Constraints]  # answers, and constraints that were added without a query
     skipped: Sequence[Query]  # pairs that were answered by "don't know"
 
     def asked(self, kind: str) -> set[tuple[int, ...]]:

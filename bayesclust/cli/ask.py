@@ -160,7 +160,7 @@ def _modify(session: InteractiveSession) -> None:
     try:
         found = session.modify()
     except (ConflictError, TimeoutError) as error:
-        print(f"the partition stays as it is: {error}")
+        print(f"the partition does not change: {error}")
         return
     last = session.history.iloc[-1]
     quality = f", quality {last['quality']:.3f}" if "quality" in last else ""

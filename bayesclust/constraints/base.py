@@ -512,7 +512,7 @@ class Constraints(ByPattern, ABC):
         return self._answered(draw_answers(confusion[self.source, self.truths(z)], rng), z)
 
     def _answered(self, answers: ArrayLike, z: ArrayLike) -> Self:
-        """Return the same questions with simulated answers, of which the truth is known."""
+        """Return the same questions with simulated answers, whose truth is known."""
         other = self.with_answers(answers)
         other.flipped = check.frozen(other.said != self.truths(z))
         return other
@@ -577,7 +577,7 @@ class Constraints(ByPattern, ABC):
         return self
 
     def taken_for(self, needs: Needs) -> bool:
-        """Whether a method that `needs` this takes them, as they are by now."""
+        """Whether a method that `needs` this takes them."""
         return self.is_links if needs == "links" else len(self.members) > 1
 
     def evidence(self) -> Constraints:

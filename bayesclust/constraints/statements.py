@@ -2,7 +2,7 @@
 
 Five things can be said of items, and sentences joined by `Every` and `Either`; negation is pushed
 down to the first two. A solver that knows these seven knows every kind of constraint. What names no
-cluster is also a formula: clauses that all hold, of each of which an atom holds.
+cluster is also a formula: all clauses hold, and in each clause at least one atom.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def item_log_likelihood(
 ) -> FloatArray:
     """log p(x_i | all else but the label z_i) of each draw and item, (S, n), in the user's units.
 
-    With a power, of the likelihood that the power makes of the density.
+    With a power, the likelihood is the density raised to it.
     """
     lowest = draws.z if draws.components is None else draws.components
     kind = TwoLevelState if isinstance(problem, TwoLevelProblem) else State

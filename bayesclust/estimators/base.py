@@ -265,7 +265,7 @@ def warn_of_draws(posterior: Any) -> None:
     found = diagnose(posterior)
     if not found.ok:
         posterior.attrs["diagnosis"] = found.verdict
-        warn(f"{found} (From bayesclust.diagnose, which tells more.)", DiagnosisWarning)
+        warn(f"{found} (From bayesclust.diagnose, which says more.)", DiagnosisWarning)
 
 
 def warn_unless(converged: bool, what: str, most: int, rounds: str) -> None:

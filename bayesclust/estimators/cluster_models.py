@@ -339,7 +339,7 @@ class Comparison:
         pilots = [self.pilots[choice] for choice in self.tried if choice in self.pilots]
         behind, error = behind_best([pilot.score for pilot in pilots])
         held_out = np.array([len(pilot.score) for pilot in pilots])
-        # where no model tells anything, the simplest of those about as good as the best
+        # where no model predicts anything, the simplest of those about as good as the best
         single = np.array([pilot.choice.cluster_model == SINGLE for pilot in pilots])
         equal = (held_out == held_out.max()) & (behind <= EQUAL * single)
         chosen = int(np.argmax(equal if tells(pilots, self.by_shares) else behind <= error))

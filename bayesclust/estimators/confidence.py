@@ -102,7 +102,7 @@ def _rows(value: Any, given: Constraints, what: str) -> FloatArray:
 
 
 def shown_confidence(xi: Xi, constraints: Sequence[Constraints]) -> Any:
-    """A confidence as users see it: (xi1, xi2) as it is, a table as a dict by name."""
+    """A confidence as users see it: (xi1, xi2), or a table as a dict by name."""
     if isinstance(xi, tuple):
         return xi
     found = {}

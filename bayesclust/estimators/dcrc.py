@@ -61,7 +61,7 @@ class DCRC(base.SampledClusterer):
         True, then draws clusters to their sizes among the items that answers name: better where
         clusters are uneven and answers many.
     inference : {"variational_em", "gibbs"}, default "variational_em"
-        "gibbs" goes on from there with Markov chains: exact uncertainty of labels and noise, given
+        "gibbs" then runs Markov chains from there: exact uncertainty of labels and noise, given
         the weights. With `bayesclust.models.dcrc` NumPyro draws these too.
     kernel : {"rbf", "polynomial"}, transformer or None, default None
         None: boundaries are linear in the standardised columns. "rbf" and "polynomial" (of degree

@@ -267,8 +267,7 @@ class RDPMeans(DPMeans):
         The first start. None is the paper's, all items in one cluster; where settings are chosen on
         a sample, the nearest of its centres.
     n_init : int, default 1
-        Starts, of which the smallest J is kept; those after the first are random, or disturb the
-        best one.
+        Starts; the smallest J is kept. Those after the first are random, or disturb the best one.
     max_iter : int, default 300
         Largest number of passes in one descent.
     random_state : int, Generator or None, default None

@@ -189,7 +189,7 @@ def _distribution() -> Any:
 
 @dataclass(frozen=True)
 class VonMisesFisher(base.Family):
-    """Directions of rows, such as embeddings and profiles, whose lengths are left out of account.
+    """Directions of rows, such as embeddings and profiles; their lengths do not count.
 
     Parameters
     ----------

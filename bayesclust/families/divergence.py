@@ -96,7 +96,7 @@ class SmoothedColumns(Divergence):
     n_codes = 0
 
     def check(self, X: FloatArray) -> None:
-        """Refuse cells that are none."""
+        """Refuse cells that are not counts or codes."""
         raise NotImplementedError
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:

@@ -11,7 +11,7 @@ new item has the coordinates k(x) U L^(-1/2), k(x) its similarities to the items
 them is as far from every centre. The same with landmarks in place of all items is Nystroem's
 approximation (Williams and Seeger 2001).
 
-A K with a smallest eigenvalue -s is no kernel; K + s I is one, and J of it at a penalty of lambda +
+A K with smallest eigenvalue -s is not a kernel; K + s I is, and J of it at a penalty of lambda +
 s is J of K at lambda, as far as it can be written, plus n s.
 """
 

@@ -159,7 +159,7 @@ class BoundProduct(base.BoundFamily):
         return np.asarray(sum(part.row_constants(own) for part, own in self._blocks(rows)))
 
     def embedding(self) -> FloatArray:
-        """The parts' embeddings, in each of which a user's column has variance one on average."""
+        """The parts' embeddings: in each, columns of the user have variance one on average."""
         points = []
         for part in self.parts:
             own = part.embedding()

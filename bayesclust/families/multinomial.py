@@ -6,7 +6,7 @@ T(x) = x, with N behind it, so that t holds the summed counts c_j. With C = sum_
 
     L = Gamma(B) / Gamma(B + C)  prod_j Gamma(beta + c_j) / Gamma(beta),    h(x) = coefficient(x)
 
-(the Dirichlet-multinomial ratio): columns of codes of which an item shows several.
+(the Dirichlet-multinomial ratio): columns of codes, several in one item.
 """
 
 from __future__ import annotations

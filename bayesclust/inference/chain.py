@@ -334,7 +334,7 @@ class State:
 class Move:
     """One step of a sweep: a change of the state that leaves the posterior in place.
 
-    With `adapt` proposals may learn, with `freeze_noise` the noise of constraints stays as it is.
+    With `adapt` proposals may learn, with `freeze_noise` the noise of constraints does not change.
     """
 
     def __call__(self, state: Any, *, adapt: bool, freeze_noise: bool) -> None:
@@ -413,7 +413,7 @@ class HyperSampler(Move):
                 current = value
             if adapt:
                 self.log_step[move] += (accept - TARGET_ACCEPTANCE) / math.sqrt(self.steps)
-        if adapt:  # a running covariance, which forgets early positions as the warm-up goes on
+        if adapt:  # a running covariance, which forgets early positions during the warm-up
             weight = 2.0 / (self.steps + 1.0)
             gap = np.log(hyper[self.free]) - self.mean
             self.mean = self.mean + weight * gap

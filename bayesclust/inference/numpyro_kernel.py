@@ -228,7 +228,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         return state
 
     def wrap_model(self, wrapper: Callable[..., Any]) -> PartitionGibbs:
-        """The kernel for the model that the wrapper makes of its own."""
+        """The kernel for the wrapped model."""
         wrapped = copy.copy(self)
         wrapped._model = wrapper(self._model)
         return wrapped

@@ -35,7 +35,7 @@ STYLES: tuple[tuple[Any, str, tuple[tuple[str, str], ...]], ...] = (
     ((0, (4, 2)), "answered: apart", (("different", "ij"), ("yes", "ik"), ("no", "ij"))),
     ((0, (1, 1.2)), '"do not know"', (("dnk", "ij"), ("dnk", "ik"))),
 )
-"""Styles of lines, what they mean, and of which answers they join which items."""
+"""Styles of lines, their meaning, and which items they join under which answers."""
 
 
 def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | None = None) -> Axes:

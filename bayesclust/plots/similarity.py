@@ -115,7 +115,7 @@ def _by_cluster(draws: Labels, z: Labels) -> IntArray:
         order = leaves_list(linkage(distance, "average", optimal_ordering=True)).astype(np.int64)
     if sizes[order[0]] < sizes[order[-1]]:
         order = order[::-1]
-    # rounded, lest items that are equally sure come in an order of rounding errors
+    # rounded, so that equally sure items are not ordered by rounding errors
     own = to_cluster[z, np.arange(len(z))].round(12)
     return np.lexsort((-own, np.argsort(order)[z])).astype(np.int64)
 

@@ -158,7 +158,7 @@ def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
     if approximation:
         ok = False
         verdict = (
-            f"Chains tell nothing here: these draws come from a {approximation}, each independent "
+            f"Chains say nothing here: these draws come from a {approximation}, each independent "
             "of the others, and agree however far it is from the posterior; run a sampler, and see "
             "posterior_distance between the two."
         )

@@ -197,7 +197,7 @@ def _plain(value: Any) -> Any:
 
 
 def tree_of(posterior: Any) -> Any:
-    """Return the tree of a fitted estimator, and anything else as it is."""
+    """Return the tree of a fitted estimator, and anything else unchanged."""
     return getattr(posterior, "posterior_", posterior)
 
 

@@ -190,7 +190,7 @@ def test_a_mean_field_is_not_diagnosed(good, rng):
     tree.attrs["approximation"] = "mean field"
     report = diagnose(tree)
     assert not report.ok
-    assert report.verdict.startswith("Chains tell nothing here: these draws come from a mean field")
+    assert report.verdict.startswith("Chains say nothing here: these draws come from a mean field")
     X = rng.normal(size=(30, 2)) + np.repeat([[0.0], [5.0]], 15, axis=0)
     fit = bc.DCRC(2, n_init=1, random_state=0).fit(X)
     assert "mean field" in diagnose(fit).verdict

@@ -51,7 +51,7 @@ names."""
 SWEEPS = 10
 STEPS = 15
 """Mean-field sweeps of an E-step and L-BFGS iterations of an M-step, at most; the next iteration
-goes on."""
+continues."""
 SETTLED = 1e-3
 """Change of every probability below which an E-step ends."""
 MOST_ITEMS = 5000

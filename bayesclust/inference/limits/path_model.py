@@ -8,7 +8,7 @@ limit's own terms:
 
     log kappa = mean over the items of log m(x_i) - log max_mu p(x_i | mu),
 
-m being the marginal of one item under the base measure, which stays as it is. A cluster of its own
+m being the marginal of one item under the base measure, which does not change. A cluster of its own
 then costs an item lambda, on average over the items. (ERRATUM: TVClust's text before Eq. 18 has
 exp(lambda gamma); Eq. 18 needs exp(-gamma lambda). Its kappa is that of a Laplace approximation;
 this one is exact.) With the Chinese restaurant process written as

@@ -143,7 +143,7 @@ def held_out_log_prob(
 
     Answers fall at random in five parts, which are held out in turn, until a thousand answers have
     been: a solution for the other four is followed through growing xi. `roughly`, fewer parts are
-    held out, and descents end after few passes: the next xi goes on from there.
+    held out, and descents end after few passes: the next xi continues from there.
     """
     total = np.zeros(len(xis))
     most = FEW_PASSES if roughly else 30
