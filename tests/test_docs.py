@@ -94,6 +94,7 @@ def statements():
     from bayesclust.constraints.pairwise import GRADES
     from bayesclust.estimators import base, cluster_models
     from bayesclust.inference import runner
+    from bayesclust.inference.limits.rdp_means import MANY_ITEMS
     from bayesclust.inference.limits.tuning import CLASSES, FEWEST_ANSWERS, FOLDS
     from bayesclust.plots import answers
     from bayesclust.posterior import diagnosis
@@ -129,6 +130,13 @@ def statements():
     yield "howto/choosing_a_family", f"up to about {many} columns"
     yield "howto/graded_answers", f"{WORDS[len(GRADES)]} grades"
     yield "howto/graded_answers", f"{WORDS[bc.constraints.GradeNoise().strength]} answers of either"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    python = project["requires-python"].removeprefix(">=")
+    yield "../README", f"a Python of at least {python}"
+    yield "index", f"Python {python} or newer"
+    yield "../CHANGELOG", f"of more than {MANY_ITEMS:,} items samples decide"
+    number = {8: "eight"}[len(list(ROOT.glob("notebooks/0*.ipynb")))]
+    yield "../CHANGELOG", f"{number} notebooks"
     yield "../README", f"Given {few} constraints or more"
     yield "../README", re.search(r"\d+ s", runner.COMPILING)[0] + "econds or more"
     yield "limits", f"Below {few} constraints"
