@@ -166,6 +166,24 @@ class SampledClusterer(PlacingClusterer):
         """All draws as what they say of items, None where items have no density."""
         return None
 
+    def predict(self, X: ArrayLike) -> IntArray:
+        """Return the most probable cluster of each new item.
+
+        Parameters
+        ----------
+        X : array-like of shape (m, d)
+            New items, with the columns of the data that were clustered and in their units;
+            constraints are not used.
+
+        Returns
+        -------
+        ndarray of int, shape (m,)
+            Clusters as in `labels_`, from which they may differ where constraints outweighed the
+            data.
+        """
+        labels: IntArray = self.predict_proba(X).argmax(axis=1)
+        return labels
+
     def to_arviz(self, *, num_prior_draws: int = 1000, seed: Seed = 0) -> Any:
         """Return the posterior with every group that ArviZ's functions ask for.
 

@@ -26,7 +26,7 @@ from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import unnamed
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.tree import constraints_if_any
-from bayesclust.typing import ArrayLike, FloatArray, IntArray
+from bayesclust.typing import ArrayLike, FloatArray
 
 LEARN = "learn"
 LITERAL = "literal"
@@ -262,19 +262,6 @@ class DCRC(base.SampledClusterer):
         base.describe_columns_of_new(self, X)
         W = np.column_stack([self.coef_, self.intercept_])
         return np.exp(log_classes(W, self._features(items)))
-
-    def predict(self, X: ArrayLike) -> IntArray:
-        """Return the most probable cluster of each item; constraints are not used.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-
-        Returns
-        -------
-        ndarray of int, shape (m,)
-        """
-        return self.predict_proba(X).argmax(axis=1)
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Return `predict_proba` (m, n_clusters), or what `set_output` asks for."""

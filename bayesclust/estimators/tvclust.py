@@ -330,23 +330,6 @@ class TVClust(base.SampledClusterer):
         self._conclude(found, problem, items, rng, clock)
         return self
 
-    def predict(self, X: ArrayLike) -> IntArray:
-        """Return the most probable cluster of each new item.
-
-        Parameters
-        ----------
-        X : array-like of shape (m, d)
-            New items, with the columns of the data that were clustered and in their units.
-
-        Returns
-        -------
-        ndarray of int, shape (m,)
-            Clusters as in `labels_`, from which they may differ where constraints outweighed the
-            data.
-        """
-        labels: IntArray = self.predict_proba(X).argmax(axis=1)
-        return labels
-
     def predict_proba(self, X: ArrayLike) -> FloatArray:
         """Return the probability of each cluster of `labels_`, if the new item joins one of them.
 
