@@ -281,7 +281,11 @@ CLAIMS = {
     "large_data": lambda names: (
         names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1
     ),
-    "not_gaussian": lambda names: names["est"].n_clusters_ == 2,
+    "not_gaussian": lambda names: (
+        names["est"].n_clusters_ == 2
+        and names["balls"].n_clusters_ == 8
+        and np.bincount(names["shapes"].component_clusters_).tolist() == [5, 5]
+    ),
     "missing_and_mixed": lambda names: (
         names["bc"].metrics.pairwise_f(names["est"].labels_, names["kind"]) > 0.8
         and names["kinds"] == ["continuous", "inflated", "binary"]
