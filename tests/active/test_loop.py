@@ -91,7 +91,7 @@ def test_a_conflict_is_reported(run):
     session, said, _ = run(["y", "n", "y", "y"], partition=[0] * 6)
     assert session.n_answers == 4
     sentence = (
-        "the partition stays as it is: these constraints cannot all hold: links[1] (items 0 and 5"
+        "the partition does not change: these constraints cannot all hold: links[1] (items 0 and 5"
     )
     assert sentence in said
     assert session.history.answers.tolist() == [0, 1]
