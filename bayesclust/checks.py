@@ -76,7 +76,7 @@ def frozen(array: Any) -> Any:
 
 
 SIZES = (
-    "MinimalModification bounds the sizes of clusters; in TVClust a least size would "
+    "MinimalModification and MPCKMeans bound the sizes of clusters; in TVClust a least size would "
     "freeze moves of single items, and clusters stay small under "
     "partition_prior=bayesclust.partition_priors.Microclustering()."
 )

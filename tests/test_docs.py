@@ -270,6 +270,7 @@ CLAIMS = {
         names["bc"].metrics.pairwise_f(names["est"].labels_, names["y"]) > 0.9
         and names["credibility"]["credibility"].iloc[-1] > 0.5
         and set(np.bincount(names["teams"].labels_)) <= {0, *range(50, 71)}
+        and set(np.bincount(names["shifts"].labels_)) <= set(range(40, 51))
     ),
     "labels": lambda names: (
         names["right"] > 0.9 and names["accuracy"]["mean"].is_monotonic_decreasing

@@ -177,7 +177,7 @@ modified(max_diameter=0.5, super_instances=0.1)
     ValueError: max_diameter=0.5 is less than the 2 between two of the 3 items of one
     super-instance: raise it, or super_instances (1 moves every item by itself).
 bc.TVClust(min_size=2)
-    TypeError: TVClust takes no 'min_size': MinimalModification bounds the sizes of
+    TypeError: TVClust takes no 'min_size': MinimalModification and MPCKMeans bound the sizes of
     clusters; in TVClust a least size would freeze moves of single items, and clusters stay small
     under partition_prior=bayesclust.partition_priors.Microclustering().
 modified(constraints=LINKS, credibility=[0.5, 1.5])

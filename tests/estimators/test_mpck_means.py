@@ -145,6 +145,24 @@ def test_every_start_ends(stripes):
     assert bc.MPCKMeans(init="paper", random_state=0).fit(X).n_clusters_ == 3
 
 
+def test_sizes_are_kept_and_the_objective_falls(stripes):
+    X, y = stripes[0][:70], stripes[1][:70]  # 30, 30 and 10 items
+
+    def kept(est):
+        number = np.bincount(est.labels_, minlength=3)
+        return 18 <= number.min() <= number.max() <= 28
+
+    links = bc.PairwiseConstraints.sample(y, size=60, seed=0)
+    free = bc.MPCKMeans(random_state=0).fit(X, constraints=links)
+    assert not kept(free)
+    bounds = {"min_size": 18, "max_size": 28, "random_state": 0}
+    for given in ({}, {"max_iter": 0}, {"init": free}, {"n_clusters": "data"}):
+        est = bc.MPCKMeans(**given, **bounds).fit(X, constraints=links)
+        assert est.n_clusters_ == 3  # no other number fits
+        assert kept(est)
+        assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
+
+
 GOOD = np.arange(12.0).reshape(6, 2)
 LINKS = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 0)], [True, True, False], n_items=6)
 
@@ -161,6 +179,11 @@ fit(init=[0, 1, 2, 3, 4, 5])
 fit(max_iter=0, init=[0, 1, 2, 0, 1, 2])
     ValueError: init must be "neighbourhoods", "paper" or "k-means++" under max_iter=0: labels
     leave nothing to be placed.
+fit(min_size=3)
+    ValueError: 3 clusters of 3 to 6 items have 9 to 18, but X has 6: change n_clusters, min_size
+    or max_size.
+fit(n_clusters="data", max_size=0)
+    ValueError: max_size must be an integer of at least 1; got 0.
 fit(cost='much')
     TypeError: cost must be "data", a number or a pair (must-links, cannot-links); got 'much'.
 fit(cost=(1.0, np.inf))

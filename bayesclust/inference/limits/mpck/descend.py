@@ -19,12 +19,19 @@ All of it is computed on coordinates in which C is the identity; J as reported i
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._numba import device, kernel
+from bayesclust.inference.limits.mpck.assign import (
+    UNPLACED,
+    Sizes,
+    assign,
+    assign_within,
+    cheapest_within,
+    total_cost,
+)
 from bayesclust.inference.limits.mpck.links import WeightedLinks, starting_centers
 from bayesclust.inference.limits.mpck.metric import (
     FORMS,
@@ -37,7 +44,6 @@ from bayesclust.inference.limits.mpck.metric import (
 from bayesclust.inference.limits.passes import sum_by_cluster
 from bayesclust.typing import FloatArray, IntArray
 
-UNPLACED = -1
 SETTLED = 1e-10
 FIRST_SHARE = 1e-2
 """Where the weights of links begin to grow, as a share of what they are."""
@@ -58,6 +64,7 @@ class Problem(NamedTuple):
     learned: bool  # whether there are metrics
     per_cluster: bool
     prior: float  # n_0
+    sizes: Sizes | None = None
 
     @classmethod
     def of(
@@ -68,6 +75,7 @@ class Problem(NamedTuple):
         metric: str,
         per_cluster: bool,
         prior: float,
+        sizes: Sizes | None = None,
     ) -> Problem:
         """State the problem; `metric` is "diagonal", "full" or "euclidean"."""
         learned = metric in FORMS
@@ -76,7 +84,9 @@ class Problem(NamedTuple):
         points = np.ascontiguousarray((X - X.mean(axis=0)) @ T)
         gaps = points[links.pairs[:, 0]] - points[links.pairs[:, 1]]
         own = per_cluster and learned
-        return cls(X, points, T, links, gaps, n_clusters, form, learned, own, prior * learned)
+        return cls(
+            X, points, T, links, gaps, n_clusters, form, learned, own, prior * learned, sizes
+        )
 
     @property
     def n_metrics(self) -> int:
@@ -119,67 +129,6 @@ class Solution(NamedTuple):
     objective: float  # in the units of X
     path: FloatArray  # the objective after each round
     converged: bool
-
-
-@device
-def add_link_costs(links: Any, cost: Any, z: Any, i: int, total: Any) -> None:
-    """Add to total[k] what the links of item i to items with a place cost if it is in cluster k.
-
-    cost[e, h] is, under the metric h of one of the clusters or the only one, half of what violating
-    must-link e costs, or all that violating cannot-link e does.
-    """
-    single, shared = cost.shape[1] == 1, 0.0
-    for entry in range(links.start[i], links.start[i + 1]):
-        there, e = z[links.neighbour[entry]], links.edge[entry]
-        if there == UNPLACED:
-            continue
-        if not links.must[e]:
-            total[there] += cost[e, 0 if single else there]
-        elif single:
-            shared += 2.0 * cost[e, 0]
-            total[there] -= 2.0 * cost[e, 0]
-        else:
-            for k in range(len(total)):
-                if k != there:
-                    total[k] += cost[e, k] + cost[e, there]
-    for k in range(len(total)):
-        total[k] += shared
-
-
-@kernel
-def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any) -> int:
-    """Let items choose their clusters in order (section 3.2); returns how many moved. Ties stay."""
-    moved, n_clusters = 0, distance.shape[1]
-    total = np.empty(n_clusters)
-    for at in range(len(order)):
-        i = order[at]
-        for k in range(n_clusters):
-            total[k] = distance[i, k]
-        add_link_costs(links, cost, z, i, total)
-        now = z[i]
-        choice = 0 if now == UNPLACED else now
-        for k in range(n_clusters):
-            if total[k] < total[choice]:
-                choice = k
-        if choice != now:
-            moved += 1
-            z[i] = choice
-    return moved
-
-
-@kernel
-def total_cost(distance: Any, links: Any, cost: Any, z: Any) -> float:
-    """Sum of the items' distances from their centres and of the costs of the violated links."""
-    total, single = 0.0, cost.shape[1] == 1
-    for i in range(len(z)):
-        total += distance[i, z[i]]
-    for e in range(len(links.must)):
-        a, b = z[links.pairs[e, 0]], z[links.pairs[e, 1]]
-        if links.must[e] and a != b:
-            total += cost[e, 0 if single else a] + cost[e, 0 if single else b]
-        elif not links.must[e] and a == b:
-            total += cost[e, 0 if single else a]
-    return total
 
 
 def first_metrics(problem: Problem, far: FarPairs) -> Metrics:
@@ -303,8 +252,15 @@ def descend(
         z = np.full(len(problem.points), UNPLACED, dtype=np.int64)
         centers = start.astype(np.float64)
     distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
+    sizes = problem.sizes
+    if sizes is not None and not sizes.hold(z, problem.n_clusters):
+        z = cheapest_within(distance, sizes)
     while True:
-        moved = int(assign(rng.permutation(len(z)), distance, problem.links, cost, z))
+        order = rng.permutation(len(z))
+        if sizes is None:
+            moved = int(assign(order, distance, problem.links, cost, z))
+        else:
+            moved = assign_within(order, distance, problem.links, cost, z, sizes)
         centers = means(problem, z, centers)
         metrics = refit(problem, z, centers, metrics, far, settings)
         distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
@@ -364,6 +320,7 @@ def place_once(problem: Problem, settings: Settings, rng: Generator) -> Solution
     centers = starts(problem, settings, 1, rng)[0]
     metrics = first_metrics(problem, FarPairs(problem.points))
     distance, cost = distances(problem, centers, metrics), link_costs(problem, metrics)
-    z: IntArray = distance.argmin(axis=1)
+    sizes = problem.sizes
+    z = distance.argmin(axis=1) if sizes is None else cheapest_within(distance, sizes)
     value = objective(problem, z, distance, cost, metrics) + problem.shift
     return Solution(z, centers, metrics, value, np.array([value]), True)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bayesclust.inference.limits.mpck.assign import Sizes
 from bayesclust.inference.limits.mpck.descend import (
     Metrics,
     Problem,
@@ -26,9 +27,10 @@ VARIANTS = [
 ]
 
 
-def posed(rng, metric, per_cluster, n, d, links, K, **settings):
-    X, pairs, may, weight = plain.random_problem(rng, n, d, links, **settings)
-    return Problem.of(X, WeightedLinks.of(pairs, may, weight, n), K, metric, per_cluster, 1.0)
+def posed(rng, metric, per_cluster, n, d, links, K, sizes=None):
+    X, pairs, may, weight = plain.random_problem(rng, n, d, links)
+    links = WeightedLinks.of(pairs, may, weight, n)
+    return Problem.of(X, links, K, metric, per_cluster, 1.0, sizes)
 
 
 def in_units(problem, end):
@@ -44,7 +46,10 @@ def test_objective_never_rises(rng, metric, per_cluster):
     """150 random problems over the five variants, answers random."""
     for _ in range(30):
         n, d, links = int(rng.integers(6, 40)), int(rng.integers(1, 5)), int(rng.integers(0, 60))
-        problem = posed(rng, metric, per_cluster, n, d, links, int(rng.integers(1, 5)))
+        K = int(rng.integers(1, 5))
+        sizes = Sizes(int(rng.integers(n // K + 1)), int(rng.integers(-(-n // K), n + 1)))
+        sizes = sizes if rng.random() < 0.5 else None
+        problem = posed(rng, metric, per_cluster, n, d, links, K, sizes)
         start = (
             rng.integers(0, problem.n_clusters, n)
             if rng.random() < 0.5
@@ -52,6 +57,7 @@ def test_objective_never_rises(rng, metric, per_cluster):
         )
         end = descend(problem, start, Settings(), rng)
         assert end.converged
+        assert sizes is None or sizes.hold(end.z, K)
         assert (np.diff(end.path) <= 1e-9 * (1 + np.abs(end.path[:-1]))).all()
         # metrics are found anew, up to a tolerance for each item
         assert descend(problem, end.z, Settings(), rng).path[0] <= end.objective + 1e-5 * n
@@ -96,10 +102,12 @@ def least(problem, z):
     ("metric", "per_cluster", "n"),
     [("euclidean", False, 9), ("diagonal", False, 7), ("full", True, 6)],
 )
-def test_best_of_many_starts_is_the_best_partition(rng, metric, per_cluster, n):
+@pytest.mark.parametrize("sizes", [None, Sizes(3, 5), Sizes(0, 6)])
+def test_best_of_many_starts_is_the_best_partition(rng, metric, per_cluster, n, sizes):
     for _ in range(3):
-        problem = posed(rng, metric, per_cluster, n, 2, 6, 2)
-        best = min(least(problem, z) for z in partitions(n) if z.max() < 2)
+        problem = posed(rng, metric, per_cluster, n, 2, 6, 2, sizes)
+        allowed = [z for z in partitions(n) if z.max() < 2 and (not sizes or sizes.hold(z, 2))]
+        best = min(least(problem, z) for z in allowed)
         ends = [
             descend(problem, rng.integers(0, 2, n), Settings(), rng).objective for _ in range(40)
         ]

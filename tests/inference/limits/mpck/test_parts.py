@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from bayesclust.inference.limits.mpck import links as links_module
-from bayesclust.inference.limits.mpck.descend import assign, total_cost
+from bayesclust.inference.limits.mpck.assign import (
+    Sizes,
+    assign,
+    cheapest_within,
+    exchange,
+    total_cost,
+)
 from bayesclust.inference.limits.mpck.links import (
     WeightedLinks,
     closure,
@@ -130,3 +136,52 @@ def test_assignment_is_that_of_a_plain_loop(rng, n_metrics):
         assert total_cost(distance, links, cost, fast) == pytest.approx(
             energy(z, distance, links, cost)
         )
+
+
+@pytest.mark.parametrize(("least", "most"), [(2, 3), (0, 3), (1, 7)])
+def test_flow_is_the_cheapest_of_all_labels_within_sizes(rng, least, most):
+    n, K = 7, 3
+    every = np.array(list(itertools.product(range(K), repeat=n)))
+    number = (every[:, :, None] == np.arange(K)).sum(axis=1)
+    every = every[((number >= least) & (number <= most)).all(axis=1)]
+    for _ in range(20):
+        costs = rng.normal(size=(n, K)) * rng.uniform(0.1, 1e3)
+        found = cheapest_within(costs, Sizes(least, most))
+        best = every[costs[np.arange(n), every].sum(axis=1).argmin()]
+        assert (found == best).all()
+
+
+@pytest.mark.parametrize("n_metrics", [1, 3])
+def test_exchanges_are_those_of_a_plain_loop(rng, n_metrics):
+    n, K, least, most = 12, 3, 2, 5
+    swaps = 0
+    for _ in range(40):
+        _, pairs, must, weight = random_problem(rng, n, 2, 20)
+        links = WeightedLinks.of(pairs, must, weight, n)
+        distance, cost = rng.uniform(0, 3, (n, K)), rng.uniform(0, 2, (len(pairs), n_metrics))
+        z = rng.permutation(np.r_[[0] * 5, [1] * 5, [2] * 2])
+        fast, order, total = z.copy(), rng.permutation(n), np.empty((n, K))
+        moved = exchange(order, distance, links, cost, fast, Sizes(least, most), total)
+        for i in order:
+            options = [z]
+            for k in range(K):
+                one = z.copy()
+                one[i] = k
+                number = np.bincount(one, minlength=K)
+                options += [one] if number.min() >= least and number.max() <= most else []
+            for j in range(n):
+                two = z.copy()
+                two[[i, j]] = z[[j, i]]
+                options.append(two)
+            best = min(options, key=lambda z: energy(z, distance, links, cost))
+            moved -= int((best != z).any())
+            swaps += (best != z).sum() == 2
+            z = best
+        assert (fast == z).all()
+        assert moved == 0
+        for i, k in itertools.product(range(n), range(K)):
+            one = z.copy()
+            one[i] = k
+            rise = energy(one, distance, links, cost) - energy(z, distance, links, cost)
+            assert total[i, k] - total[i, z[i]] == pytest.approx(rise, abs=1e-9)
+    assert swaps > 40
