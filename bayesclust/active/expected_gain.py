@@ -92,21 +92,29 @@ def expected_gains(measure: Uncertainty, weights: FloatArray, answers: FloatArra
 
 
 def choose_jointly(
-    measure: Uncertainty, weights: FloatArray, answers: FloatArray, size: int, rng: Generator
+    measure: Uncertainty,
+    weights: FloatArray,
+    answers: FloatArray,
+    size: int,
+    rng: Generator,
+    costs: Any = 1.0,
 ) -> tuple[IntArray, FloatArray]:
-    """Choose at most `size` queries one by one, each by what it adds to those before."""
+    """Choose at most `size` queries one by one, each by what it adds to those before, by cost."""
+    costs = np.broadcast_to(costs, len(answers))
     # This is Algorithm 1 of Kirsch, van Amersfoort and Gal (2019), BatchBALD; returns positions and
     # gains.
     rows = np.asarray(weights)[None, :]
     left: IntArray = np.arange(len(answers))
     if size > 1 and len(answers) > SHORTLIST:
-        left = np.argsort(-expected_gains(measure, rows, answers), kind="stable")[:SHORTLIST]
+        rates = expected_gains(measure, rows, answers) / costs
+        left = np.argsort(-rates, kind="stable")[:SHORTLIST]
     chosen: list[int] = []
     gains: list[float] = []
     while len(chosen) < size and left.size:
         adds = expected_gains(measure, rows, answers[left])
         # rounding must not decide between equals
-        place = int(np.argmax(adds >= adds.max() - 1e-12))
+        rates = adds / costs[left]
+        place = int(np.argmax(rates >= rates.max() - 1e-12))
         best = int(left[place])
         chosen.append(best)
         gains.append(float(adds[place]))

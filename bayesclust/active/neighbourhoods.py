@@ -160,7 +160,7 @@ class NPU:
     >>> X, labels = np.array([[0.0], [1.0], [4.0], [9.0], [10.0], [11.0]]), np.repeat([0, 1], 3)
     >>> state = QueryState(X, labels, [PairwiseConstraints([(0, 5)], [False], n_items=6)], [])
     >>> NPU()(state, size=1, rng=np.random.default_rng(0))
-    [Query(kind='pair', items=(3, 5))]
+    [Query(kind='pair', items=(3, 5), source=None)]
     """
 
     def __init__(self, n_trees: int = 50, seed: int = 0) -> None:

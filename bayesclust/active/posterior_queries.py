@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ANNOTATOR = LinkNoise(p=(18.0, 2.0), q=(18.0, 2.0))
+Assigned = tuple[FloatArray, Sequence[Any], FloatArray]
+"""p(answer | draw) of queries (C, S, A), the source that each goes to, and what it costs."""
 AT_ONCE = 30
 """More new answers than this are conditioned on by a new run, which is then faster."""
 RUNS = 4
@@ -82,6 +84,10 @@ class PosteriorQueries:
         partition.
     num_draws : int, default 100
         Draws that are kept.
+    costs : mapping of str to float or None, default None
+        The annotators who can be asked, and what an answer of each costs: a query goes to the one,
+        whose expected gain by the cost is largest under the p and q learned of each, pooled or not.
+        None asks those who answered before, at equal costs.
 
     Examples
     --------
@@ -106,7 +112,14 @@ class PosteriorQueries:
         min_gain: float = 0.0,
         noise: NoiseModel | None = ANNOTATOR,
         num_draws: int = 100,
+        costs: Mapping[str, float] | None = None,
     ) -> None:
+        priced: Any = {} if costs is None else costs
+        if not isinstance(priced, Mapping):
+            raise TypeError(f"costs must map annotators to numbers; got {check.shown(priced)}.")
+        for name, cost in priced.items():
+            check.number_between(cost, f"costs[{name!r}]", "(0, inf)")
+        self.costs = costs
         self.kind = check.check_choice(kind, "kind", ASKED)
         self.target = expected_gain.check_target(target)
         self.min_gain = check.number_between(min_gain, "min_gain", "[0, inf)")
@@ -128,10 +141,11 @@ class PosteriorQueries:
     def __call__(self, state: QueryState, size: int, rng: Generator) -> list[Query]:
         """Return at most `size` queries to ask together, best first; none if none is worth it."""
         items = self.update(state, rng)._candidates(state, rng)
-        measure, answers = self._judged(items, state)
-        chosen, gains = expected_gain.choose_jointly(measure, self.weights, answers, size, rng)
+        measure, answers, who, costs = self._judged(items, state)
+        given = self.weights, answers, size, rng, costs
+        chosen, gains = expected_gain.choose_jointly(measure, *given)
         worth = chosen[gains >= self.min_gain] if self.min_gain else chosen
-        return [Query(self.kind, tuple(row)) for row in items[worth].tolist()]
+        return [Query(self.kind, tuple(items[at].tolist()), who[at]) for at in worth]
 
     def update(self, state: QueryState, rng: Generator) -> Self:
         """Condition on the answers that are new in a state; a call does so itself."""
@@ -183,13 +197,14 @@ class PosteriorQueries:
     ) -> pd.DataFrame:
         """Return a table of queries, by default those a call would compare, the best first.
 
-        Its columns are kind, items i, j and for triplets k, gain by itself, and the probability of
-        each answer.
+        Its columns are kind, items i, j and for triplets k, source (whom to ask, where there are
+        several), gain by itself, and the probability of each answer.
         """
         known = None if queries is None else check_queries(queries, len(state.X), [self.kind])
         self.update(state, rng)
         items = self._candidates(state, rng) if known is None else self._items(known)
-        table = _table(self.kind, items, self.weights, *self._judged(items, state))
+        measure, answers, who, _ = self._judged(items, state)
+        table = _table(self.kind, items, self.weights, measure, answers, who)
         return table.sort_values("gain", ascending=False, kind="stable", ignore_index=True)
 
     def _candidates(self, state: QueryState, rng: Generator) -> IntArray:
@@ -204,18 +219,50 @@ class PosteriorQueries:
         rows = np.array([query.items for query in queries], dtype=np.int64)
         return rows.reshape(-1, len(ASKED[self.kind].members))
 
-    def _judged(self, items: IntArray, state: QueryState) -> tuple[Uncertainty, FloatArray]:
-        """The uncertainty, and p(answer | draw) of queries (C, S, A) by their first source."""
+    def _judged(self, items: IntArray, state: QueryState) -> tuple[Uncertainty, *Assigned]:
+        """The uncertainty, and whom to ask what."""
         asked = ASKED[self.kind]
         draws = self.draws
         own = [one for one in self.particles.problem.constraints if isinstance(one, asked)]
         if not own:
             given = self.noise is not None and self.noise.kind == asked.kind
             own = [asked([], [], len(state.X), noise=self.noise if given else None)]
-        table = own[0].noise.predictive(own[0].counts(draws))[:, 0]
+        known = _names(own[0])
+        costs = self.costs or dict.fromkeys(known, 1.0)
+        counts = own[0].counts(draws)
+        if not set(costs) <= set(known):  # one more, who has not answered yet
+            counts = np.pad(counts, ((0, 0), (0, own[0].n_answers), (0, 0)))
+        places = [known.index(name) if name in known else len(known) for name in costs]
+        tables = own[0].noise.predictive(counts)[:, places]
+        measure = expected_gain.uncertainty(self.target, draws)
         skipped = sum(query.kind == self.kind for query in state.skipped)
-        answers = _answers(self.kind, items, draws, table, skipped, sum(map(len, own)))
-        return expected_gain.uncertainty(self.target, draws), answers
+        given = [
+            _answers(self.kind, items, draws, table, skipped, sum(map(len, own)))
+            for table in tables.swapaxes(0, 1)
+        ]
+        return measure, *_assigned(measure, self.weights, given, costs)
+
+
+def _names(constraints: Any) -> list[Any]:
+    """The sources of constraints, by name or number; None is the only one."""
+    number = constraints.n_sources
+    return list(constraints.source_names or (range(number) if number > 1 else [None]))
+
+
+def _assigned(
+    measure: Uncertainty,
+    weights: FloatArray,
+    answers: Sequence[FloatArray],
+    costs: Mapping[Any, float],
+) -> Assigned:
+    """Give each query to the source whose answer is expected to tell most by its cost."""
+    prices = np.array(list(costs.values()))
+    which = np.zeros(len(answers[0]), np.int64)
+    if len(prices) > 1:
+        gains = [expected_gain.expected_gains(measure, weights, own) for own in answers]
+        which = (np.stack(gains) / prices[:, None]).argmax(axis=0)
+    chosen = np.stack(answers)[which, np.arange(len(which))]
+    return chosen, [list(costs)[at] for at in which], prices[which]
 
 
 def _answers(
@@ -231,7 +278,12 @@ def _answers(
 
 
 def _table(
-    kind: str, items: IntArray, weights: FloatArray, measure: Uncertainty, answers: FloatArray
+    kind: str,
+    items: IntArray,
+    weights: FloatArray,
+    measure: Uncertainty,
+    answers: FloatArray,
+    who: Sequence[Any],
 ) -> pd.DataFrame:
     """Queries with the gain of each by itself, and the probability of its answers."""
     import pandas as pd
@@ -239,6 +291,8 @@ def _table(
     asked = ASKED[kind]
     table = pd.DataFrame(items, columns=list(asked.members))
     table.insert(0, "kind", kind)
+    if any(name is not None for name in who):
+        table["source"] = who
     table["gain"] = expected_gain.expected_gains(measure, weights, answers)
     words = dict.fromkeys((*asked.vocabulary, DONT_KNOW))
     mean = dict(zip(words, weights @ answers.transpose(2, 1, 0), strict=True))
@@ -259,7 +313,7 @@ def suggest_queries(
     Parameters
     ----------
     posterior : DataTree, fitted estimator or (draws, n) array of int
-        Posterior draws. The noise is that of the first source, or the default of the kind.
+        Posterior draws. The noise of each source is as drawn, or else the default of the kind.
     kind : {"pair", "triplet"}, default "pair"
     size : int, default 10
         How many to ask together, at most.
@@ -272,8 +326,9 @@ def suggest_queries(
     Returns
     -------
     DataFrame
-        One row a query: kind, the items i, j and for triplets k, gain (of its answer by itself),
-        the probability of each answer, and adds (to the rows above).
+        One row a query: kind, the items i, j and for triplets k, source (whom to ask, of several),
+        gain (of its answer by itself), the probability of each answer, and adds (to the rows
+        above).
 
     Examples
     --------
@@ -293,14 +348,19 @@ def suggest_queries(
     measure = expected_gain.uncertainty(target, draws)
     stored = [one for one in tree.constraints_if_any(posterior) if one.kind == ASKED[kind].kind]
     noise = ASKED[kind].default_noise()
-    table = np.repeat(noise.confusion(noise.initial(1)), len(rows), axis=0)
+    tables = np.repeat(noise.confusion(noise.initial(1))[None], len(rows), axis=0)
+    known: list[Any] = [None]
     kept: Any = tree.group(posterior, "posterior") if stored else {}
     if stored and all(name in kept for name in stored[0].parameters.values()):
-        by_chain = confusions(stored[0], kept)[:, :, 0]
-        table = by_chain.reshape(-1, *by_chain.shape[2:])[rows]
+        by_chain = confusions(stored[0], kept)
+        tables = by_chain.reshape(-1, *by_chain.shape[2:])[rows]
+        known = _names(stored[0])
     asked = {ordered(kind, row) for own in stored for row in own.items.tolist()}
     items = expected_gain.propose(kind, draws, weights, asked, CANDIDATES, rng)
-    answers = _answers(kind, items, draws, table, 0, sum(map(len, stored)))
+    number = sum(map(len, stored))
+    each = [_answers(kind, items, draws, own, 0, number) for own in tables.swapaxes(0, 1)]
+    answers, who, _ = _assigned(measure, weights, each, dict.fromkeys(known, 1.0))
     chosen, adds = expected_gain.choose_jointly(measure, weights, answers, size, rng)
-    found = _table(kind, items[chosen], weights, measure, answers[chosen])
+    whom = [who[at] for at in chosen]
+    found = _table(kind, items[chosen], weights, measure, answers[chosen], whom)
     return found.assign(adds=adds)

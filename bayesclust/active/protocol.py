@@ -40,20 +40,24 @@ class Query(NamedTuple):
         Whether two items are in one cluster, or whether the first of three is more similar to the
         second than to the third.
     items : tuple of int
+    source : str, int or None, default None
+        Which annotator to ask, where there are several.
 
     Examples
     --------
-    >>> str(Query("triplet", (4, 0, 7)))
-    'is item 4 more similar to 0 than to 7?'
+    >>> str(Query("triplet", (4, 0, 7), "ann"))
+    'ann, is item 4 more similar to 0 than to 7?'
     """
 
     kind: str
     items: tuple[int, ...]
+    source: str | int | None = None
 
     def __str__(self) -> str:
-        if self.kind == PAIR:
-            return "are items {} and {} in one cluster?".format(*self.items)
-        return "is item {} more similar to {} than to {}?".format(*self.items)
+        text = "are items {} and {} in one cluster?"
+        if self.kind != PAIR:
+            text = "is item {} more similar to {} than to {}?"
+        return ("" if self.source is None else f"{self.source}, ") + text.format(*self.items)
 
 
 class QueryState(NamedTuple):
@@ -93,7 +97,7 @@ def check_queries(
     """Return the queries, or refuse unknown kinds and items that are not there or repeated."""
     found = []
     for given in queries:
-        is_query = isinstance(given, tuple) and len(given) == 2
+        is_query = isinstance(given, tuple) and len(given) in (2, 3)
         if not (is_query and isinstance(given[1], (tuple, list, np.ndarray))):
             raise TypeError(
                 "a query is a kind and a tuple of items, such as Query('pair', (0, 1)); "
@@ -101,7 +105,7 @@ def check_queries(
             )
         kind = check_choice(given[0], "the kind of a query", kinds)
         ASKED[kind]([given[1]], [0], n_items)
-        found.append(Query(kind, tuple(given[1])))
+        found.append(Query(kind, tuple(given[1]), *given[2:]))
     return found
 
 
@@ -119,7 +123,7 @@ class RandomQueries:
     >>> links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
     >>> state = QueryState(np.zeros((3, 1)), np.zeros(3, dtype=int), [links], [])
     >>> RandomQueries()(state, size=5, rng=np.random.default_rng(0))
-    [Query(kind='pair', items=(0, 2))]
+    [Query(kind='pair', items=(0, 2), source=None)]
     """
 
     def __init__(self, kind: str = PAIR) -> None:

@@ -48,11 +48,13 @@ QUERY_STRATEGIES: dict[str, QueryStrategy] = {
     "posterior-triplets": PosteriorQueries(TRIPLET),
 }
 """Query strategies by name, for sessions and the command line; a new one is a line here."""
-FORMAT = 2
+FORMAT = 3
 """Version of the files that sessions are saved in."""
 PAIRWISE = ASKED[PAIR].kind
-Row = tuple[str, Any]
-"""A kind of constraints and one of them, plain enough for JSON: ("pairwise", (0, 1, "same"))."""
+Row = tuple[str, Any, str | None]
+"""A kind of constraints, one of them and its annotator: ("pairwise", (0, 1, "same"), "ann")."""
+UNNAMED = "unnamed"
+"""The source of what no annotator answered, where others did."""
 
 
 class Step(NamedTuple):
@@ -155,21 +157,29 @@ class InteractiveSession:
     def constraints(self) -> list[Constraints]:
         """All answers and constraints so far, one object for each kind."""
         by_kind: dict[str, list[Any]] = {}
-        for kind, row in self._rows:
+        said_by: dict[str, list[str]] = {}
+        for kind, row, source in self._rows:
             if kind != PAIRWISE or row[-1] != DONT_KNOW:
                 by_kind.setdefault(kind, []).append(row)
+                said_by.setdefault(kind, []).append(source or UNNAMED)
         for kind in by_kind.keys() - KINDS.keys():
             raise ValueError(
                 f"there is no kind of constraints {kind!r}: import the module that defines it."
             )
-        return [KINDS[kind].from_rows(rows, len(self.X)) for kind, rows in by_kind.items()]
+        made: list[Constraints] = []
+        for kind, rows in by_kind.items():
+            made.append(KINDS[kind].from_rows(rows, len(self.X)))
+            if set(said_by[kind]) != {UNNAMED}:
+                one: Any = made[-1]
+                made[-1] = type(one)(one.items, one.answers, one.n_items, said_by[kind])
+        return made
 
     @property
     def state(self) -> QueryState:
         """What query strategies look at."""
         skipped = [
             Query(PAIR, tuple(row[:2]))
-            for kind, row in self._rows
+            for kind, row, _ in self._rows
             if kind == PAIRWISE and row[-1] == DONT_KNOW
         ]
         return QueryState(self.X, self.labels, self.constraints, skipped)
@@ -199,17 +209,19 @@ class InteractiveSession:
         """Add the answer to a query, from `ask` or any other.
 
         To a pair it is "same", "different" or "dnk" (don't know), to a triplet "yes", "no" or
-        "dnk".
+        "dnk". It is kept as that of the query's source, if it has one.
         """
-        [(kind, items)] = check_queries([query], len(self.X))
+        [(kind, items, source)] = check_queries([query], len(self.X))
         check.check_choice(answer, "answer", VOCABULARY[kind])
         row = (*(int(i) for i in items), answer)
-        self._events.append([(ASKED[kind].kind, row)])
+        if not (source is None or isinstance(source, str)):
+            raise TypeError(f"the source of a query must be a name; got {check.shown(source)}.")
+        self._events.append([(ASKED[kind].kind, row, source)])
 
     def add(self, constraints: Constraints | Sequence[Constraints]) -> None:
         """Add constraints of any kind, to be undone in one piece; names and noise are not kept."""
         given = check_constraints(constraints, len(self.X), needs="statements")
-        self._events.append([(one.kind, row) for one in given for row in one.rows])
+        self._events.append([(one.kind, row, None) for one in given for row in one.rows])
 
     def modify(self) -> MinimalModification:
         """Modify the present partition so that it satisfies all answers so far; return the fit.

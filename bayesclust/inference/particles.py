@@ -35,6 +35,7 @@ def extends(constraints: Sequence[Constraints], more: Sequence[Constraints]) -> 
     for old, new in zip(constraints, more, strict=False):
         rows = ((old.items, new.items), (old.answers, new.answers), (old.source, new.source))
         same = (old.kind, old.noise, old.n_items) == (new.kind, new.noise, new.n_items)
+        same = same and (len(old) == 0 or old.source_names == new.source_names)
         same = same and (bool(old.members) or old.rows == new.rows[: len(old)])
         if not (same and all(np.array_equal(own, after[: len(old)]) for own, after in rows)):
             return False

@@ -204,6 +204,7 @@ UNCHECKED = {
     **dict.fromkeys(("xi", "init", "cost", "tol", "balance"), "of several kinds"),
     **dict.fromkeys(("per_cluster", "closure", "standardize", "pooled"), "switches"),
     **dict.fromkeys(("kernel", "kernel_params", "prior", "observe"), "of several kinds"),
+    "costs": "a mapping of names, with tests of its own",
     **dict.fromkeys(("classes", "per_item"), "of labels, with tests of their own"),
     **dict.fromkeys(("dnk", "what", "partitions", "named"), "of several kinds"),
     "DCRC.noise": "of several kinds",
