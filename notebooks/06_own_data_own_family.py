@@ -36,23 +36,21 @@ calls.head(3)
 answers.head(3)
 
 # %% [markdown]
-# ## From names to numbers
+# ## Names of items and of people
 #
-# Answers name items by their row. `get_indexer` looks rows up, `factorize` numbers the people. A
-# name that is not in the table would give `-1`, which is refused.
+# `from_frame` reads columns `i`, `j`, `answer` and `source`, and looks up the names of items among
+# `ids`. A name that is not in the table is refused, with a sentence that says which.
 
 # %%
-pairs = np.column_stack(
-    [calls.index.get_indexer(answers[column]) for column in ("first", "second")]
-)
-who, people = pd.factorize(answers["who"], sort=True)
-links = bc.PairwiseConstraints(pairs, answers["answer"], n_items=len(calls), source=who)
+columns = {"first": "i", "second": "j", "who": "source"}
+links = bc.PairwiseConstraints.from_frame(answers.rename(columns=columns), ids=calls.index)
 links
 
 # %% [markdown]
 # ## With the built-in families
 #
-# `Product` puts a family on each group of columns. Words become codes; missing cells (NaN, of which
+# `family="mixed"` takes a table such as this as it is. To choose the families yourself, `Product`
+# puts one on each group of columns. Words become codes; missing cells (NaN, of which
 # some are made here) are left out of the likelihood where columns are independent. Times are
 # positive and skewed, so their logarithms go in as Gaussian. For a first look, mean field instead
 # of a sampler: it takes a second, and finds one mode.

@@ -262,6 +262,11 @@ CLAIMS = {
     "reading_the_output": lambda names: (
         names["verdict"].ok and names["links"].flipped[names["least"].index].all()
     ),
+    "own_table": lambda names: (
+        names["bc"].metrics.pairwise_f(names["est"].labels_, names["kind"]) > 0.7
+        and names["verdict"].ok
+        and 3 <= len(names["suspects"]) <= 12
+    ),
     "choosing_priors": lambda names: names["clusters"]["probability"].idxmax() >= 2,
     "several_annotators": lambda names: (
         names["est"].n_clusters_ == names["pooled"].n_clusters_ == 2 and len(names["table"]) == 8
