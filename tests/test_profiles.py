@@ -336,6 +336,10 @@ def test_words_of_a_mean_field_fit_are_named(rng):
     table = bc.cluster_profiles(fit, (kind == "dog").astype(int))
     assert table.index.unique("feature").tolist() == ["kind=cat", "kind=dog", "age"]
     assert table.loc[(1, "kind=dog"), "mean"] > 0.8 > 0.2 > table.loc[(0, "kind=dog"), "mean"]
+    axes = bc.plots.profiles(fit, (kind == "dog").astype(int))
+    lines = {ax.get_title(loc="left"): len(ax.lines) for ax in axes}
+    assert lines == {"kind=cat": 4, "kind=dog": 4, "age": 6}  # shares have no spread
+    plt.close("all")
 
 
 X = np.random.default_rng(0).normal(size=(len(Z), 2))

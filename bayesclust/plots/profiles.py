@@ -30,7 +30,8 @@ def profiles(
     """Show how clusters differ in the features in which they differ most.
 
     A dot is the posterior mean of a feature's mean within a cluster, the thick line its interval,
-    and the thin one reaches a standard deviation of the items to both sides.
+    and the thin one reaches a standard deviation of the items to both sides, except where the mean
+    is the share of a code, a word or a one.
 
     Parameters
     ----------
@@ -73,10 +74,13 @@ def profiles(
     panels = panels_or_new(axes, number, "the features shown", columns, size, sharey=True)
     for ax, feature in zip(panels, features, strict=True):
         own = table.xs(feature, level="feature")
+        variance = own["mean"] * (1 - own["mean"])
+        shares = (variance >= 0).all() and np.allclose(own["sd"] ** 2, variance, atol=0.05)
         for y, (_, row) in enumerate(own.iterrows()):
             colour = PALETTE[y % len(PALETTE)]
-            spread = [row["mean"] - row["sd"], row["mean"] + row["sd"]]
-            ax.plot(spread, [y, y], color=colour, linewidth=1, alpha=0.6)
+            if not shares:
+                spread = [row["mean"] - row["sd"], row["mean"] + row["sd"]]
+                ax.plot(spread, [y, y], color=colour, linewidth=1, alpha=0.6)
             ax.plot([row["mean_low"], row["mean_high"]], [y, y], color=colour, linewidth=4)
             marker = MARKERS[y % len(MARKERS)]
             ax.plot(row["mean"], y, marker, color=colour, markeredgecolor="white", markersize=6)

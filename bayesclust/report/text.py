@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from bayesclust.checks import counted
 from bayesclust.report.findings import PARTITION, Findings
 
 if TYPE_CHECKING:
@@ -69,12 +70,12 @@ def sections(found: Findings) -> Iterator[Section]:
 
 
 def _clusters(found: Findings) -> Section:
-    number = f"{int(found.labels.max()) + 1}"
+    number = counted(int(found.labels.max()) + 1, "cluster")
     own = found.clusters.assign(typical=found.clusters["typical"].map(", ".join))
     strays = own[(own["items"] <= STRAY) & (len(found.labels) >= MANY_ITEMS)]
     if len(strays):
-        number += f", {len(strays)} of them of {STRAY} items or fewer"
-        number += f" ({strays['items'].sum()} in all)"
+        own_items = counted(strays["items"].sum(), "item")
+        number += f", {len(strays)} of them too small to list ({own_items} in all)"
     likely = [f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005]
     sentence = f"In the point estimate: {number}. Posterior probability of their number: "
     columns = {"cluster": ("cluster", "d"), "items": ("items", ",d")}
@@ -134,7 +135,7 @@ def _answers(found: Findings) -> Section:
     sentence = f"{found.probably_wrong:,} of {found.answers:,} answers are more likely wrong than"
     sentence += " right"
     if len(listed) < found.probably_wrong:
-        sentence += f"; the {len(listed)} least credible are listed"
+        sentence += f"; the {len(listed)} least credible are listed (max_listed)"
     sentence += "."
     if found.ok is False:
         sentence += " Many may be right all the same: see the verdict."

@@ -148,5 +148,5 @@ def test_a_page_is_written_with_its_title(make, coarse, tmp_path):
 def test_clusters_of_a_few_items_are_counted_apart():
     labels = np.r_[np.repeat([0, 1], 30), 2, 3, 3]
     (clusters, *_) = sections(findings(to_datatree({"z": np.tile(labels, (2, 5, 1))})))
-    assert "4, 2 of them of 3 items or fewer (3 in all)" in clusters.sentence
+    assert "4 clusters, 2 of them too small to list (3 items in all)" in clusters.sentence
     assert [int(row[1]) for row in clusters.rows] == [30, 30]
