@@ -388,10 +388,11 @@ def chain_starts(
     given: IntArray | None,
     moves: Moves | None,
     rngs: list[Generator],
+    finer: bool = False,
 ) -> list[Callable[[], Chain]]:
     """One callable per chain, or one for all where they advance together.
 
-    `given` are labels (n,) for all chains, or (chains, n) for each.
+    `given` are labels (n,) for all chains, or (chains, n) for each; None: `dispersed_number` says.
     """
     if isinstance(problem, DCRCProblem):
         return [partial(DCRCChain, problem, rng) for rng in rngs]
@@ -400,8 +401,8 @@ def chain_starts(
         if given is not None:
             own: IntArray = given if given.ndim == 1 else given[chain]
             return own
-        most = problem.partition_prior.most_clusters
-        number = min(dispersed_number(chain, problem.n_items), most or problem.n_items)
+        most = problem.partition_prior.most_clusters or problem.n_items
+        number = min(dispersed_number(chain, problem.n_items, finer=finer), most)
         return seeded_partition(problem.family.embedding(), number, rngs[chain])
 
     def blocked() -> Chain:

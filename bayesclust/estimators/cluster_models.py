@@ -16,7 +16,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from bayesclust.checks import check_choice, n_threads, number_between, some_of
+from bayesclust.checks import check_choice, number_between, some_of
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import TINY
 from bayesclust.constraints.stored import noise_names
@@ -135,6 +135,8 @@ class Candidates:
         bound = self.bound
         if reduction is not None or not own:
             bound = self.of_words(self.family if own else choice.family).bind(items)
+        if reduction is not None:
+            bound = half_scaled(bound)
         family, mixture = bound.coarsened(choice.power), choice.cluster_model == MIXTURE
         prior = as_nested(self.partition_prior, mixture=mixture)
         if mixture:
@@ -155,14 +157,9 @@ class Candidates:
             spread = self.items.std(axis=0)
             scalings = (True, False) if spread.max() > COMPARABLE * spread.min() else (True,)
             mixture = plain._replace(cluster_model=MIXTURE)
-            sizes = [mixture._replace(n_dimensions=q) for q in COMPONENTS]
+            sizes = [mixture._replace(n_dimensions=q) for q in COMPONENTS if q < n]
             weaker = [] if power else [sizes[-1]._replace(power=WEAKER)]
-            tried = [
-                own._replace(scaled=scaled)
-                for own in sizes + weaker
-                for scaled in scalings
-                if own.n_dimensions < n
-            ]
+            tried = [own._replace(scaled=one) for own in sizes + weaker for one in scalings]
         else:
             tried = [plain, plain._replace(cluster_model=MIXTURE)]
             small = self.items.size <= MOST_CELLS
@@ -183,6 +180,13 @@ def principal_components(items: FloatArray, number: int, scaled: bool) -> tuple[
     steps = [StandardScaler()] if scaled else []
     reduction = make_pipeline(*steps, PCA(number, random_state=0)).fit(items)
     return reduction, reduction.transform(items)
+
+
+def half_scaled(bound: Any) -> Any:
+    """Components in units of the roots of their deviations: clusters are nearly round in these."""
+    ratio = np.sqrt(bound.unit / bound.unit.mean())
+    scaled = {"X": bound.X * ratio, "unit": bound.unit / ratio, "floor": bound.floor * ratio**2}
+    return replace(bound, **scaled)
 
 
 def check_cluster_model(model: object, power: object, sampler: object) -> None:
@@ -242,26 +246,18 @@ class Pilot:
     clusters: float = np.nan
 
 
+@dataclass
 class Comparison:
     """Short runs of models on a part of the constraints, which the others score."""
 
-    def __init__(
-        self,
-        candidates: Candidates,
-        tried: Sequence[Choice],
-        moves: Moves | None,
-        settings: Mapping[str, Any],
-        seed: int,
-    ) -> None:
-        self.candidates = candidates
-        self.tried = list(tried)
-        self.moves = moves
-        threads = n_threads(settings["n_jobs"], cells=candidates.items.size)
-        self.settings = {"progress": settings["progress"], "n_jobs": threads}
-        self.seed = seed
-        self.pilots: dict[Choice, Pilot] = {}
-        self.part = -1
-        self.by_shares = np.zeros(0)
+    candidates: Candidates
+    tried: Sequence[Choice]
+    moves: Moves | None
+    how: Mapping[str, Any]
+    seed: int
+    pilots: dict[Choice, Pilot] = field(default_factory=dict)
+    part: int = -1
+    by_shares: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def hold_out(self, kept: Sequence[Constraints], held: Sequence[Constraints]) -> None:
         """Take another part of the constraints to score by."""
@@ -275,7 +271,7 @@ class Comparison:
         clock = process_time()
         title = f"Comparing models: {pilot.choice.words}"
         starts = [lambda own=own: own for own in pilot.chains]
-        draws = run_chains(starts, schedule, title=title, **self.settings)
+        draws = run_chains(starts, schedule, title=title, **self.how)
         if draws.interrupted:
             raise KeyboardInterrupt
         pilot.score = held_out_log_prob(draws, self.kept, self.held)
@@ -288,8 +284,9 @@ class Comparison:
         """New chains of one model, with a seed that does not depend on what else is run."""
         clock = process_time()
         rng = np.random.default_rng([self.seed, self.tried.index(choice), self.part])
-        problem, _ = self.candidates.problem(choice, self.kept, rng, ROUGH)
-        starts = chain_starts(COLLAPSED, problem, None, self.moves, rng.spawn(PILOT_CHAINS))
+        problem, reduction = self.candidates.problem(choice, self.kept, rng, ROUGH)
+        rngs = rng.spawn(PILOT_CHAINS)
+        starts = chain_starts(COLLAPSED, problem, None, self.moves, rngs, finer=bool(reduction))
         pilot = self.pilots.setdefault(choice, Pilot(choice))
         pilot.chains = [start() for start in starts]
         pilot.seconds += process_time() - clock
@@ -297,9 +294,8 @@ class Comparison:
 
     def densities(self) -> list[Pilot]:
         """The best models of items, by successive halving (Jamieson and Talwalkar 2016)."""
-        tried = [choice for choice in self.tried if choice.cluster_model != CLASSIFIER]
-        for choice in tried:
-            if choice.scaled not in hopeless_scalings(list(self.pilots.values())):
+        for choice in self.tried:
+            if not choice.n_classes and choice.scaled not in hopeless_scalings(self.pilots):
                 self.begin(choice, ROUNDS[0])
         left = hopeful(list(self.pilots.values()))
         for schedule in (*ROUNDS[1:], *[LONGER] * MOST_LONGER):
@@ -363,7 +359,7 @@ def choose(
     constraints: Sequence[Constraints],
     tried: Sequence[Choice],
     moves: Moves | None,
-    settings: Mapping[str, Any],
+    how: Mapping[str, Any],
     rng: Generator,
 ) -> tuple[Choice, pd.DataFrame]:
     """Compare models by short runs on a part of the constraints; a row of the table for each.
@@ -374,7 +370,7 @@ def choose(
     """
     parts = folds(constraints, rng, enough=ENOUGH)
     first = next(parts)
-    compared = Comparison(candidates, tried, moves, settings, int(rng.integers(2**63)))
+    compared = Comparison(candidates, tried, moves, how, int(rng.integers(2**63)))
     compared.hold_out(*first)
     close = hopeful([*compared.densities(), *compared.classifiers()])
     for part in islice(parts, MOST_PARTS):
@@ -412,9 +408,9 @@ def hopeful(pilots: Sequence[Pilot], errors: float = HOPELESS) -> list[Pilot]:
     return [pilots[i] for i in sorted(order[:MOST_LEFT])]
 
 
-def hopeless_scalings(pilots: Sequence[Pilot]) -> set[bool]:
+def hopeless_scalings(pilots: Mapping[Choice, Pilot]) -> set[bool]:
     """Scalings with which the first models are far behind the same ones without, or with, them."""
-    first = pilots[:2]
+    first = list(pilots.values())[:2]
     if len({pilot.choice.scaled for pilot in first}) < 2:
         return set()
     return {pilot.choice.scaled for pilot in first} - {p.choice.scaled for p in hopeful(first)}

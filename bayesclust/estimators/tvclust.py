@@ -201,7 +201,7 @@ class TVClust(base.SampledClusterer):
         init : labels of shape (n,), fitted estimator, posterior or None, default None
             One starting partition for all chains: labels, those of a fitted estimator, or the point
             estimate of a posterior. None: dispersed ones, by k-means++ into 3, 6, 12 and 24
-            clusters.
+            clusters, or up to four times as many where "auto" takes principal components.
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come, readable by `xarray.open_datatree`.
             After a kill or an interrupt the same call resumes there, bitwise identical to a run
@@ -240,7 +240,8 @@ class TVClust(base.SampledClusterer):
         else:
             sampler: Any = self.sampler
             rngs = rng.spawn(self.num_chains)
-            chains = base.chain_starts(sampler, problem, start, self.moves, rngs)
+            finer = self.reduction_ is not None
+            chains = base.chain_starts(sampler, problem, start, self.moves, rngs, finer=finer)
             how = self._how(items)
             if sampler in list(SAMPLERS) and not isinstance(problem, ClassifierProblem):
                 begun = store is not None and store.has_begun(len(chains))
@@ -544,7 +545,7 @@ class TVClust(base.SampledClusterer):
             scoring, rng = checks.check_random_state(seed).spawn(2)
             labelled = any(len(one.members) < 2 for one in constraints)
             tried = candidates.to_try(self.power, densities=densities or labelled)
-            given = candidates, constraints, tried, self.moves, self._settings(), scoring
+            given = candidates, constraints, tried, self.moves, self._how(items), scoring
             compare = partial(cluster_models.choose, *given)
             choice, self.model_scores_ = cluster_models.chosen_once(compare, store)
         else:

@@ -201,9 +201,11 @@ def shuffle(items: IntArray, rng: Generator) -> None:
 # --- where chains start: dispersed, and not from one cluster, where single-site samplers stay
 
 
-def dispersed_number(chain: int, n_items: int) -> int:
+def dispersed_number(chain: int, n_items: int, *, finer: bool = False) -> int:
     """Clusters that chain number `chain` starts from: 3, 6, 12, 24, 3, ..., but n / 4 at most."""
-    return int(min(3 * 2 ** (chain % 4), max(n_items // 4, 1)))
+    # of many items up to 12, 24, 48, 96, if these are joined sooner than split
+    fewest = max(3, min(12, n_items // 150)) if finer else 3
+    return int(min(fewest * 2 ** (chain % 4), max(n_items // 4, 1)))
 
 
 def seeded_partition(X: FloatArray, number: int, rng: Generator) -> IntArray:

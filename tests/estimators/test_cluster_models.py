@@ -216,6 +216,20 @@ def test_many_columns_are_compared_by_their_components(rng):
     ]
 
 
+def test_components_are_in_units_of_roots_of_their_deviations(rng):
+    """Densities of them stay those in the user's units."""
+    X = rng.normal(size=(300, 30)) * np.geomspace(1, 50, 30)
+    few = mixture_of("gaussian")._replace(n_dimensions=4, scaled=False)
+    problem, reduction = Candidates(X, "gaussian", None).problem(few, [])
+    family, items = problem.family, reduction.transform(X)
+    spread = items.std(axis=0)
+    expected = items / np.sqrt(spread * spread.mean())
+    np.testing.assert_allclose(family.X, expected, atol=1e-12)
+    np.testing.assert_allclose(family.transform(items), expected, atol=1e-12)
+    jacobian = np.linalg.slogdet(family.transform(np.eye(4)) - family.transform(np.zeros((4, 4))))
+    np.testing.assert_allclose(family.log_base(items[:1]), jacobian[1])
+
+
 def test_components_are_remembered_for_new_items(rng):
     """Two classes in a plane of 24 columns, each at two opposite corners of a square."""
     group = np.repeat([0, 1, 2, 3], 45)

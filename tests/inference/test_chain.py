@@ -186,6 +186,11 @@ def test_numbers_of_clusters_are_dispersed(n, expected):
     assert [dispersed_number(chain, n) for chain in range(5)] == expected
 
 
+def test_many_items_start_from_more_clusters_where_parts_are_to_be_joined():
+    numbers = {n: [dispersed_number(c, n, finer=True) for c in range(4)] for n in (300, 900, 9000)}
+    assert numbers == {300: [3, 6, 12, 24], 900: [6, 12, 24, 48], 9000: [12, 24, 48, 96]}
+
+
 @pytest.mark.parametrize("seeded_from", [assignment.SEEDED_FROM, 100])
 def test_seeded_partition_is_that_of_the_nearest_seed(rng, monkeypatch, seeded_from):
     monkeypatch.setattr(assignment, "SEEDED_FROM", seeded_from)
