@@ -245,6 +245,12 @@ class RDPMeans(DPMeans):
         D: "euclidean" (squared distance), "standardized", "mahalanobis", "kl" (between rows of
         counts), "poisson", "bernoulli", "categorical", or the limit of a family of
         `bayesclust.families`.
+    kernel : {"rbf", "polynomial", "cosine", "precomputed"}, function or None, default None
+        In place of `divergence`: squared distance in the space of a kernel of the columns, given as
+        k(x, y), or of X as the matrix of similarities (n, n).
+    kernel_params : dict or None, default None
+        gamma of "rbf", exp(-gamma |x - y|^2), and of "polynomial", (gamma x'y + coef0)^degree with
+        degree 3 and coef0 1. By default gamma is one over the mean squared distance of two items.
     cluster_model : {"single", "mixture"}, default "single"
         Whether a cluster is one centre, or several, each with its items, a component: the limit of
         ``TVClust(cluster_model="mixture")``. J then has `within_penalty` times the number of

@@ -69,14 +69,17 @@ class KernelDistance(SquaredEuclidean):
             f"a kernel of {n:,} items",
             "cluster fewer items, or the rows of a factor of the kernel, without kernel",
         )
-        landmarks, K = None, given
+        landmarks, K, bound = None, given, self
+        if isinstance(self.kernel, str) and "gamma" in SETTINGS[self.kernel]:
+            apart = 2.0 * float(given.var(axis=0).sum())  # mean squared distance of two items
+            bound = replace(self, settings={"gamma": 1.0 / (apart or 1.0), **self.settings})
         if self.kernel != PRECOMPUTED:
             # always the same ones: nothing is random in what follows from the data
             drawn = np.sort(np.random.default_rng(0).choice(n, few, replace=False))
             landmarks = given[drawn]
-            K = self._values(landmarks, landmarks)
+            K = bound._values(landmarks, landmarks)
         values, vectors = eigenpairs(K, few, self.kernel)
-        return replace(self, landmarks=landmarks, projection=vectors / np.sqrt(values))
+        return replace(bound, landmarks=landmarks, projection=vectors / np.sqrt(values))
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
         large = self.kernel == PRECOMPUTED and is_large(X)

@@ -128,6 +128,17 @@ def test_many_items_are_seen_through_landmarks_and_eigenvectors(monkeypatch):
         bc.RDPMeans(kernel="rbf").fit(many)
 
 
+@pytest.mark.parametrize("unit", [1.0, 100.0])
+def test_the_width_of_a_kernel_is_in_units_of_the_data(unit):
+    y = np.arange(60) % 3
+    blobs = unit * (np.random.default_rng(0).normal(size=(60, 2)) + 6.0 * np.eye(3)[y, 1:])
+    est = bc.RDPMeans(kernel="rbf").fit(blobs)
+    assert bc.metrics.adjusted_rand(est.labels_, y) == 1.0
+    apart = np.square(blobs[:, None] - blobs).sum(axis=2).mean()
+    own = bc.RDPMeans(kernel="rbf", kernel_params={"gamma": 1 / apart}).fit(blobs)
+    assert own.objective_ == pytest.approx(est.objective_)
+
+
 def test_items_that_are_alike_are_one_cluster():
     for kernel, given in (("precomputed", np.zeros((4, 4))), ("rbf", np.ones((4, 2)))):
         assert bc.RDPMeans(kernel=kernel).fit(given).n_clusters_ == 1
