@@ -10,10 +10,11 @@ import pytest
 from numpyro.infer import MCMC, NUTS, DiscreteHMCGibbs, Gibbs
 from scipy.stats import multivariate_normal
 
+from bayesclust.constraints import ConfusionNoise, LinkNoise, UniformNoise
 from bayesclust.families import FAMILIES, Bernoulli, FullGaussian, Poisson, get_family
 from bayesclust.inference.numpyro_kernel import PartitionGibbs
 from bayesclust.models import constraint_sites, tvclust, tvclust_mixture
-from bayesclust.partition_priors import DirichletProcess
+from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
 from tests.exactness import cases
 from tests.exactness.exact import compare, log_answers, log_posterior, partitions
 
@@ -116,6 +117,31 @@ def test_every_family_runs_beside_nuts_with_defaults(program, name):
     blocks = [(PartitionGibbs(program, views), ["z"]), (NUTS(program), None)]
     if program is tvclust_mixture:
         blocks.insert(1, (PartitionGibbs(program, site="component"), ["component"]))
+    run_shortly(blocks, X, views, name)
+
+
+def run_shortly(blocks, *given):
     mcmc = MCMC(Gibbs(blocks), num_warmup=5, num_samples=5, progress_bar=False)
-    mcmc.run(jax.random.key(0), X, views, name)
+    mcmc.run(jax.random.key(0), *given)
     assert all(np.isfinite(value).all() for value in mcmc.get_samples().values())
+
+
+NOISES = [LinkNoise(), LinkNoise(pooled=True), UniformNoise(), UniformNoise(pooled=True)]
+NOISES += [ConfusionNoise(), ConfusionNoise(pooled=True)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("noises", "prior"), [(NOISES, None), (NOISES[:1], PitmanYor()), (NOISES[:1], KnownK(3))]
+)
+def test_noise_models_and_priors_run_beside_nuts(noises, prior):
+    rng = np.random.default_rng(0)
+    X = cases.data_for(get_family("gaussian_diagonal"), 8, 2, rng)
+    views = [
+        (
+            cases.links(8, rng) if isinstance(noise, LinkNoise) else cases.triplets(8, rng)
+        ).with_noise(noise)
+        for noise in noises
+    ]
+    blocks = [(PartitionGibbs(tvclust, views), ["z"]), (NUTS(tvclust), None)]
+    run_shortly(blocks, X, views, "gaussian_diagonal", prior)

@@ -10,6 +10,7 @@ import numpy as np
 import numpyro
 import numpyro.infer
 import pytest
+from numpyro.infer.inspect import get_model_relations
 from numpyro.infer.util import log_density
 from scipy import stats
 from scipy.special import betaln, logsumexp
@@ -31,6 +32,7 @@ from tests.exactness.cases import with_holes
 from tests.families.reference import DATA, binary_data, coded_data, count_data, log_conditional
 
 N, T = 6, 5
+SLOW = pytest.mark.slow
 Z = np.array([0, 2, 2, 0, 4, 2])
 DISCRETE = {"bernoulli": binary_data, "poisson": count_data, "categorical": coded_data}
 
@@ -103,7 +105,7 @@ MORE = [
     (1.0, "mixed with holes", WITH_GAPS),
     (1.0, "hurdle", Product([(HurdleGaussian([[0.0], [2.0, 0.0]]), [0, 1]), (Recoded(), 2)])),
 ]
-CASES += [pytest.param(*case, marks=pytest.mark.slow) for case in MORE]
+CASES += [pytest.param(*case, marks=SLOW) for case in MORE]
 
 
 @pytest.mark.parametrize(("power", "name", "family"), CASES)
@@ -163,6 +165,24 @@ def test_answers_enter_the_marginal_program_by_a_mean_field(power, rng):
     log_q = np.log(r[np.arange(N), labels]).sum(axis=1)
     total = density(tvclust_marginal, (X,), options, params | {"assignment": r})
     assert total == pytest.approx(np.exp(log_q) @ (np.asarray(each) - log_q), abs=1e-8)
+
+
+@SLOW
+@pytest.mark.parametrize("program", [tvclust, tvclust_mixture, dcrc])
+def test_programs_are_drawn_simulated_and_scored_with_defaults(program):
+    """What `render_model` draws; `Predictive` from the prior; `log_density` of what it draws."""
+    options = {"constraints": [one for one in answers() if one.name in ("links", "triplets")]}
+    given = (data_for("gaussian"), 2) if program is dcrc else (data_for("gaussian"),)
+    relations = get_model_relations(program, given, options)
+    parents = relations["sample_sample"]
+    assert {"p", "q"} < set(parents["links_answer"])
+    draws = numpyro.infer.Predictive(program, num_samples=2)(
+        jax.random.key(0), *given, observe=False, **options
+    )
+    assert draws["links_answer"].shape == (2, 5)
+    seen = {"x", *relations["observed"]}
+    params = {name: value[0] for name, value in draws.items() if name not in seen}
+    assert np.isfinite(density(program, given, options, params))
 
 
 @pytest.mark.parametrize("program", [tvclust, tvclust_mixture, dcrc])
