@@ -74,7 +74,7 @@ def _clusters(found: Findings) -> Section:
     own = found.clusters.assign(typical=found.clusters["typical"].map(", ".join))
     strays = own[(own["items"] <= STRAY) & (len(found.labels) >= MANY_ITEMS)]
     if len(strays):
-        own_items = counted(strays["items"].sum(), "item")
+        own_items = counted(int(strays["items"].sum()), "item")
         number += f", {len(strays)} of them too small to list ({own_items} in all)"
     likely = [f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005]
     sentence = f"In the point estimate: {number}. Posterior probability of their number: "
