@@ -110,7 +110,7 @@ def test_lower_bounds_are_read_and_other_requirements_refused():
 def test_built_files_hold_the_package_once_and_nothing_else():
     wanted = ["bayesclust/a.py", "bayesclust/py.typed"]
     assert try_package.faults(wanted, wanted) == []
-    for extra in ("models/a.py", "bayesclust/a.csv", "bayesclust/__pycache__/a.py"):
+    for extra in ("models/a.py", "bayesclust/a.nc", "bayesclust/__pycache__/a.py"):
         assert try_package.faults([*wanted, extra], wanted) == [f"has {extra}"]
     for held in (wanted[:1], [*wanted, wanted[1]]):
         fault = "holds bayesclust/py.typed not exactly once"

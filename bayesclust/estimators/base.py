@@ -86,7 +86,9 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_") or hasattr(type(self), name):
+            # scikit-learn asks for the names of features in every fit
+            known = name.startswith("_") or name == "feature_names_in_"
+            if known or hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # raises as it did before
             near = checks.nearest(name, [*vars(self), *dir(type(self))])
             why = ABSENT.get(name, f"did you mean {near!r}?" if near else "see dir() of it.")

@@ -32,8 +32,9 @@ def session(query_strategy, X, answer, labels, rng):
     """Ask one by one until nothing is left."""
     asked, same = [], []
     while queries := query_strategy(state(X, asked, same, labels=labels), 1, rng):
-        ((kind, pair),) = queries
-        assert kind == "pair"
+        (query,) = queries
+        assert query.kind == "pair"
+        pair = query.items
         assert len(set(pair)) == 2
         assert ordered("pair", pair) not in asked
         asked.append(ordered("pair", pair))

@@ -143,8 +143,9 @@ def test_the_text_says_everything_that_was_found(found):
     first = found.listed.iloc[0]
     assert f"{', '.join(first['items'])}: {first['answer']} ({first['source']}; " in text
     assert f"within {found.ball.radius:.2f} bits" in text
+    unwrapped = " ".join(text.split())
     for k, share in found.numbers.items():
-        assert (f"P(K = {k}) = {share:.2f}" in text) == (share >= 0.005)
+        assert (f"P(K = {k}) = {share:.2f}" in unwrapped) == (share >= 0.005)
     assert "\n  links, ann          p " in text
     assert max(map(len, text.splitlines())) <= 100
     long = [f"{'x' * 70}{i}" for i in range(3)]
