@@ -273,7 +273,9 @@ class RDPMeans(DPMeans):
         The first start. None is the paper's, all items in one cluster; where settings are chosen on
         a sample, the nearest of its centres.
     n_init : int, default 1
-        Starts; the smallest J is kept. Those after the first are random, or disturb the best one.
+        Starts; the smallest J is kept. Those after the first are random, or disturb the best one. A
+        penalty that is chosen, or follows from `n_clusters`, suits one start: under it the lowest J
+        has more clusters, so with several give `penalty`, or take `from_posterior`.
     max_iter : int, default 300
         Largest number of passes in one descent.
     random_state : int, Generator or None, default None
