@@ -34,6 +34,11 @@ is asked about."""
 LEVEL, BINS, MOST_WIDE, OVERSTATED = 0.9, 20, 4, 0.15
 """Of intervals, and of credibility; the widest interval of K that says something; by how much an
 expected F may be too high before that should be noticed."""
+CHOSEN_ON, CLEARLY, NEARLY = 2, 0.05, 0.03
+"""Draws of answers that a method is chosen on before it is compared on the others, and how much of
+F is below by much and by little."""
+TOLD = ("kmeans", "itml", "mpck", "dcrc")
+OURS = ("rdp-means", "rdp-mixture", "mpck", "dcrc", "single", "mixture", "default")
 
 
 def _sampled(title: str, about: str, **settings: Any) -> Method:
@@ -265,6 +270,7 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
     titles = [sources.title(name) for name in mine.data.drop_duplicates()]
     yield from _pivoted(mine, plan, ["data"], titles)
     sampled = cells[(cells.content != "") & cells.data.isin(plan.data)]
+    yield from _standing(beside(cells, plan))
     yield from _said(sampled)
     yield from _honesty(sampled)
 
@@ -291,6 +297,46 @@ def _said(cells: pd.DataFrame) -> Iterator[str]:
         rows.append([sources.title(name), METHODS[method].title, *both, *words])
     head = ["set", "method", "F", "F it expects", "its K, 90%", "model", "processor s"]
     if rows:
+        yield from frame.in_markdown(head, rows)
+
+
+def standing(cells: pd.DataFrame) -> pd.DataFrame:
+    """F of the defaults less that of others, a row per set, others chosen on the first draws.
+
+    `told` is the method told the number of clusters that is best over all sets, `best` the best of
+    our methods on the set.
+    """
+    wide = cells.pivot_table(index=["trial", "data"], columns="method", values="f", sort=False)
+    is_later = wide.index.get_level_values("trial") >= CHOSEN_ON
+    first, later = (part.groupby("data").mean() for part in (wide[~is_later], wide[is_later]))
+    if not len(later) or "default" not in later:
+        return pd.DataFrame()
+    found = pd.DataFrame({"f": later["default"]})
+    told = [name for name in TOLD if name in first]
+    if told:
+        found.attrs["told"] = first[told].mean().idxmax()
+        found["told"] = found.f - later[found.attrs["told"]]
+    ours = [name for name in OURS if name != "default" and name in first]
+    if ours:
+        best = first[ours].idxmax(axis=1)
+        found["best"] = [found.f[name] - later.loc[name, best[name]] for name in found.index]
+    return found
+
+
+def _standing(cells: pd.DataFrame) -> Iterator[str]:
+    """Whether the defaults are as good as what their user would have had to choose."""
+    rows = []
+    for accuracy, block in cells.groupby("accuracy", sort=False):
+        found = standing(block)
+        if not {"told", "best"} <= set(found):
+            continue
+        counts = int((found.best < -CLEARLY).sum()), int((found.best >= -NEARLY).sum()), len(found)
+        words = [f"{accuracy:.0%}", frame.decimal(found.f.mean())]
+        words += [METHODS[found.attrs["told"]].title, f"{found.told.mean():+.3f}"]
+        rows.append([*words, *map(str, counts)])
+    head = ["right", "mean F of the defaults", "best told k", "less it", "sets over .05 below ours"]
+    if rows:
+        head += ["at most .03 below", "sets"]
         yield from frame.in_markdown(head, rows)
 
 

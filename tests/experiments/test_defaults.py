@@ -64,6 +64,21 @@ def cells_of(rows):
     return frame_of.assign(**said, **counts, **setting)
 
 
+def test_others_are_chosen_on_the_first_draws_and_compared_on_the_rest():
+    rows = []
+    for name, told in (("iris", 0.9), ("wine", 0.7)):
+        for trial in range(5):
+            later = trial >= 2
+            rows += [("default", name, trial, 0.8), ("dcrc", name, trial, told)]
+            rows += [("kmeans", name, trial, 1.0 if later else 0.1)]
+            rows += [("mixture", name, trial, 0.76 if later else 0.95)]
+    found = defaults.standing(cells_of(rows))
+    assert found.attrs["told"] == "dcrc"
+    assert found.told.tolist() == pytest.approx([-0.1, 0.1])
+    assert found.best.tolist() == pytest.approx([0.04, 0.04])
+    assert not len(defaults.standing(cells_of(rows[:8])))
+
+
 def test_what_posteriors_say_of_themselves_is_counted():
     cells = cells_of([("default", "iris", 0, 0.9), ("default", "wine", 0, 0.7)])
     cells.loc[1, "k_low"] = 4.0
