@@ -25,7 +25,7 @@ HEAD = "## Their claims, and whether they hold here\n\n"
 
 
 def recorded(folder: Path) -> Iterator[tuple[str, Experiment, pd.DataFrame]]:
-    """The papers of which cells are recorded, with these."""
+    """Each paper that has recorded cells: its name, its experiment and the cells."""
     for path in sorted(folder.glob("*/cells.csv")):
         experiment = Experiment(import_module(f"experiments.{path.parent.name}"))
         yield path.parent.name, experiment, load(path, experiment.kinds)

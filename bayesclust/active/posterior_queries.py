@@ -149,7 +149,7 @@ class PosteriorQueries:
 
     def update(self, state: QueryState, rng: Generator) -> Self:
         """Condition on the answers that are new in a state; a call does so itself."""
-        constraints = [one for one in state.constraints if len(one.truth) > 0]
+        constraints = [one for one in state.constraints if one.has_table]
         if self.noise is not None:
             kind = self.noise.kind
             constraints = [c.with_noise(self.noise) if c.kind == kind else c for c in constraints]

@@ -168,10 +168,8 @@ class InteractiveSession:
             )
         made: list[Constraints] = []
         for kind, rows in by_kind.items():
-            made.append(KINDS[kind].from_rows(rows, len(self.X)))
-            if set(said_by[kind]) != {UNNAMED}:
-                one: Any = made[-1]
-                made[-1] = type(one)(one.items, one.answers, one.n_items, said_by[kind])
+            sources = None if set(said_by[kind]) == {UNNAMED} else said_by[kind]
+            made.append(KINDS[kind].from_rows(rows, len(self.X), sources))
         return made
 
     @property

@@ -117,6 +117,11 @@ class ByPattern:
         return bool(self.kind == "pairwise")
 
     @property
+    def has_table(self: Any) -> bool:
+        """Whether a table says what each answer is worth in a partition; of labels none does."""
+        return len(self.truth) > 0
+
+    @property
     def noise_kind(self: Any) -> str:
         """The `kind` of a noise model for them."""
         return str(self.kind)
@@ -585,9 +590,9 @@ class Constraints(ByPattern, ABC):
         return self.factors()
 
     @classmethod
-    def from_rows(cls, rows: Sequence[Any], n_items: int) -> Self:
+    def from_rows(cls, rows: Sequence[Any], n_items: int, source: ArrayLike | None = None) -> Self:
         """Make constraints of such `rows` as these have, with the usual noise and name."""
-        return cls([row[:-1] for row in rows], [row[-1] for row in rows], n_items)
+        return cls([row[:-1] for row in rows], [row[-1] for row in rows], n_items, source)
 
     @property
     def rows(self) -> tuple[Any, ...]:

@@ -76,10 +76,11 @@ _links = _listed(_link, "link")
 
 
 class Rules(Constraints):
-    """Constraints each of which a partition either satisfies or violates.
+    """Constraints that a partition either satisfies or violates.
 
     A subclass names its `kind` and how the `parts` of a row are read, and says in the language of
-    `Statement` what a row demands (`_statement_of`). They cannot be restricted to some items.
+    `Statement` what a row demands (`_statement_of`). Those that name clusters cannot be restricted
+    to some items.
 
     Parameters
     ----------
@@ -123,8 +124,9 @@ class Rules(Constraints):
         """Return what the parts of a row say of a partition."""
 
     @classmethod
-    def from_rows(cls, rows: Sequence[Any], n_items: int) -> Self:
-        return cls(rows, n_items)
+    def from_rows(cls, rows: Sequence[Any], n_items: int, source: ArrayLike | None = None) -> Self:
+        settings: Any = {} if source is None else {"source": source}
+        return cls(rows, n_items, **settings)
 
     @property
     def rows(self) -> tuple[Any, ...]:

@@ -256,10 +256,11 @@ def read_input(
     given = constraints if isinstance(constraints, (list, tuple)) else (constraints,)
     for one in given if checked else ():
         pairs = zip(one.item_names or (), estimator._names[0] or (), strict=False)
-        for own, other in (pair for pair in pairs if pair[0] != pair[1]):
+        differ = next((pair for pair in pairs if pair[0] != pair[1]), None)
+        if differ is not None:
             raise ValueError(
                 f"the constraints {one.name!r} and X name items differently or in another order, "
-                f"{own!r} there and {other!r} in X: read them with ids=X.index."
+                f"{differ[0]!r} there and {differ[1]!r} in X: read them with ids=X.index."
             )
     return items, checked
 

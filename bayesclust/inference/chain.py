@@ -67,12 +67,12 @@ class TVClustProblem:
     @property
     def by_pattern(self) -> list[Constraints]:
         """The constraints that depend on the equality pattern of items."""
-        return [one for one in self.constraints if len(one.truth)]
+        return [one for one in self.constraints if one.has_table]
 
     @property
     def labels(self) -> list[Any]:
         """Those that are classes of items, one or none."""
-        return [one for one in self.constraints if not len(one.truth)]
+        return [one for one in self.constraints if not one.has_table]
 
     def variables(
         self, values: Mapping[str, float], hyper: FloatArray, noise: Sequence[Mapping[str, Any]]
@@ -168,10 +168,10 @@ class State:
         self._noise = noise
         problem = self.problem
         pairs: list[tuple[Any, Any]] = list(zip(problem.constraints, noise, strict=True))
-        own = [one for each, one in pairs if len(each.truth)]
+        own = [one for each, one in pairs if each.has_table]
         self.table = factor_graph.stack_tables(problem.by_pattern, own)
         for each, one in pairs:
-            if not len(each.truth):
+            if not each.has_table:
                 self.sites = self.sites._replace(labels=each.sites(one))
 
     @property
@@ -301,7 +301,7 @@ class State:
         noises = zip(self.problem.constraints, self.noise, strict=True)
         value += sum(each.noise.log_prior(noise) for each, noise in noises)
         for each, noise in zip(self.problem.constraints, self.noise, strict=True):
-            if not len(each.truth):
+            if not each.has_table:
                 value += each.log_prob(self.labels, noise)
         return float(value + (self.counts() * self.table).sum())
 
@@ -470,7 +470,7 @@ class Noise(Move):
         parts = iter(factor_graph.table_parts(state.problem.by_pattern))
         drawn = []
         for each, own in zip(constraints, state.noise, strict=True):
-            if len(each.truth):
+            if each.has_table:
                 given = counts[next(parts)]
             else:
                 given = each.draw_counts(state.labels, own, state.rng)
