@@ -411,6 +411,48 @@ def _check_finite(array: FloatArray, name: str) -> None:
     raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {where}: rescale the features.")
 
 
+def named_items(items: Any, n_items: Any, ids: ArrayLike | None) -> tuple[Any, Any]:
+    """Return rows of a table as numbers of items, by their names if there are `ids`, and how many.
+
+    A column of whole numbers in which cells were empty once is written as 3.0.
+    """
+    if ids is None:
+        whole = items.dtype.kind == "f" and np.isfinite(items).all() and (items % 1 == 0).all()
+        return items.astype(np.int64) if whole else items, n_items
+    known = plain_array(ids, "ids", hint := "pass one name for each item")
+    place = {_whole(one): at for at, one in enumerate(known.ravel().tolist())}
+    if known.shape != (len(place),):
+        raise ValueError(f"ids has shape {known.shape}, {len(place)} of them different: {hint}.")
+    rows = items.tolist()
+    for row, names in enumerate(rows):
+        for one in names:
+            if _whole(one) not in place:
+                listed = some_of([*map(repr, place)])
+                raise ValueError(f"row {row} names {one!r}, but ids are {listed}.")
+            if names.count(one) > 1:
+                raise ValueError(f"row {row} names {one!r} twice: remove this row.")
+    return np.array([[place[_whole(one)] for one in names] for names in rows]), len(place)
+
+
+def _whole(name: Any) -> Any:
+    """A name in words, of a whole number without its decimals."""
+    number = str(name).removesuffix(".0")
+    return number if isinstance(name, str) and number.isdecimal() else name
+
+
+def named_sources(source: Any) -> Any:
+    """Return the column of a table that says who answered: names, or numbers from 0."""
+    names = source.tolist()
+    for row, name in enumerate(names):
+        # only NaN differs from itself, and pandas' NA is neither equal nor different
+        if name is None or type(name).__name__ == "NAType" or name != name:
+            raise ValueError(
+                f"row {row} has no source: say who answered, or leave the column source out."
+            )
+    words = all(isinstance(name, str) for name in names)
+    return source if words else true_labels(source, least=0, name="source")
+
+
 def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArray:
     """Return `items` as (m, width) integers in 0..n_items-1 without repeats inside a row."""
     hint = f"pass one row of {width} item indices per answer, or names of items by from_frame"
@@ -473,7 +515,7 @@ def source_numbers(
     hint = f"name the sources of all rows of {items}, or number them 0, 1, 2, ... without gaps"
     given = plain_array(source, "source", hint)
     if given.shape == (m,) and all(isinstance(name, str) for name in given.tolist()) and m:
-        names, numbers = np.unique(given.astype(str), return_inverse=True)
+        names, numbers = np.unique(np.char.strip(given.astype(str)), return_inverse=True)
         return numbers.astype(np.int64), len(names), tuple(names.tolist())
     array = check_array(given, "source", (m,), "iu", hint).astype(np.int64)
     present = np.unique(array)

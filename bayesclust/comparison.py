@@ -5,6 +5,7 @@ Partitions of any origin are compared by one posterior, one density and one obje
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -369,6 +370,11 @@ def cross_validate(
         agree with), log_score (their mean log probability given the others, in nats; nan for
         estimators without draws) and seconds.
 
+    Warns
+    -----
+    Warning
+        Once, with the first of the warnings of the fits and their number.
+
     Examples
     --------
     >>> import bayesclust as bc
@@ -388,8 +394,11 @@ def cross_validate(
     number = checks.check_int(n_folds, "n_folds", least=2, most=most)
     rng = checks.check_random_state(random_state)
     rows = []
+    warned: list[warnings.WarningMessage] = []
     for kept, held in folds(given, rng, number, enough=np.inf):
-        fit = clone(estimator).fit(X, constraints=kept)
+        with warnings.catch_warnings(record=True) as caught:
+            fit = clone(estimator).fit(X, constraints=kept)
+        warned += caught
         agree = [one.truths(fit.labels_) == one.said for one in held]
         row = {"answers": sum(map(len, held)), "n_clusters": fit.n_clusters_}
         row |= {"satisfied": np.concatenate(agree).mean(), "log_score": np.nan}
@@ -398,4 +407,7 @@ def cross_validate(
             p = [t[..., np.arange(len(own)), own.answers].mean(axis=(0, 1)) for t, own in pairs]
             row["log_score"] = np.log(np.concatenate(p)).mean()
         rows.append(row | {"seconds": fit.fit_seconds_})
+    if warned:
+        first, times = warned[0], checks.counted(len(warned), "warning")
+        warnings.warn(f"{times} of {number} fits, the first: {first.message}", first.category, 2)
     return pd.DataFrame(rows).rename_axis("fold")

@@ -250,3 +250,13 @@ def test_cross_validation_is_what_fits_by_hand_give(data, estimator):
         same = np.where(together, p, 1 - q).mean(axis=0)
         score = np.log(np.where(links.answers[out] == 1, same, 1 - same)).mean()
     np.testing.assert_allclose(table.loc[1, "log_score"], score)
+
+
+def test_cross_validation_warns_once(data):
+    X, links = data
+    short = {"num_chains": 1, "num_warmup": 2, "num_samples": 9, "progress": False}
+    estimator = bc.TVClust(cluster_model="single", random_state=0, **short)
+    with pytest.warns(UserWarning, match="^4 warnings of 4 fits, the first: This run") as caught:
+        bc.cross_validate(estimator, X, links, n_folds=4)
+    assert [one.category for one in caught] == [bc.posterior.DiagnosisWarning]
+    assert caught[0].filename == __file__

@@ -35,6 +35,7 @@ from bayesclust.constraints.base import KINDS, Constraints, check_constraints
 from bayesclust.estimators import DPMeans, MinimalModification
 from bayesclust.estimators.minimal_modification import start_partition
 from bayesclust.metrics import adjusted_rand
+from bayesclust.posterior.tree import names_in
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class InteractiveSession:
     Parameters
     ----------
     X : array-like of shape (n, d)
+        The index of a DataFrame names items in `constraints` and `violated_`.
     partition : array-like of int of shape (n,), estimator, posterior or None, default None
         Where to start: labels from 0, an estimator (fitted here if it is not), or the point
         estimate of a posterior. None is the partition that `DPMeans` finds with its defaults.
@@ -120,6 +122,8 @@ class InteractiveSession:
         random_state: int | Generator | None = None,
     ) -> None:
         self.X: FloatArray = check.check_items(X)
+        names = names_in(X)[0]
+        self._names = None if names is None else list(names)
         self.y = None if y is None else check.true_labels(y, least=1, name="y")
         if self.y is not None and len(self.y) != len(self.X):
             raise ValueError(
@@ -169,7 +173,9 @@ class InteractiveSession:
         made: list[Constraints] = []
         for kind, rows in by_kind.items():
             sources = None if set(said_by[kind]) == {UNNAMED} else said_by[kind]
-            made.append(KINDS[kind].from_rows(rows, len(self.X), sources))
+            own = KINDS[kind].from_rows(rows, len(self.X), sources)
+            own.item_names = self._names
+            made.append(own)
         return made
 
     @property
@@ -227,8 +233,11 @@ class InteractiveSession:
         If they cannot all hold it raises a ConflictError and changes nothing: undo answers, or set
         ``min_satisfied`` below 1.
         """
+        import pandas as pd
+
+        items = pd.DataFrame(self.X, index=self._names)
         found: MinimalModification = clone(self.modification).fit(
-            self.X, partition=self.labels, constraints=self.constraints
+            items, partition=self.labels, constraints=self.constraints
         )
         violated = list(found.violated_.what)
         self._steps.append(Step(found.labels_, len(self._rows), found.cost_, violated))
@@ -312,13 +321,12 @@ class InteractiveSession:
                 "the query strategy of this session had no name and could not be saved: "
                 "pass it as query_strategy."
             )
-        points = check.check_items(X)
-        if _fingerprint(points) != about["data"]:
+        if _fingerprint(check.check_items(X)) != about["data"]:
             raise ValueError(
                 f"the session in {str(path)!r} is on other data: pass the X that it was made for."
             )
         how = MinimalModification(**about["modification"])
-        session = cls(points, steps[0].labels, y=y, modification=how, query_strategy=chosen)
+        session = cls(X, steps[0].labels, y=y, modification=how, query_strategy=chosen)
         session._rng.bit_generator.state = about["rng"]
         session._events = about["events"]
         session._steps = steps

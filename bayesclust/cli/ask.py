@@ -55,6 +55,8 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
 
 def run(settings: argparse.Namespace) -> int:
     """Ask until answers end."""
+    import pandas as pd
+
     from bayesclust import datasets
     from bayesclust.active import InteractiveSession
     from bayesclust.checks import check_int
@@ -63,16 +65,16 @@ def run(settings: argparse.Namespace) -> int:
     y: Any = None
     if not Path(settings.data).exists() and settings.data in datasets.names():
         data = datasets.load(settings.data)
-        X, y = data.X, data.y
+        X, y = pd.DataFrame(data.X, columns=list(data.feature_names)), data.y
     else:
-        X = read_items(settings).to_numpy()
+        X = read_items(settings)
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
         print(f"resumed: {session!r}", file=sys.stderr)
     else:
         session = _begin(settings, X, y)
         session.save(settings.session)
-    _answer(session, settings.session, most)
+    _answer(session, settings.session, most, X)
     print(session.history.to_string())
     if settings.out is not None:
         with replaced(settings.out) as draft:
@@ -85,22 +87,21 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> InteractiveSession:
     from sklearn.cluster import KMeans
 
     from bayesclust.active import InteractiveSession
-    from bayesclust.checks import check_int, check_items
+    from bayesclust.checks import check_int
 
-    points = check_items(X)
     seed = check_int(settings.seed, "seed", least=0)
     partition: Any = None
     if settings.partition is not None:
         partition = np.loadtxt(settings.partition, dtype=np.int64, ndmin=1)
     elif settings.n_clusters is not None:
-        number = check_int(settings.n_clusters, "n_clusters", most=len(points))
+        number = check_int(settings.n_clusters, "n_clusters", most=len(X))
         partition = KMeans(number, n_init=10, random_state=seed)
     strategy: dict[str, Any] = {"query_strategy": settings.query_strategy, "random_state": seed}
-    return InteractiveSession(points, partition, y=y, **strategy)
+    return InteractiveSession(X, partition, y=y, **strategy)
 
 
-def _answer(session: InteractiveSession, path: Path, most: int | None) -> None:
-    """Ask, read answers line by line, and modify the partition."""
+def _answer(session: InteractiveSession, path: Path, most: int | None, items: Any) -> None:
+    """Ask about rows of the table `items`, read answers line by line, and modify the partition."""
     from bayesclust.active.protocol import VOCABULARY
 
     taken = 0
@@ -110,11 +111,13 @@ def _answer(session: InteractiveSession, path: Path, most: int | None) -> None:
             print("nothing is left to ask")
             break
         (query,) = asked
-        print(query)
+        print(query._replace(items=tuple(items.index[list(query.items)])))
         for item in query.items:
-            features = " ".join(f"{x:.4g}" for x in session.X[item][:FEATURES_SHOWN])
-            more = " ..." if session.X.shape[1] > FEATURES_SHOWN else ""
-            print(f"  {item:>6} in cluster {session.labels[item]}: {features}{more}")
+            shown = items.iloc[item, :FEATURES_SHOWN].items()
+            features = ", ".join(f"{name} {x:.4g}" for name, x in shown)
+            more = ", ..." if items.shape[1] > FEATURES_SHOWN else ""
+            name, cluster = items.index[item], session.labels[item]
+            print(f"  {name:>6} in cluster {cluster}: {features}{more}")
         word = _word()
         if word == "q":
             break

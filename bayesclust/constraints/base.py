@@ -385,7 +385,8 @@ class Constraints(ByPattern, ABC):
         array([[0, 2]])
         """
         items, answers, number, source = cls._columns(frame, n_items, ids)
-        return cls(items, answers, number, source, name=name)._naming(ids)
+        codes = check.answer_codes(answers, cls, len(items), "answer", "the table")
+        return cls(items, codes, number, source, name=name)._naming(ids)
 
     def _naming(self, ids: Any) -> Self:
         """Remember the names of the items, which those of the data are compared with."""
@@ -413,27 +414,10 @@ class Constraints(ByPattern, ABC):
                     f"the table has no column {column!r}, only {check.some_of([*columns])}: name "
                     f"its columns {', '.join(members)}, {said} and, if there are several, source."
                 )
-        items = np.column_stack([frame[member].to_numpy() for member in members])
-        number: Any = n_items
-        if ids is not None:
-            known = check.plain_array(ids, "ids", hint := "pass one name for each item")
-            place = {one: at for at, one in enumerate(known.ravel().tolist())}
-            number = len(place)
-            if known.shape != (number,):
-                raise ValueError(
-                    f"ids has shape {known.shape}, {number} of them different: {hint}."
-                )
-            for row, names in enumerate(items.tolist()):
-                for one in names:
-                    if one not in place:
-                        listed = check.some_of([*map(repr, place)])
-                        raise ValueError(f"row {row} names {one!r}, but ids are {listed}.")
-            items = np.array([[place[one] for one in names] for names in items.tolist()])
-        source = None
-        if "source" in columns:
-            source = frame["source"].to_numpy()
-            if not all(isinstance(name, str) for name in source.tolist()):
-                source = check.true_labels(source, least=0, name="source")
+        items, number = check.named_items(
+            np.column_stack([frame[member].to_numpy() for member in members]), n_items, ids
+        )
+        source = check.named_sources(frame["source"].to_numpy()) if "source" in columns else None
         answers = frame[said].to_numpy()
         if "count" in columns:
             rows = _repeated(frame["count"].to_numpy())
@@ -556,10 +540,13 @@ class Constraints(ByPattern, ABC):
         return self.items[:, :2]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per answer: the items (i, j and for triplets k), answer and source."""
+        """Return one row per answer: items (i, j, of triplets k), answer and source, by name."""
         import pandas as pd
 
-        table = pd.DataFrame(self.items, columns=list(self.members))
+        items, names = self.items, self.item_names
+        if names is not None and len(names) == self.n_items:
+            items = np.array(names, dtype=object)[items]
+        table = pd.DataFrame(items, columns=list(self.members))
         words = np.array(self.vocabulary, dtype=object)[self.answers]
         source = self.source
         if self.source_names is not None:

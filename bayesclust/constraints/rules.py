@@ -314,7 +314,7 @@ class UncertainRules(ByFormula, Rules):
     def to_frame(self) -> pd.DataFrame:
         """Return one row per rule: what it says, answer and source."""
         table = super().to_frame()
-        table.insert(0, "rule", self.in_words(range(self.n_items)))
+        table.insert(0, "rule", self.in_words(self.item_names or range(self.n_items)))
         return table
 
 

@@ -65,7 +65,9 @@ def reliability(
     table = tables.source_reliability(posterior)
     if table.empty:
         raise ValueError("the constraints of the posterior have no noise parameters to show.")
-    table["source_name"] = tables.sources_in_words(table)
+    table["source_name"] = [
+        word or "all answers" for word in tables.sources_in_words(posterior, table)
+    ]
     groups = list(table.groupby("view", sort=False))
     panels = _panels(axes, [own["source"].nunique() for _, own in groups], 8.2, 1.5, 0.32)
     for ax, (view, rows) in zip(panels, groups, strict=True):

@@ -342,10 +342,14 @@ def with_source_names(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def sources_in_words(table: pd.DataFrame) -> list[str]:
-    """The name of the source of each row of a table, or "source 3"; nothing where none is given."""
+def sources_in_words(posterior: Any, table: pd.DataFrame) -> list[str]:
+    """The name of the source of each row of a table, or "source 3" of several; else nothing."""
+    alone = {own.name for own in stored_constraints(posterior) if own.n_sources == 1}
     words = ["" if pd.isna(source) else str(source) for source in table["source"]]
-    return [f"source {word}" if word.isdecimal() else word for word in words]
+    return [
+        word if not word.isdecimal() else "" if view in alone else f"source {word}"
+        for view, word in zip(table["view"], words, strict=True)
+    ]
 
 
 def answers_in_words(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
@@ -353,7 +357,7 @@ def answers_in_words(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
     names = item_names(posterior)
     members = table[[member for member in "ijk" if member in table]].to_dict("records")
     items = [[names[int(i)] for i in row.values() if pd.notna(i)] for row in members]
-    named = table.assign(source=sources_in_words(table))
+    named = table.assign(source=sources_in_words(posterior, table))
     named["items"] = items
     return named
 

@@ -154,7 +154,7 @@ def _sources(posterior: Any, found: Findings) -> Iterator[Picture]:
         ax.set_xlabel("probability", fontsize="small")
     for figure, view in zip(figures, numbers.index, strict=True):
         own = found.sources[found.sources["view"] == view].to_dict("records")
-        means = (f"{row['source']} {row['parameter']} {row['mean']:.2f}" for row in own)
+        means = (f"{row['source']} {row['parameter']} {row['mean']:.2f}".strip() for row in own)
         text = "Posterior means and central 90% intervals."
         yield _taken(figure, "sources", text, f"Posterior means: {', '.join(means)}.")
 

@@ -216,7 +216,7 @@ def _sources(posterior: Any) -> pd.DataFrame:
         table = source_reliability(posterior)
     except ValueError:  # fits without noise parameters, such as limits
         return pd.DataFrame()
-    return table.assign(source=sources_in_words(table))
+    return table.assign(source=sources_in_words(posterior, table))
 
 
 def _surprises(posterior: Any) -> Iterator[str]:
@@ -234,6 +234,6 @@ def _by_source(posterior: Any, table: pd.DataFrame) -> Iterator[tuple[str, dict[
     """The rows of a table with their constraints and, where several gave answers, the source."""
     single = {own.name for own in stored_constraints(posterior) if own.n_sources == 1}
     rows = table.to_dict("records")
-    for row, source in zip(rows, sources_in_words(table), strict=True):
+    for row, source in zip(rows, sources_in_words(posterior, table), strict=True):
         view = row["view"]
         yield view if view in single or not source else f"{view}, {source}", row

@@ -59,7 +59,7 @@ def sections(found: Findings) -> Iterator[Section]:
         yield _answers(found)
     if not found.sources.empty:
         own = found.sources.copy()
-        own["source"] = own["view"] + ", " + own["source"]
+        own["source"] = [", ".join(filter(None, row)) for row in own[["view", "source"]].to_numpy()]
         own["interval"] = own["lower"].map("{:.2f}".format) + own["upper"].map(" to {:.2f}".format)
         own["wrong"] = own["wrong"].map("{:.1f}".format) + own["answers"].map(" of {:,}".format)
         columns = {"source": ("source", ""), "noise": ("parameter", ""), "mean": ("mean", ".2f")}
@@ -124,7 +124,8 @@ def _ball(found: Findings) -> str:
 def _answers(found: Findings) -> Section:
     listed = found.listed
     texts = [
-        f"{', '.join(row['items'])}: {row['answer']} ({row['source']}; likely {row['likely']})"
+        f"{', '.join(row['items'])}: {row['answer']} "
+        f"({'; '.join(filter(None, [row['source'], 'likely ' + row['likely']]))})"
         for row in listed.to_dict("records")
     ]
     columns = {"answer": ("text", ""), "P(right)": ("credibility", ".3f")}

@@ -5,6 +5,7 @@ import re
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesclust as bc
@@ -51,8 +52,14 @@ def test_tables_and_labels_are_read(told, tmp_path, names):
     asked = ["--partition", tmp_path / "labels", "--query-strategy", "random-triplets"]
     code, out, _ = told(["?"], path, "--session", kept, *asked)
     assert code == 0
-    assert "is item" in out
-    session = bc.InteractiveSession.load(kept, X)
+    i, j, k = re.search(r"is item (\w) more similar to (\w) than to (\w)\?", out).groups()
+    own = "uvwxyz" if names else "012345"
+    for name in (i, j, k):
+        a, b = X[own.index(name)]
+        assert re.search(f"^ +{name} in cluster [01]: a {a:.0f}, b {b:.0f}$", out, re.M)
+    session = bc.InteractiveSession.load(kept, pd.DataFrame(X, index=list(own)))
+    (asked,) = session.constraints[0].to_frame()[list("ijk")].astype(str).to_numpy().tolist()
+    assert asked == [i, j, k]
     assert session.labels.tolist() == [0, 0, 0, 1, 1, 1]
     assert session.constraints[0].answers.tolist() == [2]
 

@@ -90,17 +90,19 @@ def test_bad_data_are_refused_by_file(table, text, options, sentence):
 
 
 def answers_of(read):
-    return read.to_frame()[[*read.members, "answer"]].to_numpy().tolist()
+    """Rows of the initials of items and the answer."""
+    rows = read.to_frame()[[*read.members, "answer"]].to_numpy().tolist()
+    return [[*(name[0] for name in items), answer] for *items, answer in rows]
 
 
 def test_answers_are_about_named_items(table):
     text = "answer,j,i,when\nsame,bee,ant,now\nNO,cow,dog,then\n1,ant,dog,now\n"
     read = tables.read_answers([table(text, "pairs.csv")], PairwiseConstraints, NAMES)
-    assert answers_of(read) == [[0, 1, "same"], [2, 3, "different"], [0, 3, "same"]]
+    assert answers_of(read) == [[*"ab", "same"], [*"cd", "different"], [*"ad", "same"]]
     assert (read.n_items, read.n_sources, read.source_names) == (4, 1, None)
     triplets = table("i,j,k,answer\nant,bee,cow,yes\nbee,dog,ant,?\n", "triplets.csv")
     read = tables.read_answers([triplets], RelativeConstraints, NAMES)
-    assert answers_of(read) == [[0, 1, 2, "yes"], [1, 3, 0, "dnk"]]
+    assert answers_of(read) == [[*"abc", "yes"], [*"bda", "dnk"]]
 
 
 def test_sources_have_their_names_in_order_of_the_alphabet(table):
@@ -112,17 +114,25 @@ def test_sources_have_their_names_in_order_of_the_alphabet(table):
 def test_each_of_several_files_is_a_source(table):
     paths = [table(f"i,j,answer\nant,{who},same\n", f"{who}.csv") for who in ("cow", "bee")]
     read = tables.read_answers(paths, PairwiseConstraints, NAMES)
-    assert answers_of(read) == [[0, 2, "same"], [0, 1, "same"]]
+    assert answers_of(read) == [[*"ac", "same"], [*"ab", "same"]]
     assert (read.source.tolist(), read.source_names) == ([1, 0], ("bee", "cow"))
 
 
 def test_scores_and_counts_are_read(table):
     scored = table("i,j,score,source\nant,bee,0.97,m\nant,cow,.1,m\n", "pairs.csv")
     read = tables.read_answers([scored], PairwiseConstraints, NAMES)
-    assert answers_of(read) == [[0, 1, "0.95-0.98"], [0, 2, "0.1-0.2"]]
+    assert answers_of(read) == [[*"ab", "0.95-0.98"], [*"ac", "0.1-0.2"]]
     voted = table("i,j,answer,count\nant,bee,yes,3\nant,bee,no,2\nant,cow,no,0\n", "pairs.csv")
     read = tables.read_answers([voted], PairwiseConstraints, NAMES)
-    assert answers_of(read) == [[0, 1, "same"]] * 3 + [[0, 1, "different"]] * 2
+    assert answers_of(read) == [[*"ab", "same"]] * 3 + [[*"ab", "different"]] * 2
+
+
+def test_whole_numbers_are_names_with_and_without_decimals(table):
+    """A column in which cells are empty, or were, is often written as 3.0."""
+    text = "i,j,answer\n0.0,2.0,same\n1,2,different\n"
+    for names in (range(3), ["0.0", "1.0", "2.0"]):
+        read = tables.read_answers([table(text, "pairs.csv")], PairwiseConstraints, names)
+        assert read.items.tolist() == [[0, 2], [1, 2]]
 
 
 @pytest.mark.parametrize(
@@ -141,9 +151,17 @@ def test_scores_and_counts_are_read(table):
         ("a,b,same\nant,bee,1\n", PairwiseConstraints, "the table has no column 'i'"),
         ("i,j,answer\nant,bee,yes\n", RelativeConstraints, "the table has no column 'k'"),
         ("i,j,answer\nant,bea,same\n", PairwiseConstraints, "row 0 names 'bea'"),
-        ("i,j,answer\nant,ant,same\n", PairwiseConstraints, r"pairs\[0\] links item 0 to itself"),
-        ("i,j,answer\nant,bee,maybe\n", PairwiseConstraints, r"same\[0\] is 'maybe'"),
-        ("i,j,k,answer\nant,bee,cow,same\n", RelativeConstraints, r"answers\[0\] is 'same'"),
+        (
+            "i,j,answer\nant,ant,same\n",
+            PairwiseConstraints,
+            "row 0 names 'ant' twice: remove this row",
+        ),
+        (
+            "i,j,answer\nant,bee,maybe\n",
+            PairwiseConstraints,
+            r"answer\[0\] is 'maybe', not an answer",
+        ),
+        ("i,j,k,answer\nant,bee,cow,same\n", RelativeConstraints, r"answer\[0\] is 'same'"),
     ],
 )
 def test_bad_answers_are_refused_by_file_and_row(table, text, kind, sentence):

@@ -178,6 +178,7 @@ def test_frames_and_rows_give_the_constraints_back(view):
         np.testing.assert_array_equal(other.items, view.items)
         np.testing.assert_array_equal(other.answers, view.answers)
     np.testing.assert_array_equal(named.source, view.source)
+    assert named.to_frame()[[*view.members]].equals(table[[*view.members]])
 
 
 def test_costs_are_limits_of_the_noise(view):

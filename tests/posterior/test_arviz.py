@@ -73,6 +73,8 @@ def test_sources_by_name_come_back(fit):
     assert links.source_names == ("ann", "eve")
     named = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, True], 3, source=["eve", "ann"])
     assert named.source.tolist() == [1, 0]
+    blanks = named.to_frame().assign(source=["eve", "ann "])
+    assert bc.PairwiseConstraints.from_frame(blanks, n_items=3).source_names == ("ann", "eve")
     again = bc.PairwiseConstraints.from_frame(named.to_frame(), n_items=3)
     assert again.source_names == named.source_names
     assert named.to_frame()["source"].tolist() == ["eve", "ann"]

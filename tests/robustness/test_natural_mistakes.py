@@ -14,9 +14,10 @@ from tests.refusals import cases, refusal
 ROOT = Path(__file__).resolve().parents[2]
 IDS = [f"p{i}" for i in range(8)]
 X = pd.DataFrame({"a": [0.0, 0.2, 0.1, 0.3, 5.0, 5.1, 4.8, 5.2], "b": np.arange(8.0) % 3}, IDS)
-WORDS = X.assign(smoker=["yes", "no"] * 4)
+WORDS = X.assign(smoker=pd.Categorical(["yes", "no"] * 4))
 TABLE = pd.DataFrame({"i": ["p0", "p1"], "j": ["p2", "p5"], "answer": ["must", "cannot"]})
 TABLE["source"] = ["eve", "ann"]
+NUMBERS = pd.DataFrame({"i": [0.0, 1.0], "j": [2.0, 5.0], "answer": [1, 0]})
 LINKS = bc.PairwiseConstraints.from_lists([(0, 1)], [(0, 7)], n_items=8)
 SHORT = {"num_chains": 2, "num_warmup": 5, "num_samples": 5, "progress": False, "random_state": 0}
 SHORT |= {"cluster_model": "single"}
@@ -26,6 +27,10 @@ drawn = bc.posterior.to_datatree({"z": np.zeros((2, 4, 8), int)})
 
 def pairs(answers):
     return bc.PairwiseConstraints([(0, 1), (1, 2)], answers, 8).answers.tolist()
+
+
+def read(table):
+    return bc.PairwiseConstraints.from_frame(table, ids=X.index)
 
 
 def fit(given=None, data=X, **settings):
@@ -92,6 +97,13 @@ fit({"must": [(0, 1)], "cannot": [(0, 7)]})
     them; got dict: wrap your pairs, for instance in
     bayesclust.PairwiseConstraints.from_lists(must_link, cannot_link, n_items=8), or a table in
     .from_frame(table, n_items=8).
+read(TABLE.assign(source=["eve", np.nan]))
+    ValueError: row 1 has no source: say who answered, or leave the column source out.
+read(TABLE.assign(answer=["must", "perhaps"]))
+    ValueError: answer[1] is 'perhaps', not an answer: pass for each row of the table "different"
+    (0) or "same" (1).
+read(TABLE.assign(j=["p0", "p5"]))
+    ValueError: row 0 names 'p0' twice: remove this row.
 bc.PairwiseConstraints(TABLE[["i", "j"]], TABLE["answer"], 8)
     TypeError: pairs must hold integers; got dtype object: pass one row of 2 item indices per
     answer, or names of items by from_frame.
@@ -145,8 +157,11 @@ TAKEN = {
     "pairs([1, -1])": [1, 0],
     "pairs(['must', 'cannot'])": [1, 0],
     "pairs(['yes', 'no'])": [1, 0],
-    "bc.PairwiseConstraints.from_frame(TABLE, ids=X.index).items.tolist()": [[0, 2], [1, 5]],
-    "bc.PairwiseConstraints.from_frame(TABLE, ids=X.index).source_names": ("ann", "eve"),
+    "read(TABLE).items.tolist()": [[0, 2], [1, 5]],
+    "read(TABLE).source_names": ("ann", "eve"),
+    "read(TABLE).to_frame().j.tolist()": ["p2", "p5"],
+    "read(TABLE.assign(source=['ann', 'ann '])).source_names": ("ann",),
+    "bc.PairwiseConstraints.from_frame(NUMBERS, n_items=8).items.tolist()": [[0, 2], [1, 5]],
     "limit.score(X) == -limit.transform(X).min(axis=1).sum()": True,
     "LINKS._repr_html_().count('<table')": 2,
 }
