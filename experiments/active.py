@@ -294,7 +294,8 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
             yield from _grid(more, "area of posterior selection less that of", plan)
     stops = entries[entries.table == "asked"]
     if len(stops):
-        rules = entries.set_index(["data", "at", "patience", "table"]).sort_index()
+        named = entries[entries.patience.notna()]
+        rules = named.set_index(["data", "at", "patience", "table"]).sort_index()
         lines = []
         for row in stops.itertuples():
             key = (row.data, row.at, row.patience)

@@ -6,13 +6,14 @@ fit depends on, whose first field is the seed and whose last is the trial (or tr
 ``tables(cells, plan)``, the entries of the tables; ``report(cells, entries, plan)``, lines of
 Markdown; ``draw(cells, entries, plan)``, figures by name; and ``ready()``, if something must be
 there before anything is run. Every cell is a line of cells.csv, written as soon as it is done;
-after an interrupt or a kill the same command continues there. Labels simulate answers and score
-partitions; no method sees them.
+after an interrupt or a kill the same command continues there. Under `RESULTS` it is kept packed, as
+`PACKED`, which pandas reads too. Labels simulate answers and score partitions; no method sees them.
 """
 
 from __future__ import annotations
 
 import csv
+import lzma
 import subprocess
 import time
 import warnings
@@ -28,7 +29,9 @@ import pandas as pd
 from bayesclust.typing import FloatArray, IntArray
 from experiments import figures
 
-CELLS = "cells.csv"
+CELLS, PACKED = "cells.csv", "cells.csv.xz"
+RESULTS = Path(__file__).parent / "results"
+"""What is recorded, a folder for each paper."""
 
 
 @dataclass(frozen=True)
@@ -181,10 +184,14 @@ class Experiment:
         """Write tables and figures from the cells that are done; returns the files."""
         folder.mkdir(parents=True, exist_ok=True)
         frame, entries, text = self.report(plan, folder)
+        if folder.resolve().parent == RESULTS and (folder / CELLS).exists():
+            (folder / PACKED).write_bytes(lzma.compress((folder / CELLS).read_bytes(), preset=9))
+            (folder / CELLS).unlink()
         entries.to_csv(folder / "tables.csv", index=False)
         (folder / "tables.md").write_text(text, encoding="utf-8")
         drawn = figures.save(self.module.draw(frame, entries, plan), folder) if len(frame) else []
-        return [folder / CELLS, folder / "tables.csv", folder / "tables.md", *drawn]
+        cells = PACKED if (folder / PACKED).exists() else CELLS
+        return [folder / cells, folder / "tables.csv", folder / "tables.md", *drawn]
 
 
 @cache
@@ -201,12 +208,13 @@ def commit() -> str:
 
 def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:
     """The rows of a file of cells, none if there is no file; without a last line cut short."""
-    size = whole_lines(path)
+    text = content(path)
+    size = whole_lines(text)
     if not size:
         return pd.DataFrame(columns=list(kinds)).astype(dict(kinds))
     try:
-        text = path.read_bytes()[:size].decode("utf-8")
-        header, *rows = csv.reader(text.splitlines(), strict=True)
+        lines = text[:size].decode("utf-8").splitlines()
+        header, *rows = csv.reader(lines, strict=True)
     except (csv.Error, UnicodeDecodeError):
         raise ValueError(f"{path} is no file of cells, or damaged: name another folder.") from None
     if header != list(kinds):
@@ -224,9 +232,17 @@ def load(path: Path, kinds: Mapping[str, str]) -> pd.DataFrame:
         raise ValueError(f"{path} has damaged lines: {remedy}") from None
 
 
-def whole_lines(path: Path) -> int:
-    """How many bytes of a file end in a line break."""
-    return path.read_bytes().rfind(b"\n") + 1 if path.exists() else 0
+def content(path: Path) -> bytes:
+    """A file of cells, or the packed one in its place; nothing where there is none."""
+    if path.exists():
+        return path.read_bytes()
+    packed = path.with_name(PACKED)
+    return lzma.decompress(packed.read_bytes()) if packed.exists() else b""
+
+
+def whole_lines(text: bytes) -> int:
+    """How many bytes end in a line break."""
+    return text.rfind(b"\n") + 1
 
 
 def missing[C: tuple[Any, ...]](cells: Iterable[C], frame: pd.DataFrame) -> list[C]:
@@ -250,8 +266,11 @@ def run_all[C: tuple[Any, ...]](
 ) -> Iterator[dict[str, Any]]:
     """Run cells one after the other; each is in the file before the next begins."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    text = content(path)
+    if not path.exists():
+        path.write_bytes(text)
     with path.open("a", newline="", encoding="utf-8") as file:
-        whole = whole_lines(path)
+        whole = whole_lines(text)
         file.truncate(whole)
         writer = csv.DictWriter(file, list(kinds), lineterminator="\n")
         if whole == 0:
@@ -328,6 +347,8 @@ def decimal(value: float, digits: int = 3, error: float = np.nan) -> str:
     """A number of a table, with its error where there is one; nothing for NaN."""
     if np.isnan(value):
         return ""
+    # a tie is rounded alike wherever the sums were made
+    value, error = round(value, 9), round(error, 9)
     return f"{value:.{digits}f}" + ("" if np.isnan(error) else f" ± {error:.{digits}f}")
 
 

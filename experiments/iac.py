@@ -3,9 +3,11 @@
 Alpha (anchors) and beta (super-instances) over sixteen data sets, every two settings compared by
 the Bayesian signed-rank test. Figure 6: seconds by number and kind of constraints, on letters and
 MNIST. Table 2: soft constraints on mk2, beside PCK-Means and MPCK-Means. Figure 7: ten rounds of
-select and modify on glass. MNIST, mk2 and six other sets come with no package: name folders with
-files such as lsun.csv (a line of names, the class in the last column) or mnist.npz (X, y); what is
-not there is left out. Needs OR-tools, which bayesclust's extra 'solver' installs.
+select and modify on glass, by modification and by clustering anew. The image: its tree cuts, 637 of
+243,988 pixels, with 179 answers, of a generated one. MNIST, mk2 and six other sets come with no
+package: name folders with files such as lsun.csv (a line of names, the class in the last column) or
+mnist.npz (X, y); what is not there is left out. Needs OR-tools, which bayesclust's extra 'solver'
+installs.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ import pandas as pd
 import bayesclust as bc
 from bayesclust.typing import FloatArray, IntArray
 from experiments import figures, frame, sources
+from experiments.baselines import cop_k_means
 from experiments.frame import counted, decimal, option
 from experiments.signed_rank import bayesian_signed_rank
 
@@ -51,6 +54,8 @@ DATA = (
 )
 """Of the slides' Table 1; segment is statlog there."""
 TIMED, CONFLICTING, GLASS, PARAMETERS = ("letter", "mnist"), "mk2", "glass", "random"
+IMAGE, EXPERT = "tree_cut", 179
+"""The image, and how many answers the slides' expert gave."""
 FILES = {"mnist": ("mnist", "mnist10k"), "segment": ("segment", "statlog")}
 """What files of a set may be called, without their ending, where not as the set."""
 ALPHAS, BETAS = (0, 5, 20), (10, 30, 50, 100)
@@ -110,11 +115,17 @@ def _modification(alpha: int, beta: int) -> Method:
 
 MODIFICATIONS = {f"iac-{a}-{b}": _modification(a, b) for a, b in product(ALPHAS, BETAS)}
 METHODS = MODIFICATIONS | {
+    "naive": Method("naive IAC", "the fewest items that change cluster, whichever", 0.0, 1.0),
+    "cop": Method("COP-KMeans", "told the number of classes, keeps all answers or finds nothing"),
     "pck": Method("PCK-Means", "told the number of classes and all answers"),
     "mpck": Method("MPCK-Means", "the same, with one diagonal metric"),
 }
 ALONE, DEFAULT, SOFT = "iac-0-100", "iac-20-30", ("iac-20-100", "iac-20-30", "pck", "mpck")
 """What the slides time; what they select and modify with; the methods of their Table 2."""
+LOOPS = (DEFAULT, "naive", "cop", "pck", "mpck")
+"""The methods of Figure 7: modification, and its alternatives."""
+FEATURES = {"session": "standardized", "raw": "as they are"}
+"""Features of the rounds of Figure 7, by part."""
 
 
 class _Draws:
@@ -243,19 +254,19 @@ BLANK = {"float": np.nan, "int": 0, "str": ""}
 
 
 @lru_cache(maxsize=2)
-def prepared(name: str) -> tuple[FloatArray, IntArray]:
-    """Items, columns standardized unless they are pixels, and classes."""
+def prepared(name: str, raw: bool = False) -> tuple[FloatArray, IntArray]:
+    """Items, columns standardized unless they are pixels or `raw`, and classes."""
     items = sources.load(name)
-    pixels = items.X.shape[1] >= IMAGES
-    return items.X if pixels else sources.standardized(items.X), items.y
+    raw = raw or name == IMAGE or items.X.shape[1] >= IMAGES
+    return items.X if raw else sources.standardized(items.X), items.y
 
 
 @lru_cache(maxsize=4)
-def start(name: str, seed: int) -> IntArray:
+def start(name: str, seed: int, raw: bool = False) -> IntArray:
     """The partition that is modified: that of k-means, told the number of classes."""
     from sklearn.cluster import KMeans
 
-    X, y = prepared(name)
+    X, y = prepared(name, raw)
     k_means = KMeans(int(y.max()) + 1, n_init=1 if len(X) >= LARGE else 10, random_state=seed)
     return np.asarray(k_means.fit(X).labels_, dtype=np.int64)
 
@@ -266,8 +277,9 @@ def run(cell: Cell) -> dict[str, Any]:
     Scores are those to the classes (quality) and to the partition before (similarity), of a session
     the areas under their budget curves; `choosing` are processor seconds of the queries of a round.
     """
-    X, y = prepared(cell.data)
-    labels = start(cell.data, cell.seed + cell.trial)
+    raw = cell.part == "raw"
+    X, y = prepared(cell.data, raw)
+    labels = start(cell.data, cell.seed + cell.trial, raw)
     words = [cell.seed, cell.trial, sources.code(cell.data)]
     row = PARTS[cell.part](cell, X, y, labels, words)
     return {**{name: BLANK[kind] for name, kind in SCORES.items()}, **row}
@@ -278,14 +290,48 @@ def _settings(method: str, **settings: Any) -> bc.MinimalModification:
     return bc.MinimalModification(found.alpha, found.beta, time_limit=LIMIT, **settings)
 
 
+def _anew(method: str, X: FloatArray, links: Any, k: int, seed: int) -> IntArray:
+    """The labels of a method that clusters under answers, from nothing."""
+    if method == "cop":
+        return cop_k_means(X, links, k, seed)
+    pck = {"metric": "euclidean", "growth": 1} if method == "pck" else {}
+    found = bc.MPCKMeans(k, cost=1.0, random_state=seed, **pck).fit(X, constraints=links)
+    return np.asarray(found.labels_)
+
+
+@dataclass(eq=False, repr=False)
+class Alternative(bc.MinimalModification):
+    """What a session has in the place of a modification: it clusters anew, or counts changes."""
+
+    method: str = "naive"
+    n_clusters: int = 2
+    seed: int = 0
+
+    def fit(self, X: Any, *, partition: Any = None, constraints: Any = None) -> Any:
+        """Labels of the method; where COP-KMeans finds none, those before."""
+        if self.method == "naive":
+            # every item is at distance 1 from every cluster but its own
+            alike = np.eye(int(partition.max()) + 1)[partition] / np.sqrt(2)
+            return super().fit(alike, partition=partition, constraints=constraints)
+        labels = _anew(self.method, X, constraints[0], self.n_clusters, self.seed)
+        self.labels_ = labels if np.ptp(labels) else np.asarray(partition)
+        self.violated_ = pd.DataFrame({"what": []})
+        self.cost_ = self.objective_ = self.gap_ = 0.0
+        return self
+
+
 def _session(
     cell: Cell, X: FloatArray, y: IntArray, labels: IntArray, words: list[int]
 ) -> dict[str, Any]:
+    way = _settings(cell.method)
+    if cell.method not in MODIFICATIONS:
+        about: Any = {"n_clusters": int(y.max()) + 1, "seed": cell.seed + cell.trial}
+        way = Alternative(0.0, 1.0, new_cluster_distance=1.0, method=cell.method, **about)
     session = bc.InteractiveSession(
         X,
         labels,
         y=y,
-        modification=_settings(cell.method),
+        modification=way,
         query_strategy=cell.kind,
         random_state=int(np.random.default_rng(words).integers(2**31)),
     )
@@ -308,13 +354,11 @@ def _soft(
         est: Any = _settings(cell.method, min_satisfied=CASES[cell.kind])
         fitted, row = _timed(lambda: est.fit(X, partition=labels, constraints=links))
     else:
-        pck = {"metric": "euclidean", "growth": 1}
-        settings: Any = {"cost": 1.0} | (pck if cell.method == "pck" else {})
-        est = bc.MPCKMeans(int(y.max()) + 1, random_state=cell.seed + cell.trial, **settings)
-        fitted, row = _timed(lambda: est.fit(X, constraints=links))
+        k, seed = int(y.max()) + 1, cell.seed + cell.trial
+        fitted, row = _timed(lambda: _anew(cell.method, X, links, k, seed))
     if fitted is None:
         return row
-    found, others = fitted.labels_, {"quality": y, "similarity": labels}
+    found, others = frame.labels_of(fitted), {"quality": y, "similarity": labels}
     row["violated"] = int((links.truths(found) != links.answers).sum())
     scored = {
         f"{side}_{name}": float(f(found, other))
@@ -324,10 +368,29 @@ def _soft(
     return {**row, **scored}
 
 
+def _image(
+    cell: Cell, X: FloatArray, y: IntArray, labels: IntArray, words: list[int]
+) -> dict[str, Any]:
+    """Pairs of a pixel of a tree cut and another, half of them of one too; `qualities`: recall."""
+    rng, cuts = np.random.default_rng(words), np.flatnonzero(y == y.max())
+    first, other = rng.choice(cuts, cell.number), rng.choice(cuts, cell.number)
+    other = np.where(rng.random(cell.number) < 0.5, other, rng.choice(len(y), cell.number))
+    first, other = first[first != other], other[first != other]
+    links = bc.PairwiseConstraints(np.column_stack([first, other]), y[first] == y[other], len(y))
+    fitted, row = _timed(lambda: _settings(cell.method).fit(X, partition=labels, constraints=links))
+    # its cluster is the one that the class is matched with
+    own = labels[figures.in_colours_of(labels, y) == y.max()][0]
+    after = labels if fitted is None else fitted.labels_
+    recalls = [float((found[cuts] == own).mean()) for found in (labels, after)]
+    return {**row, "qualities": frame.words(recalls)}
+
+
 PARTS: dict[str, Callable[..., dict[str, Any]]] = {
     "session": _session,
+    "raw": _session,
     "runtime": _runtime,
     "soft": _soft,
+    "image": _image,
 }
 
 
@@ -438,6 +501,7 @@ class Plan(frame.Plan):
     runtime: bool = option(True, "time modifications: Figure 6", part=True)
     soft: bool = option(True, "compare soft constraints: Table 2", part=True)
     loop: bool = option(True, "rounds of select and modify: Figure 7", part=True)
+    image: bool = option(True, "answers about tree cuts in a large image, generated", part=True)
     folders: tuple[Path, ...] = option((), "folders with files of other sets", kind=Path)
     data: tuple[str, ...] = option(DATA, "data sets for alpha and beta, names or files")
     methods: tuple[str, ...] = option(
@@ -450,6 +514,10 @@ class Plan(frame.Plan):
     query_strategies: tuple[str, ...] = option(
         ("random", "npu"), "who chooses the queries of Figure 7"
     )
+    features: tuple[str, ...] = option(
+        ("raw", "session"), "features of Figure 7: raw, or standardized (session)", among=FEATURES
+    )
+    loops: tuple[str, ...] = option(LOOPS, "methods of Figure 7", among=(*LOOPS, *MODIFICATIONS))
     answers: int = option(100, least=10)
     """Of a session, in ten rounds; the slides do not tell theirs."""
     conflicts: int = option(1000, least=20)
@@ -501,10 +569,11 @@ class Plan(frame.Plan):
                 place = places[CONFLICTING]
                 for kind, method in product(CASES, SOFT):
                     yield Cell(self.seed, "soft", method, place, kind, self.conflicts, trial)
-            if self.loop and GLASS in places:
-                for kind in self.query_strategies:
-                    asked = (places[GLASS], kind, self.answers)
-                    yield Cell(self.seed, "session", DEFAULT, *asked, trial)
+            rounds = product(self.features, self.loops, self.query_strategies)
+            for part, method, kind in rounds if self.loop and GLASS in places else ():
+                yield Cell(self.seed, part, method, places[GLASS], kind, self.answers, trial)
+            if self.image:
+                yield Cell(self.seed, "image", ALONE, IMAGE, "pairs", EXPERT, trial)
             for place, method in product(chosen, self.methods) if self.parameters else ():
                 asked = (place, PARAMETERS, self.answers)
                 yield Cell(self.seed, "session", method, *asked, trial)
@@ -570,26 +639,29 @@ def wins(compared: pd.DataFrame) -> pd.DataFrame:
 
 
 def rounds(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """ARI round by round (0 is the start) of the sessions that differ in who chooses."""
-    mine = cells[(cells.part == "session") & (cells.method == DEFAULT)]
-    mine = mine[(mine.number == plan.answers) & mine.data.isin(plan.found([GLASS]).values())]
+    """ARI round by round (0 is the start) on the first of the features, by method and chooser."""
+    mine = cells[(cells.part == plan.features[0]) & (cells.number == plan.answers)]
+    mine = mine[mine.data.isin(plan.found([GLASS]).values())]
     rows = []
-    for kind, side in product(plan.query_strategies, ("qualities", "similarities")):
-        texts = mine.loc[mine.kind == kind, side]
+    loops = product(plan.loops, plan.query_strategies, ("qualities", "similarities"))
+    for method, kind, side in loops:
+        texts = mine.loc[(mine.kind == kind) & (mine.method == method), side]
         if len(texts):
             values = np.stack([frame.numbers(text) for text in texts])
             spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1])
             error = frame.half_width(spread, np.full(values.shape[1], len(values)))
             steps = enumerate(zip(values.mean(axis=0), error, strict=True))
-            rows += [(kind, at, side, mean, width, len(values)) for at, (mean, width) in steps]
-    columns = ["query_strategy", "round", "side", "mean", "error", "trials"]
+            line = f"{METHODS[method].title}, {kind}"
+            rows += [(line, at, side, mean, width, len(values)) for at, (mean, width) in steps]
+    columns = ["line", "round", "side", "mean", "error", "trials"]
     return pd.DataFrame(rows, columns=columns)
 
 
 HEAD = """# IAC's figures and tables, measured
 
 Means over draws of start and answers: seed {seed}, {trials}; where fewer are done it says so.
-Columns are standardized, pixels left as they are; the start is k-means, told the number of classes.
+Columns are standardized where nothing else is said, pixels left as they are; the start is k-means,
+told the number of classes.
 Labels simulate answers and score. Times are those of processors, which a busy machine does not
 change; published ones are of another machine.
 """
@@ -618,7 +690,10 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
         yield from _conflicting(entries)
     if plan.loop:
         yield "## Figure 7: rounds of select and modify on glass\n"
-        yield from _loop(cells, entries, plan)
+        yield from _loop(entries, plan)
+    if plan.image:
+        yield "## Tree cuts in an image\n"
+        yield from _tree_cuts(cells, entries)
 
 
 def _parameters(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
@@ -721,24 +796,37 @@ def _beside(block: pd.DataFrame, score: str) -> str:
     return ours if np.isnan(theirs) else f"{ours} ({theirs:g})"
 
 
-def _loop(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
-    table = rounds(cells, plan)
-    if table.empty:
-        yield NOTHING + "\n"
-        return
+def _loop(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
     places = plan.found([GLASS]).values()
-    mine = entries[(entries.part == "session") & (entries.method == DEFAULT)]
-    mine = mine[mine.data.isin(places)]
-    yield "Areas under the curves of Figure 7, and processor seconds of a round:\n"
-    rows = []
-    for kind in plan.query_strategies:
-        block = mine[mine.kind == kind].set_index("score")
-        keys = ("quality_ari", "similarity_ari", "cpu_seconds", "choosing")
-        rows.append([kind, *(_beside(block, key) for key in keys)])
-    heads = ["queries chosen by", "quality", "similarity", "to modify", "to choose"]
-    yield from frame.in_markdown(heads, rows)
-    trials = counted(int(table.trials.max()), "draw")
-    yield f"{counted(plan.answers, 'answer')} in ten rounds, mean of {trials}.\n"
+    mine = entries[entries.data.isin(places) & (entries.number == plan.answers)]
+    mine = mine[mine.method.isin(plan.loops) & mine.kind.isin(plan.query_strategies)]
+    yield "Areas under the curves of Figure 7, and processor seconds of a round.\n"
+    keys = ("quality_ari", "similarity_ari", "cpu_seconds", "choosing")
+    for part in plan.features:
+        rows = []
+        for method, kind in product(plan.loops, plan.query_strategies):
+            block = mine[(mine.part == part) & (mine.method == method) & (mine.kind == kind)]
+            if len(block):
+                scores = (_beside(block.set_index("score"), key) for key in keys)
+                rows.append([METHODS[method].title, kind, *scores])
+        if rows:
+            yield f"Features {FEATURES[part]}:\n"
+            heads = ["", "queries chosen by", "quality", "similarity", "to modify", "to choose"]
+            yield from frame.in_markdown(heads, rows)
+    draws = frame.span(mine.trials, "draw") if len(mine) else NOTHING
+    yield f"{counted(plan.answers, 'answer')} in ten rounds; {draws}.\n"
+
+
+def _tree_cuts(cells: pd.DataFrame, entries: pd.DataFrame) -> Iterator[str]:
+    mine = cells[cells.part == "image"]
+    if len(mine):
+        before, after = np.stack([frame.numbers(text) for text in mine.qualities]).T
+        yield (
+            f"{len(sources.load(IMAGE).y)} generated pixels of 11 dates, {EXPERT} answers: of the "
+            f"tree cuts {before.mean():.3f} are in their cluster before and {after.mean():.3f} "
+            f"after, in {mine.cpu_seconds.mean():.1f} processor seconds; "
+            f"{counted(len(mine), 'draw')}. {_unproven(entries, 'image')}\n"
+        )
 
 
 def draw(
@@ -779,9 +867,9 @@ def _rounds(table: pd.DataFrame, plan: Plan) -> Figure | None:
     sides = {"qualities": "ARI to the classes", "similarities": "ARI to the partition before"}
     # the start has no partition before it
     kept = table[(table.side == "qualities") | (table["round"] > 0)]
-    line = kept.query_strategy
-    named = kept.assign(panel=kept.side.map(sides), line=line, x=kept["round"], error=_wide(kept))
-    heading = f"glass, alpha 20%, beta 30%; mean of {counted(int(table.trials.max() or 0), 'run')}"
+    named = kept.assign(panel=kept.side.map(sides), x=kept["round"], error=_wide(kept))
+    features = FEATURES[plan.features[0]]
+    heading = f"glass, features {features}; mean of {counted(int(table.trials.max() or 0), 'run')}"
     xlabel = f"round of {plan.answers // ROUNDS} answers and a modification"
     return figures.curves(named, heading, xlabel, "ARI", bands=True) if len(table) else None
 

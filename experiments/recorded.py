@@ -1,6 +1,6 @@
 """The cells recorded in experiments/results: run again at random, and held against claims.
 
-A paper's folder has the cells.csv and tables.md of its command. ``check`` runs some cells again by
+A paper's folder has the cells and the tables.md of its command. ``check`` runs some cells again by
 their seeds. ``summary`` sets each claim of claims.csv beside the cells that its queries pick.
 """
 
@@ -16,9 +16,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from experiments.frame import Experiment, decimal, half_width, in_markdown, load, of_settings
+from experiments.frame import (
+    CELLS,
+    RESULTS,
+    Experiment,
+    decimal,
+    half_width,
+    in_markdown,
+    load,
+    of_settings,
+)
 
-RESULTS = Path(__file__).parent / "results"
 SAME, NEAR = 0.001, 0.03
 """How far apart scores of a cell are the same, and a mean and a printed one agree."""
 HEAD = "## Their claims, and whether they hold here\n\n"
@@ -26,9 +34,9 @@ HEAD = "## Their claims, and whether they hold here\n\n"
 
 def recorded(folder: Path) -> Iterator[tuple[str, Experiment, pd.DataFrame]]:
     """Each paper that has recorded cells: its name, its experiment and the cells."""
-    for path in sorted(folder.glob("*/cells.csv")):
-        experiment = Experiment(import_module(f"experiments.{path.parent.name}"))
-        yield path.parent.name, experiment, load(path, experiment.kinds)
+    for paper in sorted({path.parent for path in folder.glob(f"*/{CELLS}*")}):
+        experiment = Experiment(import_module(f"experiments.{paper.name}"))
+        yield paper.name, experiment, load(paper / CELLS, experiment.kinds)
 
 
 def again(experiment: Experiment, cells: pd.DataFrame, at: int) -> list[str]:

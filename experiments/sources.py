@@ -205,9 +205,22 @@ def visual_words(seed: int, n: int = 1000, d: int = 1000, k: int = 10) -> Datase
     return Dataset(counts.astype(float), y, *names, "visual words")
 
 
+def tree_cut(seed: int) -> Dataset:
+    """Vegetation indices of 724 x 337 pixels at 11 dates; of 637 the trees are cut halfway."""
+    rng, n, dates = np.random.default_rng(seed), 724 * 337, np.arange(11)
+    y = rng.binomial(1, 0.3, n)
+    y[rng.choice(n, 637, replace=False)] = 2
+    green = 0.7 + 0.1 * np.sin(np.pi * dates / 5)
+    series = np.stack([green, np.full(11, 0.2), np.where(dates < 6, green, 0.4)])
+    X = series[y] + rng.normal(0, 0.1, (n, 11)) + rng.normal(0, 0.1, (n, 1))
+    names = tuple(f"date{date}" for date in dates), ("vegetation", "artificial", "cut")
+    return Dataset(X, y, *names, "tree cut")
+
+
 STAND_INS: Mapping[str, Callable[[int], Dataset]] = {
     "birdsong": partial(uneven, SPECIES, "birdsong"),
     "syllables": lambda seed: uneven(syllable_sizes(), "syllables", seed),
     **{name: partial(plane, name) for name in APART},
     "visual_words": visual_words,
+    "tree_cut": tree_cut,
 }

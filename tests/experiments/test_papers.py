@@ -94,10 +94,38 @@ def test_with_all_pairs_answered_a_session_ends_at_the_classes(rng):
         assert row[f"{side}_ari"] == pytest.approx(area)
 
 
+def test_the_naive_objective_moves_the_fewest_items_and_not_the_nearest():
+    pytest.importorskip("ortools")
+    X = np.array([0.0, 0.1, -0.1, 4.6, 4.7, 5.0, 5.1, 4.9, 30.0])[:, None]
+    start = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
+    links = bc.PairwiseConstraints([(3, 8), (4, 8)], [True, True], len(X))
+    about = {"partition": start, "constraints": [links]}
+    naive = iac.Alternative(0.0, 1.0, method="naive").fit(X, **about)
+    assert np.flatnonzero(naive.labels_ != start).tolist() == [8]
+    weighed = bc.MinimalModification(0.0, 1.0).fit(X, **about)
+    assert np.flatnonzero(weighed.labels_ != start).tolist() == [3, 4]
+
+
+def test_answers_about_tree_cuts_bring_their_pixels_back():
+    pytest.importorskip("ortools")
+    cell = iac.Cell(0, "image", iac.ALONE, iac.IMAGE, "pairs", 30, 0)
+    row = iac.run(cell)
+    before, after = frame.numbers(row["qualities"])
+    y, start = sources.load(iac.IMAGE).y, iac.start(iac.IMAGE, 0)
+    cuts = np.bincount(start[y == y.max()])
+    assert before == pytest.approx(cuts.max() / cuts.sum(), abs=1e-4)
+    assert before < after <= before + 60 / (y == y.max()).sum() + 1e-4
+    assert (row["violated"], row["gap"]) == (0, 0.0)
+
+
 @pytest.mark.parametrize(
     ("part", "method", "kind"),
     [
         ("session", "iac-20-30", "random"),
+        ("raw", "naive", "npu"),
+        ("raw", "cop", "random"),
+        ("raw", "pck", "npu"),
+        ("session", "mpck", "random"),
         ("runtime", "iac-0-100", "implication"),
         ("soft", "iac-20-30", "wrong"),
         ("soft", "pck", "wrong"),
@@ -128,9 +156,8 @@ def test_tables_of_iac_compare_settings_and_report_what_does_not_hold(blobs, sco
     scores = {**dict.fromkeys(iac.AREAS, graded), "gap": 0.0}
     scores["cpu_seconds"] = lambda cell: 2.0 + cell.trial
     curve = " ".join(["0.5"] * 11)
-    cells = scored(
-        frame.Experiment(iac), plan.cells(), **scores, qualities=curve, similarities=curve
-    )
+    scores["qualities"] = lambda cell: "0.5 0.75" if cell.part == "image" else curve
+    cells = scored(frame.Experiment(iac), plan.cells(), **scores, similarities=curve)
     found = iac.comparisons(cells, plan).set_index(["score", "method", "other"])
     assert found.loc[("quality_ari", "iac-20-10", "iac-0-100"), "better"] > 0.9
     counts = iac.wins(found.reset_index())
@@ -140,6 +167,9 @@ def test_tables_of_iac_compare_settings_and_report_what_does_not_hold(blobs, sco
     row = mk2[(mk2.kind == "conflicts") & (mk2.score == "cpu_seconds")].squeeze()
     assert (row["mean"], row.trials, row.published) == (2.5, 2, 4.868)
     assert "| letter | pairs | 2.500 | 2.500 | 201 to 302 |" in text
+    area = 0.4 + len(plan.found(["glass"])["glass"]) / 100
+    assert f"| naive IAC | npu | {area:.3f} " in text.partition("Features as they are:")[2]
+    assert "cuts 0.500 are in their cluster before and 0.750 after" in text
     assert "WRONG" not in text
     assert len(figures.save(iac.draw(cells, entries, plan), tmp_path / "drawn")) == 4
     cells.loc[cells.index[cells.part == "runtime"][0], "violated"] = 3

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments import iac, recorded, sources
+from experiments import frame, iac, recorded, sources
 from experiments.__main__ import asked, main
 from experiments.frame import Experiment
 
-PAPERS = sorted(path.parent.name for path in recorded.RESULTS.glob("*/cells.csv"))
+PAPERS = sorted(path.parent.name for path in recorded.RESULTS.glob("*/cells.csv*"))
 
 
 def test_cells_that_come_out_differently_are_found(tmp_path, capsys):
@@ -49,6 +49,20 @@ def test_tables_are_made_of_the_recorded_cells(paper, monkeypatch):
     assert Experiment(import_module(f"experiments.{paper}")).report(plan, folder)[2] == text
 
 
+def test_recorded_cells_are_packed_and_added_to(tmp_path, monkeypatch):
+    monkeypatch.setattr(frame, "RESULTS", tmp_path)
+    out = tmp_path / "tvclust"
+    small = ["tvclust", "--tables", "1", "--data", "iris", "--methods", "kmeans", "--no-progress"]
+    sizes = []
+    for trials in ("1", "3"):
+        assert main([*small, "--trials", trials, "--out", str(out)]) == 0
+        assert not (out / "cells.csv").exists()
+        cells = next(cells for _, _, cells in recorded.recorded(tmp_path))
+        assert cells.f.equals(pd.read_csv(out / "cells.csv.xz").f)
+        sizes.append(cells.trial.tolist())
+    assert sizes == [[0], [0, 1, 2]]
+
+
 def test_claims_are_measured_on_the_recorded_cells():
     text = (recorded.RESULTS / "README.md").read_text(encoding="utf-8")
     assert "\n".join(recorded.claims(recorded.RESULTS)) == text.partition(recorded.HEAD)[2]
@@ -63,7 +77,7 @@ def test_claims_are_decided_by_intervals():
 
 
 def test_recorded_cells_are_small():
-    files = [*recorded.RESULTS.glob("*/cells.csv")]
+    files = [*recorded.RESULTS.glob("*/cells.csv*")]
     assert 0 < sum(path.stat().st_size for path in files) < 400_000
 
 
