@@ -2,9 +2,9 @@
 
 Figure 2: what an answer tells. Figure 4: F by number of triplets, DCRC beside methods that use
 "yes" and "no" or pairs. Figures 5 and 6: soft and hard answers. Figure 7: balance of clusters.
-Tables IV and V: answers with people's errors. And the time of one large fit. Of the paper's sets,
-MSRCv2, Stonefly9 and the two of bird song come with no package: generated ones of the size of bird
-song stand in, and a CSV file can be named.
+Table III: the sets. Tables IV and V: answers with people's errors. And the time of one large fit.
+Of the paper's sets, MSRCv2, Stonefly9 and the two of bird song come with no package: generated ones
+of the size of bird song stand in, and a CSV file can be named.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,16 @@ FOLDS, FEWEST_ANSWERS, STARTS, ROUGH_STARTS = 5, 10, 50, 3
 RUNTIME = ("birdsong", 1500)
 
 # what the paper prints
+TABLE_III = {
+    "ionosphere": (351, 34, 2),
+    "pima": (768, 8, 2),
+    "balance": (625, 4, 3),
+    "digits389": (3165, 16, 3),
+    "letters_ijlt": (3059, 16, 4),
+    "msrcv2_6": (1046, 48, 6),
+    "birdsong": (4998, 38, 13),
+}
+"""Items, columns and classes; Stonefly9 has 3824, 285 and 9."""
 TABLE_IV = np.array([[18.50, 0.33, 4.83], [0.33, 16.50, 4.50], [3.50, 3.00, 98.50]])
 """Mean number of triplets by true answer (rows) and answer given (columns): yes, no, dnk."""
 TABLE_IV_PAIRS = np.array([[42.50, 9.67], [10.83, 162.00]])
@@ -255,6 +266,9 @@ SCORES = {
 }
 
 
+OTHERS = {"rand": "adjusted Rand", "nmi": "NMI"}
+
+
 def words_of(cell: Cell) -> list[int]:
     """The seed of the answers of a cell."""
     at = NUMBERED.index(cell.data) if cell.data in NUMBERED else None
@@ -314,7 +328,7 @@ class Plan(frame.Plan):
         (2, 4, 5, 6, 7), "figures to make", among=(2, 4, 5, 6, 7), kind=int, part=True
     )
     tables: tuple[str, ...] = option(
-        ("iv", "v"), "tables to make", among=("iv", "v"), kind=str.lower, part=True
+        ("iii", "iv", "v"), "tables to make", among=("iii", "iv", "v"), kind=str.lower, part=True
     )
     runtime: bool = option(True, "time one fit of 4998 items with 1500 triplets", part=True)
     methods: tuple[str, ...] = option((), "methods of Figure 4 and Table V", among=METHODS)
@@ -439,13 +453,19 @@ def curve(
 
 
 def by_fraction(
-    entries: pd.DataFrame, sets: Iterable[str], methods: Iterable[str], fractions: tuple[float, ...]
+    entries: pd.DataFrame,
+    sets: Iterable[str],
+    methods: Iterable[str],
+    fractions: tuple[float, ...],
+    score: str = "f",
 ) -> pd.DataFrame:
-    """Mean F by data set and fraction (rows) and method (columns), NaN where nothing is done."""
+    """A mean by data set and fraction (rows) and method (columns), NaN where nothing is done."""
     columns = {}
     for method in methods:
         parts = {
-            name: curve(entries, name, method, fractions).set_index("fraction").f.reindex(fractions)
+            name: curve(entries, name, method, fractions)
+            .set_index("fraction")[score]
+            .reindex(fractions)
             for name in sets
         }
         columns[method] = pd.concat(parts, names=["data", "fraction"])
@@ -475,10 +495,14 @@ setting is chosen with them.
 def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
     """What is done in Markdown, and which of the paper's claims it bears out."""
     yield HEAD.format(seed=plan.seed, trials=counted(plan.trials, "draw"))
+    if "iii" in plan.tables:
+        yield "## Table III: items, columns and classes\n"
+        yield from frame.in_markdown(["", "here", "paper"], map(_sizes, plan.data_4))
     if 4 in plan.figures:
-        table = by_fraction(entries, plan.data_4, plan.methods_4, plan.fractions)
-        yield "## Figure 4: F by number of triplets\n"
-        yield from _figure_4(table)
+        asked = (plan.data_4, plan.methods_4, plan.fractions)
+        tables = {name: by_fraction(entries, *asked, name) for name in ("f", "f_error", *OTHERS)}
+        yield "## Figure 4: F by number of triplets, with half the width of its 95% interval\n"
+        yield from _figure_4(tables)
         done = entries[(entries.answers == RIGHT) & (entries.fraction > 0)].trials
         if len(done):
             yield f"{frame.span(done, 'draw')}.\n"
@@ -522,13 +546,30 @@ def _name(method: str) -> str:
     return "DCRC's default" if method == "dcrc" else METHODS[method].title
 
 
-def _figure_4(table: pd.DataFrame) -> Iterator[str]:
+def _sizes(name: str) -> list[str]:
+    """A row of Table III."""
+    here = (*sources.load(name).X.shape, sources.classes(name))
+    sizes = (here, TABLE_III.get(Path(name).stem, ()))
+    return [sources.title(name), *(" x ".join(map(str, size)) for size in sizes)]
+
+
+def _figure_4(tables: Mapping[str, pd.DataFrame]) -> Iterator[str]:
+    table, width = tables["f"], tables["f_error"]
     rows = []
     for name, block in table.groupby(level=0, sort=False):
         title = sources.title(str(name))
         for fraction, values in block.droplevel(0).iterrows():
-            rows.append([title, f"{fraction} n", *map(decimal, values)])
+            errors = width.loc[(name, fraction)]
+            rows.append(
+                [
+                    title,
+                    f"{fraction} n",
+                    *(decimal(f, 3, e) for f, e in zip(values, errors, strict=True)),
+                ]
+            )
         rows.append([title, "mean", *map(decimal, block.mean(skipna=False))])
+    for score, title in {"f": "F", **OTHERS}.items():
+        rows.append(["all", f"mean {title}", *map(decimal, tables[score].mean(skipna=False))])
     heads = (METHODS[name].title for name in table.columns)
     yield from frame.in_markdown(["", "triplets", *heads], rows)
 

@@ -3,7 +3,8 @@
 Figures 2, 3, 5, 6 and 7: MPCK-Means and its parts by number of pairs answered, on iris, wine,
 ionosphere, digits 389 and letters IJL. Figures 8, 9, 11, 12 and 13: one metric or one for each
 cluster, diagonal or full, and RCA. F over all items, and over a fold of items that no answer names,
-as in the paper. Protein, of Figures 4 and 10, comes with no package.
+as in the paper. Protein, of Figures 4 and 10, comes with no package: a generated set of its size
+stands in for it, or files of one's own.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ import pandas as pd
 import bayesclust as bc
 from bayesclust.typing import IntArray
 from experiments import figures, frame, sources
-from experiments.frame import Method, fitted, option
+from experiments.frame import Method, decimal, fitted, option
 from experiments.learned_metrics import rca
 
 if TYPE_CHECKING:
@@ -28,9 +30,10 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 DATA = ("iris", "wine", "ionosphere", "digits389", "letters_ijl")
+STAND_IN, OWN = "protein", (4, 10)
 FIGURES = {
-    **dict(zip((2, 3, 5, 6, 7), DATA, strict=True)),
-    **dict(zip((8, 9, 11, 12, 13), DATA, strict=True)),
+    **dict(zip((2, 3, 4, 5, 6, 7), (*DATA[:2], STAND_IN, *DATA[2:]), strict=True)),
+    **dict(zip((8, 9, 10, 11, 12, 13), (*DATA[:2], STAND_IN, *DATA[2:]), strict=True)),
 }
 NUMBERS = (0, 25, 50, 100, 200, 300, 400)
 AS_PRINTED: dict[str, Any] = {
@@ -102,7 +105,8 @@ def answers(cell: Cell, y: IntArray) -> tuple[bc.PairwiseConstraints, IntArray]:
 
     Those of a smaller number are among those of a larger one, and none depends on the method.
     """
-    words = [cell.seed, cell.trial, DATA.index(cell.data)]
+    at = DATA.index(cell.data) if cell.data in DATA else len(DATA) + sources.code(cell.data)
+    words = [cell.seed, cell.trial, at]
     fold = np.random.default_rng(words).permutation(len(y)) % FOLDS
     held_out, kept = np.flatnonzero(fold == cell.fold), np.flatnonzero(fold != cell.fold)
     first, second = np.triu_indices(len(kept), k=1)
@@ -135,12 +139,28 @@ def run(cell: Cell) -> dict[str, Any]:
 class Plan(frame.Plan):
     """What is to be run and shown."""
 
-    figures: tuple[int, ...] = option(tuple(FIGURES), "figures to make", among=FIGURES, kind=int)
+    figures: tuple[int, ...] = option(
+        tuple(FIGURES), "figures to make", among=FIGURES, kind=int, part=True
+    )
+    data: tuple[str, ...] = option(
+        (), "sets or CSV files (classes in the last column) for Figures 4 and 10", part=True
+    )
     methods: tuple[str, ...] = option((), "only these of each figure's methods", among=METHODS)
     numbers: tuple[int, ...] = option(NUMBERS, "pairs answered", kind=int, least=0)
     trials: int = option(50, "runs of five folds", least=1)
 
     QUICK = {"figures": (2, 8), "numbers": (0, 50, 200), "trials": 1}  # noqa: RUF012
+
+    def check(self) -> None:
+        """Also the names of data sets."""
+        super().check()
+        sources.check(self.data)
+
+    def panels(self) -> Iterator[tuple[int, str]]:
+        """Figures and their data sets."""
+        for figure in self.figures or OWN:
+            sets = self.data if figure in OWN and self.data else (FIGURES[figure],)
+            yield from product((figure,), sets)
 
     def of_figure(self, figure: int) -> tuple[str, ...]:
         """The methods of a figure."""
@@ -149,23 +169,23 @@ class Plan(frame.Plan):
 
     def wanted(self) -> Iterator[Cell]:
         """Run by run, so that what is cut short has some runs of everything."""
-        for trial, figure in product(range(self.trials), self.figures):
+        for trial, (figure, data) in product(range(self.trials), self.panels()):
             for name, number, fold in product(self.of_figure(figure), self.numbers, range(FOLDS)):
                 number = number if METHODS[name].uses_answers else 0
-                yield Cell(self.seed, name, FIGURES[figure], number, trial, fold)
+                yield Cell(self.seed, name, data, number, trial, fold)
 
 
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    """Mean F and its standard error over runs, by figure, method, number of pairs and score."""
+    """Mean F over runs and half its interval, by figure, set, method, number of pairs and score."""
     key = ["data", "method", "number", "trial"]
     runs = cells.groupby(key)[list(SIDES)].mean().reset_index()
     rows = []
-    for figure in plan.figures:
-        mine = runs[(runs.data == FIGURES[figure]) & runs.method.isin(plan.of_figure(figure))]
+    for figure, data in plan.panels():
+        mine = runs[(runs.data == data) & runs.method.isin(plan.of_figure(figure))]
         for (name, number), block in mine.groupby(["method", "number"], sort=False):
             for score in SIDES:
-                mean, error = block[score].mean(), frame.standard_error(block[score])
-                rows.append((figure, FIGURES[figure], name, number, score, mean, error, len(block)))
+                mean, error = block[score].mean(), frame.half_width(block[score].std(), len(block))
+                rows.append((figure, data, name, number, score, mean, float(error), len(block)))
     columns = ["figure", "data", "method", "number", "score", "mean", "error", "runs"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -173,9 +193,9 @@ def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
 HEAD = """# MPCK-Means' learning curves, measured
 
 Mean pairwise F by number of pairs answered, all answers right; over {runs} of five folds, seed
-{seed}. Features as they are, methods told the number of classes. "All items" counts every pair of
-items; "held out" only pairs within the fold whose items no answer names, as the paper does. Protein
-(Figures 4 and 10) comes with no package.
+{seed}; with half the width of the 95% interval over runs. Features as they are, methods told the
+number of classes. "All items" counts every pair of items; "held out" only pairs within the fold
+whose items no answer names, as the paper does.
 """
 SIDES = {"f": "all items", "held_out_f": "held out"}
 
@@ -183,12 +203,18 @@ SIDES = {"f": "all items", "held_out_f": "held out"}
 def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
     """The curves in Markdown."""
     yield HEAD.format(seed=plan.seed, runs=frame.span(entries.runs, "run"))
-    for figure, (score, side) in product(plan.figures, SIDES.items()):
-        mine = entries[(entries.figure == figure) & (entries.score == score)]
-        table = mine.pivot(index="method", columns="number", values="mean")
+    for (figure, data), (score, side) in product(plan.panels(), SIDES.items()):
+        mine = entries[(entries.figure == figure) & (entries.data == data)]
+        mine = mine[mine.score == score]
+        if mine.empty:
+            continue
+        shown = mine.assign(
+            text=[decimal(r.mean, 3, r.error) for r in mine.itertuples(index=False)]
+        )
+        table = shown.pivot(index="method", columns="number", values="text").fillna("")
         names = [name for name in plan.of_figure(figure) if name in table.index]
-        yield f"## Figure {figure}: {FIGURES[figure]}, {side}\n"
-        rows = ([METHODS[name].title, *map(frame.decimal, table.loc[name])] for name in names)
+        yield f"## Figure {figure}: {sources.title(data)}, {side}\n"
+        rows = ([METHODS[name].title, *table.loc[name]] for name in names)
         yield from frame.in_markdown(["", *map(str, table.columns)], rows)
 
 
@@ -196,11 +222,15 @@ def draw(
     cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan
 ) -> dict[str, Callable[[], Figure | None]]:
     """A figure for each of the plan's, all items beside the items held out."""
-    return {f"figure{figure}": partial(_figure, entries, plan, figure) for figure in plan.figures}
+    named = {
+        (figure, data): f"figure{figure}" + f"_{Path(data).stem}" * (data in plan.data)
+        for figure, data in plan.panels()
+    }
+    return {name: partial(_figure, entries, *panel) for panel, name in named.items()}
 
 
-def _figure(entries: pd.DataFrame, plan: Plan, figure: int) -> Figure | None:
-    mine = entries[entries.figure == figure]
+def _figure(entries: pd.DataFrame, figure: int, data: str) -> Figure | None:
+    mine = entries[(entries.figure == figure) & (entries.data == data)]
     level = ~mine.method.map(lambda name: METHODS[name].uses_answers).astype(bool)
     table = mine.assign(
         panel=mine.score.map(SIDES),
@@ -208,5 +238,5 @@ def _figure(entries: pd.DataFrame, plan: Plan, figure: int) -> Figure | None:
         x=mine.number.where(~level).astype(float),
     )
     runs = frame.span(mine.runs, "run") if len(mine) else ""
-    heading = f"Figure {figure}: {FIGURES[figure]}; mean of {runs} of five folds"
+    heading = f"Figure {figure}: {sources.title(data)}; mean of {runs} of five folds"
     return figures.curves(table, heading, "pairs answered")

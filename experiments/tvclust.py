@@ -1,9 +1,9 @@
 """Khashabi, Wieting, Liu and Liang: Clustering With Side Information, section 5.
 
-Tables 1 to 3: five UCI sets, a share r of the pairs answered, each answer right with probability p;
-with r of the ordered pairs, as the authors drew them, and of the unordered ones; glass with the row
-id that the authors left among its features, a leak, and without. Table 4: counts. Figure 2: six
-shapes. Figure 3: a wrong number of clusters told. Figure 4: counts and ever more answers.
+Tables 1 to 3: five UCI sets, or one's own, a share r of the pairs answered, each answer right with
+probability p; with r of the ordered pairs, as the authors drew them, and of the unordered ones;
+glass with the row id that the authors left among its features, a leak, and without. Table 4:
+counts. Figure 2: six shapes. Figure 3: a wrong number told. Figure 4: counts, ever more answers.
 """
 
 from __future__ import annotations
@@ -209,7 +209,8 @@ def answers(cell: Cell, y: IntArray) -> bc.PairwiseConstraints | None:
     # the row id of glass changes nothing about its answers
     name = "glass" if cell.data == sources.WITH_ID else cell.data
     groups = enumerate((sources.UCI, sources.SHAPES, sources.COUNTS))
-    number = next(100 * at + names.index(name) for at, names in groups if name in names)
+    known = (100 * at + names.index(name) for at, names in groups if name in names)
+    number = next(known, 1000 + sources.code(name))
     seed = [cell.seed, cell.trial, number, round(1000 * cell.fraction), round(1000 * cell.accuracy)]
     error_rate = 1.0 - cell.accuracy
     if cell.sampling == UNORDERED:
@@ -258,8 +259,7 @@ class Plan(frame.Plan):
     )
     data: tuple[str, ...] = option(
         (*sources.UCI, sources.WITH_ID),
-        "data sets of Tables 1 to 3 and Figure 3",
-        among=(*sources.UCI, sources.WITH_ID),
+        "data sets of Tables 1 to 3 and Figure 3, or CSV files (classes in the last column)",
     )
     samplings: tuple[str, ...] = option(
         (ORDERED, UNORDERED), "which pairs r is a share of", among=(ORDERED, UNORDERED)
@@ -284,6 +284,11 @@ class Plan(frame.Plan):
         "rates": (0.001, 0.01),
         "trials": 1,
     }
+
+    def check(self) -> None:
+        """Also the names of data sets."""
+        super().check()
+        sources.check(self.data)
 
     def wanted(self) -> Iterator[Cell]:
         """Method by method; Figure 3 leaves out "glass_with_id"."""
@@ -365,6 +370,7 @@ def _uci(cells: pd.DataFrame, plan: Plan) -> Iterator[dict[str, Any]]:
     copies = [glass for glass in ("glass", sources.WITH_ID) if glass in plan.data] or ["glass"]
     for sampling, glass, method in product(plan.samplings, copies, plan.methods):
         sets = [glass if name == "glass" else name for name in sources.UCI]
+        sets += [name for name in plan.data if name not in (*sources.UCI, sources.WITH_ID)]
         sets = [name for name in sets if name in plan.data]
         settings = {"sampling": sampling, "deviation": 0, "data": sets}
         settings |= {"fraction": list(plan.fractions), "accuracy": list(plan.accuracies)}
@@ -401,6 +407,8 @@ def _columns(
     for name in sets:
         published = TABLE_1.get((row, name.removesuffix("_with_id")), np.nan)
         yield 1, name, {"data": [name]}, np.nan if name == "glass" else published
+    # a mean over other sets compares with nothing
+    row = row if {*sets} == {*sources.UCI} - {"glass"} | {glass} else ""
     mean = TABLE_1.get((row, MEAN_WITH_ID), np.nan) if leaky else np.nan
     yield 1, MEAN_WITH_ID if leaky else MEAN, {}, mean
     for p in plan.accuracies:
@@ -471,6 +479,7 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
 
 def _markdown(rows: pd.DataFrame, plan: Plan) -> Iterator[str]:
     columns = list(dict.fromkeys(rows.column))
+    others = {"rand": "mean adjusted Rand", "nmi": "mean NMI"} if (rows.table == 1).all() else {}
     lines = []
     for name, mine in rows.groupby("method", sort=False):
         entries = mine.set_index("column")[["f", "paper_f"]].reindex(columns)
@@ -478,11 +487,14 @@ def _markdown(rows: pd.DataFrame, plan: Plan) -> Iterator[str]:
             frame.decimal(f) + ("" if np.isnan(published) else f" ({published:.2f})")
             for f, published in entries.itertuples(index=False)
         ]
+        means = mine[mine.column.isin([MEAN, MEAN_WITH_ID])]  # the first: without the id
+        texts += [frame.decimal(means[score].iloc[0] if len(means) else np.nan) for score in others]
         title, least = EVERY_METHOD[str(name)].name, int(mine.trials.min())
         lines.append(
             [title + (f" ({counted(least, 'draw')})" if least < plan.trials else ""), *texts]
         )
-    yield from frame.in_markdown(["", *(column.replace("_", " ") for column in columns)], lines)
+    heads = (*columns, *others.values())
+    yield from frame.in_markdown(["", *(head.replace("_", " ") for head in heads)], lines)
 
 
 def draw(

@@ -105,7 +105,11 @@ def test_the_report_and_the_figures_have_every_part(cells, entries, tmp_path, mo
         assert f"## {part}" in text
     table = dcrc.by_fraction(entries, ("iris",), PLAN.methods_4, PLAN.fractions)
     line = next(line for line in text.splitlines() if line.startswith("| iris | 0.2 n |"))
-    assert line.split("|")[4].strip() == f"{table.dcrc['iris', 0.2]:.3f}"
+    width = dcrc.by_fraction(entries, ("iris",), ("dcrc",), (0.2,), "f_error").dcrc["iris", 0.2]
+    assert line.split("|")[4].strip() == f"{table.dcrc['iris', 0.2]:.3f} ± {width:.3f}"
+    mean = cells[(cells.method == "kmeans") & cells.data.isin(PLAN.data_4)].nmi.mean()
+    (nmi,) = (line for line in text.splitlines() if line.startswith("| all | mean NMI |"))
+    assert float(nmi.split("|")[3]) == pytest.approx(mean, abs=1e-3)
     assert re.search(r"\| Xing \| 225 pairs \| 0\.\d{3} ± 0\.\d{3} \| 0\.64 ± 0\.03 \|", text)
     # matrices are shifted by .01, .02 and .03
     ((*_, error, trials), *_) = dcrc.confusions(cells, PLAN)

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -98,7 +99,9 @@ def refused(capsys, *arguments):
         ("tvclust --trials 0", "trials has 0: 1 is the least"),
         ("tvclust --seed -1", "seed has -1: 0 is the least"),
         ("dcrc --data stonefly9", "data has 'stonefly9': choose from balance, .*, or a CSV file"),
-        ("mpck --figures 4", "figures has 4: choose from 2, 3, 5, 6, 7, 8"),
+        ("mpck --figures 14", "figures has 14: choose from 2, 3, 4, 5, 6, 7, 8"),
+        ("mpck --data roses", "data has 'roses': choose from balance"),
+        ("tvclust --data roses", "data has 'roses': choose from balance"),
         ("iac --methods iac-7-7", "methods has 'iac-7-7': choose from iac-0-10"),
         ("iac --query-strategies oracle", "query_strategies has 'oracle': choose from"),
         ("iac --folders nowhere", "folders has 'nowhere'"),
@@ -143,6 +146,36 @@ def test_a_small_run_from_start_to_files(capsys, tmp_path):
     assert main(arguments) == 0
     assert capsys.readouterr().out == out
     assert (tmp_path / "out" / "cells.csv").read_bytes() == written
+
+
+@pytest.mark.parametrize(
+    ("paper", "chosen", "row"),
+    [
+        ("mpck", "--methods kmeans pck --numbers 20", "| PCK-Means |"),
+        (
+            "tvclust",
+            "--methods kmeans mpck-means --accuracies 1 --fractions 0.05",
+            "| MPCK-Means [k]",
+        ),
+        ("dcrc", "--methods kmeans dcrc-yn --figures 4 --fractions 0.3", "| blobs | 0.3 n |"),
+    ],
+)
+def test_files_of_ones_own_are_data_too(paper, chosen, row, blobs, capsys, tmp_path):
+    words = [paper, "--data", str(blobs), *chosen.split(), "--trials", "2", "--no-progress"]
+    words += ["--tables", "1", "--samplings", "ordered"] if paper == "tvclust" else []
+    assert main([*words, "--out", str(tmp_path / "out")]) == 0
+    text = capsys.readouterr().out
+    cells = frame.load(
+        tmp_path / "out" / "cells.csv",
+        frame.Experiment(import_module(f"experiments.{paper}")).kinds,
+    )
+    assert set(cells.data) == {str(blobs)}
+    assert row in text
+    mine = cells[cells.method == "kmeans"]
+    assert f"{mine.f.mean():.3f}" in text
+    if paper == "tvclust":  # the paper prints nothing beside it, and the mean is of one set
+        f, rand = (f"{mine[score].mean():.3f}" for score in ("f", "rand"))
+        assert f"| k-means [k] | {f} | {f} | {rand} |" in text
 
 
 def test_experiments_use_public_modules_alone():

@@ -46,7 +46,12 @@ def test_curves_and_claims_of_mpck(scored, tmp_path):
     mine = cells[(cells.method == "pck") & (cells.number == 20)]
     f = entries.set_index(["method", "number", "score"])["mean"]
     assert f["pck", 20, "f"] == pytest.approx(mine.f.mean())
-    assert f"| PCK-Means | {f['pck', 0, 'f']:.3f} | {f['pck', 20, 'f']:.3f} |" in text
+    widths = entries.set_index(["method", "number", "score"]).error
+    runs = mine.groupby("trial").f.mean()
+    # the 97.5% point of Student's t with one degree of freedom
+    assert widths["pck", 20, "f"] == pytest.approx(12.7062 * runs.std() / np.sqrt(2), rel=1e-4)
+    both = (f"{f['pck', n, 'f']:.3f} ± {widths['pck', n, 'f']:.3f}" for n in (0, 20))
+    assert f"| PCK-Means | {' | '.join(both)} |" in text
     assert len(figures.save(mpck.draw(cells, entries, plan), tmp_path)) == 2
 
 
