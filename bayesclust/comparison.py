@@ -24,7 +24,7 @@ from bayesclust.posterior.credibility import answer_tables
 from bayesclust.posterior.credible_ball import SAME, credible_ball
 from bayesclust.posterior.distance import posterior_distance
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
-from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.point_estimate import SETTLED, point_estimate, settled_labels
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, IntArray, Seed
 
@@ -228,6 +228,8 @@ def _read(name: str, value: Any, loss: Loss) -> _Method:
     if hasattr(value, "children"):
         draws = stacked_partitions(value)
         seconds = float(value.attrs.get("fit_seconds", np.nan))
+        if SETTLED in value.children:
+            return _Method(settled_labels(value), draws, seconds, value)
     elif hasattr(value, "fit"):
         raise TypeError(f"{name} is a {type(value).__name__} without labels_: fit it first.")
     else:

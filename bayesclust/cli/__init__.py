@@ -70,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except Exception as error:
         ours = f"{type(error).__name__}, an error of the program: "
-        say(f"bayesclust: {'' if isinstance(error, REFUSALS) else ours}{error}", error)
+        why = fit.in_options(str(error)) if settings.run is fit.run else str(error)
+        say(f"bayesclust: {'' if isinstance(error, REFUSALS) else ours}{why}", error)
         return REFUSED
     return code

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -16,10 +17,11 @@ import numpy as np
 
 from bayesclust._io import check_target, write_netcdf
 from bayesclust.checks import counted
-from bayesclust.cli.predict import keep_for_prediction
-from bayesclust.cli.tables import add_reading, read_answers, read_items
+from bayesclust.cli.tables import SCALING, add_reading, read_answers, read_items
 
 INTERRUPTED = 130
+MORE = "bayesclust.diagnose"
+"""What says more of a run in Python, where the shell has a command."""
 CLASSES = {"tvclust": "TVClust", "dcrc": "DCRC", "rdp-means": "RDPMeans"}
 OPTIONS = {
     "sampler": "tvclust: collapsed (default), gibbs, blocked or variational",
@@ -106,6 +108,20 @@ def option_of(parameter: str) -> str:
     return "--" + parameter.removeprefix("num_").replace("_", "-")
 
 
+def in_options(advice: str) -> str:
+    """Advice that names parameters of Python, with the options in their place."""
+
+    def option(found: re.Match[str]) -> str:
+        name, given, value = found["name"], found["given"], found["value"]
+        # "power" and "noise" are words too, num_samples=5 and n_clusters are not
+        if name not in OPTIONS or not (given or "_" in name):
+            return found[0]
+        return option_of(name) + (f" {value}" if given else "")
+
+    parameter = r"(?P<name>\b[a-z_]+)(?P<given>=[\"']?(?P<value>[\w.]*\w)[\"']?)?"
+    return re.sub(parameter, option, advice)
+
+
 def _value(word: str) -> Any:
     """A word as a value: a number, or the word itself."""
     try:
@@ -148,7 +164,7 @@ def run(settings: argparse.Namespace) -> int:
         RelativeConstraints,
         SpreadConstraints,
     )
-    from bayesclust.posterior.point_estimate import point_estimate
+    from bayesclust.posterior.point_estimate import settled_labels
     from bayesclust.report.findings import profiles_of
 
     estimator = _estimator(settings)
@@ -172,18 +188,17 @@ def run(settings: argparse.Namespace) -> int:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         estimator.fit(X, constraints=views or None, **keep)
+    out = settings.out
     for warning in caught:
         if issubclass(warning.category, UserWarning):
-            print(f"bayesclust: {warning.message}", file=sys.stderr)
-    if getattr(estimator, "model_scores_", None) is not None:
-        chosen = f"cluster model {estimator.cluster_model_}, {estimator.family_}"
-        _say(settings, f"Predicts the answers best: {chosen}.")
+            advice = in_options(str(warning.message)).replace(MORE, f"bayesclust summary {out}")
+            print(f"bayesclust: {advice}", file=sys.stderr)
     has_draws = hasattr(estimator, "posterior_")
     tree = estimator.posterior_ if has_draws else _tree_of_limit(estimator, X, views)
     tree.attrs["data"] = settings.data.name
     tree.attrs["id"] = X.index.name or ""
-    keep_for_prediction(tree, estimator, X.attrs["scaling"])
-    profiles = profiles_of(estimator, point_estimate(tree))
+    tree.attrs[SCALING] = json.dumps(X.attrs[SCALING])
+    profiles = profiles_of(estimator, settled_labels(tree))
     if not profiles.empty:
         tree["cluster_profiles"] = DataTree(profiles.to_xarray())
     write_netcdf(tree, settings.out)

@@ -6,10 +6,12 @@ import argparse
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bayesclust._io import check_target, load_netcdf, replaced
+from bayesclust.cli.fit import in_options
 
 SAYS = """
 whether the run can be used, how many clusters there are, the partition and how sure it is, which
@@ -73,6 +75,8 @@ def run_summary(settings: argparse.Namespace) -> int:
         check_target(settings.labels)
     posterior = read_posterior(settings.posterior)
     found = findings(posterior, max_listed=settings.max_listed, level=settings.level)
+    advice = [in_options(sentence) for sentence in (found.verdict, *found.surprises)]
+    found = replace(found, verdict=advice[0], surprises=advice[1:])
     print(as_text(found))
     if settings.labels is not None:
         import pandas as pd

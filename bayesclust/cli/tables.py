@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 Sheet = Any
 """A DataFrame of words."""
+SCALING = "scaling"
+"""The attribute of items and draws for mean and deviation of columns that --standardize scaled."""
 MISSING = ("", "na", "nan", "null")
 
 
@@ -104,7 +106,7 @@ def as_numbers(cells: Sheet, path: Path, may_spell: Iterable[str], remedy: str) 
 
 def read_items(settings: argparse.Namespace) -> Any:
     """Read numbers by item and feature, and words for --family mixed; missing cells are NaN."""
-    # The mean and the standard deviation of scaled columns stand in `attrs["scaling"]`.
+    # The mean and the standard deviation of scaled columns stand in `attrs[SCALING]`.
     from sklearn.preprocessing import StandardScaler
 
     path = Path(settings.data)
@@ -125,7 +127,7 @@ def read_items(settings: argparse.Namespace) -> Any:
         each = zip(numbers, scaler.mean_.tolist(), scaler.scale_.tolist(), strict=True)
         scaling = {column: (mean, sd) for column, mean, sd in each}
     X = X.assign(**{column: cells[column] for column in X.columns[spelled]})
-    X.attrs["scaling"] = scaling
+    X.attrs[SCALING] = scaling
     return X
 
 

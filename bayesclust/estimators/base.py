@@ -35,7 +35,7 @@ from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.inference.variational.fit import VariationalSettings
 from bayesclust.partition_priors import Nested
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
-from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.tree import Names, by_size, canonical, names_in, to_datatree, with_names
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
@@ -308,7 +308,7 @@ def given_labels(value: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
         check_is_fitted(value)
         labels = np.asarray(value.labels_)
     elif hasattr(value, "children"):
-        labels = point_estimate(value)
+        labels = settled_labels(value)
     else:
         labels = plain_array(value, name, "pass one label per item")
     if labels.shape != (n_items,):

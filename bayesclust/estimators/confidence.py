@@ -22,7 +22,7 @@ from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph, pose, times
 from bayesclust.inference.limits.rdp_means import MANY_ITEMS, Problem, Schedule, means
 from bayesclust.posterior import tree
-from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.typing import FloatArray, IntArray
 
 GROWS = "grows"
@@ -184,7 +184,7 @@ def credible_settings(posterior: Any, X: Any, divergence: Any) -> dict[str, Any]
     """Divergence, penalty, xi and starting labels for `RDPMeans`."""
     draws = tree.group(posterior, "posterior")
     n_items = tree.stacked_partitions(posterior).shape[1]
-    given = posterior if hasattr(posterior, "labels_") else point_estimate(posterior)
+    given = posterior if hasattr(posterior, "labels_") else settled_labels(posterior)
     labels = start_labels(given, n_items)
     assert labels is not None
     family = getattr(posterior, "family", None) or tree.settings_of(posterior).get("family")

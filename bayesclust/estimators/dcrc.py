@@ -25,6 +25,7 @@ from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import unnamed
 from bayesclust.posterior.credibility import confusions
+from bayesclust.posterior.point_estimate import keep_labels
 from bayesclust.posterior.tree import constraints_if_any
 from bayesclust.typing import ArrayLike, FloatArray
 
@@ -223,6 +224,7 @@ class DCRC(base.SampledClusterer):
                 for view in constraints_if_any(self._tree)
             }
             base.warn_of_draws(self._tree)
+            keep_labels(self._tree, self.labels_)
         self.fit_seconds_ = perf_counter() - clock
         if self._tree is not None:
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
@@ -243,6 +245,7 @@ class DCRC(base.SampledClusterer):
                 draws, constraints, items, params, "mean field", self._names
             )
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
+            keep_labels(self._tree, self.labels_)
         return self._tree
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
@@ -34,11 +35,13 @@ from bayesclust.models.joint import log_data
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.labels import ItemClasses
 from bayesclust.posterior.losses import as_loss
-from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.point_estimate import keep_labels, point_estimate
 from bayesclust.posterior.tree import as_labels, evenly_spread, group, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 LARGE = 5_000_000  # labels in all draws from which a point estimate takes a while
+MODEL = "model"
+"""The attribute of `posterior_` for the model that was chosen and the words of its columns."""
 MAX_DRAWS = 200
 """Draws that predictions average over, at most."""
 
@@ -247,7 +250,7 @@ class TVClust(base.SampledClusterer):
                 begun = store is not None and store.has_begun(len(chains))
                 chains, schedule = base.search(chains, schedule, run=not begun, **how)
             draws = run_chains(chains, schedule, checkpoint=store, spread=True, **how)
-        self._conclude(draws, problem, items, rng, clock)
+        self._conclude(draws, problem, items, clock)
         return self
 
     def extend(
@@ -328,7 +331,7 @@ class TVClust(base.SampledClusterer):
         how = self._how(items)
         found = run_chains(chains, schedule, spread=True, title="{}, going on", **how)
         self._names = names
-        self._conclude(found, problem, items, rng, clock)
+        self._conclude(found, problem, items, clock)
         return self
 
     def predict_proba(self, X: ArrayLike) -> FloatArray:
@@ -548,12 +551,14 @@ class TVClust(base.SampledClusterer):
             given = candidates, constraints, tried, self.moves, self._how(items), scoring
             compare = partial(cluster_models.choose, *given)
             choice, self.model_scores_ = cluster_models.chosen_once(compare, store)
+            if self.progress:
+                tell(f"Predicts the constraints best: {choice.words}")
         else:
             own = SINGLE if model == AUTO else model
             power = float(self.power or 1.0)
             choice = cluster_models.Choice(own, power, candidates.name, items.shape[1])
             cluster_models.warn_of_ties(candidates.bound, items)
-        self.cluster_model_, self.power_, self.family_, *_ = choice
+        self.cluster_model_, self.power_, self.family_, *_ = self._choice = choice
         problem, self.reduction_ = candidates.problem(choice, constraints, rng)
         return problem
 
@@ -594,9 +599,7 @@ class TVClust(base.SampledClusterer):
         drawn = draw_mean_field(fit.state, (self.num_chains, num_samples), rng)
         return Draws(drawn, {}, False)
 
-    def _conclude(
-        self, draws: Draws, problem: Any, items: FloatArray, rng: Generator, since: float
-    ) -> None:
+    def _conclude(self, draws: Draws, problem: Any, items: FloatArray, since: float) -> None:
         """Set what follows from the draws, and the seconds that all has taken."""
         kind = "mean field" if self._is_variational else None
         self.posterior_ = base.draws_tree(
@@ -608,11 +611,11 @@ class TVClust(base.SampledClusterer):
         if not self._is_variational:
             if self.progress and draws.posterior["z"].size > LARGE:
                 tell(f"Point estimate of {draws.posterior['z'][..., 0].size:,} draws")
-            self.labels_: IntArray = point_estimate(
-                self.posterior_, loss=as_loss(self.loss), seed=int(rng.integers(2**31))
-            )
+            self.labels_: IntArray = point_estimate(self.posterior_, as_loss(self.loss))
             self.n_clusters_ = int(self.labels_.max()) + 1
             base.warn_of_draws(self.posterior_)
+        keep_labels(self.posterior_, self.labels_)
+        self.posterior_.attrs[MODEL] = json.dumps([self._choice, self._words])
         self.fit_seconds_ = perf_counter() - since
         self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
 

@@ -13,7 +13,7 @@ from bayesclust.plots import _style as style
 from bayesclust.plots._plane import draw_clusters, matched, plane
 from bayesclust.posterior.credible_ball import credible_ball
 from bayesclust.posterior.losses import VI, Loss
-from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.point_estimate import point_estimate, settled_labels
 from bayesclust.posterior.tree import (
     as_labels,
     by_size,
@@ -143,7 +143,7 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
 
     draws = chain_partitions(posterior)
     numbers = draws.max(axis=2).astype(np.int64) + 1
-    chosen = point_estimate(draws) if labels is None else labels
+    chosen = settled_labels(posterior) if labels is None else labels
     own = int(as_labels(chosen, "labels", draws.shape[2]).max()) + 1
     ax = style.axes_or_new(ax, 6.4, 3.8)
     values = np.arange(int(numbers.min()), int(numbers.max()) + 1)

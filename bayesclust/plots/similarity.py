@@ -8,7 +8,7 @@ import numpy as np
 
 from bayesclust.checks import check_choice, counted, kind_of, plain_array, real_array
 from bayesclust.plots import _style as style
-from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.similarity import cluster_similarity, item_entropy, similarity_matrix
 from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
@@ -72,7 +72,7 @@ def similarity(
     """
     check_choice(order, "order", ("clusters", "dendrogram"))
     draws = stacked_partitions(posterior)
-    names = point_estimate(draws) if labels is None else plain_array(labels, "labels")
+    names = settled_labels(posterior) if labels is None else plain_array(labels, "labels")
     n = draws.shape[1]
     z = as_labels(names, "labels", n)
     is_tree = order == "dendrogram"

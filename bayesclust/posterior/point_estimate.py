@@ -16,11 +16,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
+import xarray as xr
 
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int, check_memory, check_random_state, n_threads
 from bayesclust.posterior.losses import Loss, as_loss
-from bayesclust.posterior.tree import Labels, by_size, evenly_spread, stacked_partitions
+from bayesclust.posterior.tree import Labels, by_size, evenly_spread, stacked_partitions, tree_of
 from bayesclust.typing import FloatArray, IntArray, NDArray, Seed
 
 ATTEMPTS = 10
@@ -31,6 +32,8 @@ ENDLESS = 2**62
 FIRST_CAPACITY = 16
 LANES = 8
 FIXED_POINT_BITS = 30
+SETTLED = "point_estimate"
+"""The group of a tree that keeps `labels_` of the fit."""
 
 
 def point_estimate(
@@ -108,6 +111,18 @@ def point_estimate(
     best = min(found, key=lambda result: result[1])[0]
     polished = search(problem, best, _orders(n, generators[0]), n, persist=True)[0]
     return by_size(polished)[1]
+
+
+def keep_labels(tree: Any, labels: IntArray) -> None:
+    """Keep the partition that a fit settled on with its draws, for whatever reports on them."""
+    kept = xr.Dataset({"labels": ("item", labels)}, {"item": tree["posterior"]["item"].values})
+    tree[SETTLED] = xr.DataTree(kept)
+
+
+def settled_labels(posterior: Any) -> IntArray:
+    """The partition that a fit settled on, `labels_`; the point estimate of other draws."""
+    kept = getattr(tree_of(posterior), "children", {}).get(SETTLED)
+    return point_estimate(posterior) if kept is None else kept["labels"].values.astype(np.int64)
 
 
 def _orders(n: int, rng: np.random.Generator) -> IntArray:

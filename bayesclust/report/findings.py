@@ -19,7 +19,7 @@ from bayesclust.posterior.credibility import (
 from bayesclust.posterior.credible_ball import CredibleBall, credible_ball
 from bayesclust.posterior.diagnosis import diagnose
 from bayesclust.posterior.n_clusters import n_clusters_posterior
-from bayesclust.posterior.point_estimate import point_estimate
+from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.posterior_predictive import constraint_ppc
 from bayesclust.posterior.similarity import cluster_confidence
 from bayesclust.posterior.tree import (
@@ -95,7 +95,7 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
     draws = stacked_partitions(posterior)
     shares = n_clusters_posterior(posterior)["probability"]
     names = item_names(posterior)
-    labels = point_estimate(draws)
+    labels = settled_labels(posterior)
     kind = _kind(posterior)
     ok: bool | None = None
     verdict = VERDICTS.get(kind, "")

@@ -2,12 +2,14 @@
 
 import csv
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import bayesclust as bc
 from bayesclust import cli
+from bayesclust.cli.fit import in_options
 from bayesclust.posterior.similarity import cluster_confidence
 from bayesclust.posterior.tree import to_datatree
 from bayesclust.report import as_text, findings, report_page
@@ -27,7 +29,8 @@ def tree(run_nc):
 def test_the_summary_is_what_the_posterior_says(run_nc, tree, capsys):
     assert main("summary", run_nc, "--max-listed", 3) == 0
     out, error = capsys.readouterr()
-    assert out == as_text(findings(tree, max_listed=3)) + "\n"
+    found = findings(tree, max_listed=3)
+    assert out == as_text(replace(found, verdict=in_options(found.verdict))) + "\n"
     assert error == ""
     assert "links, ann" in out
     assert "WHAT TELLS THE CLUSTERS APART\n  cluster  feature" in out
@@ -124,3 +127,18 @@ def test_what_is_no_posterior_is_refused(command, tmp_path, capsys, monkeypatch)
     assert main(*command, tmp_path / "empty.nc") == 1
     assert "holds no draws of a partition" in capsys.readouterr().err
     assert not (tmp_path / "x.html").exists()
+
+
+def test_advice_names_options_of_the_shell(run_nc, tmp_path, capsys):
+    """The run is short, and its verdict names settings."""
+    assert cli.main(["summary", str(run_nc)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "increase --warmup and --samples" in told
+    assert "num_" not in told
+    said = 'run four chains, num_chains=4; try cluster_model="auto" or power=0.25 (n_clusters)'
+    assert in_options(said) == (
+        "run four chains, --chains 4; try --cluster-model auto or --power 0.25 (--n-clusters)"
+    )
+    assert in_options("the noise, the family and the power of a model, tau=3") == (
+        "the noise, the family and the power of a model, tau=3"
+    )

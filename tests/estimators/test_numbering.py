@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust._io import load_netcdf, write_netcdf
 from bayesclust.comparison import read_partitions
+from bayesclust.estimators.saved import restored
 from bayesclust.report import findings
 
 pytestmark = pytest.mark.filterwarnings("ignore:Do not trust")
@@ -66,3 +68,20 @@ def test_reports_profiles_and_plots_use_the_numbers_of_labels():
     legend = bc.plots.partitions(est)[0].get_legend()
     shown = [text.get_text() for text in legend.get_texts()]
     assert shown == ["0 (15)", "1 (10)", "2 (10)", "3 (5)"]
+
+
+def test_reports_have_the_partition_that_the_fit_settled_on(tmp_path):
+    """By another loss than that of point estimates, also from a file and for new items."""
+    blob = np.random.default_rng(3).normal(size=(30, 1))
+    est = bc.TVClust(cluster_model="single", loss="binder", **CHAINS, progress=False).fit(blob)
+    assert not np.array_equal(bc.point_estimate(est), est.labels_)
+    write_netcdf(est.posterior_, tmp_path / "run.nc")
+    tree = load_netcdf(tmp_path / "run.nc")
+    for posterior in (est, est.posterior_, tree):
+        assert findings(posterior).labels.tolist() == est.labels_.tolist()
+        labels, names = read_partitions({"fit": posterior})["fit"]
+        assert np.array(names, int)[labels].tolist() == est.labels_.tolist()
+    again, _ = restored(tree)
+    np.testing.assert_array_equal(again.predict_proba(blob), est.predict_proba(blob))
+    plain = bc.TVClust(cluster_model="single", **CHAINS, progress=False).fit(blob)
+    assert plain.labels_.tolist() == bc.point_estimate(plain).tolist()
