@@ -63,6 +63,9 @@ METHODS = {
     "sd-unseeded": _mpck(
         "S-D, start without answers", "answers count but do not seed", init="k-means++"
     ),
+    "sd-constant": _mpck(
+        "S-D, violations alike", "a violated answer costs the same anywhere", constant_cost=True
+    ),
     "mk": Method("MK-Means", _mk, "one diagonal metric, no answers", uses_answers=False),
     "pck": Method("PCK-Means", _pck, "answers, no metric"),
     "kmeans": Method("k-means", _pck, "neither answers nor metric", uses_answers=False),
@@ -79,7 +82,7 @@ METHODS = {
         "S-D as printed", "Eq. 8 with its repair, no prior, full costs at once", **AS_PRINTED
     ),
 }
-ABLATIONS = ("sd", "sd-unseeded", "mk", "pck", "kmeans", "supervised", "sd-printed")
+ABLATIONS = ("sd", "sd-unseeded", "sd-constant", "mk", "pck", "kmeans", "supervised", "sd-printed")
 """Of Figures 2 to 7."""
 VARIANTS = ("sd", "md", "sf", "mf", "rca")
 """Of Figures 8 to 13."""

@@ -73,6 +73,9 @@ class MPCKMeans(DistanceClusterer):
         w, the cost of violating a constraint. "data": from a thousandth to 10 (times the variance
         of X under "euclidean"), by which constraints held out are predicted best; below 10
         constraints 1, as in the paper. Or a number, or (of must-links, of cannot-links).
+    constant_cost : bool, default False
+        Whether a violated constraint costs w and no more (Eq. 3). Otherwise a must-link costs the
+        more the farther apart its items are under the metric, and a cannot-link the nearer (Eq. 6).
     closure : bool or None, default None
         Whether constraints that follow count too, as in the paper; one wrong one then entails many.
         None does so where none contradict others.
@@ -119,8 +122,8 @@ class MPCKMeans(DistanceClusterer):
     References
     ----------
     Bilenko, Basu and Mooney (2004): Integrating Constraints and Metric Learning in Semi-Supervised
-    Clustering. Eq. 6, 7, 8; Figure 1. Under one metric for all clusters a violated must-link weighs
-    1/2 + 1/2 = 1 in Eq. 7 and 8, not 1/2.
+    Clustering. Eq. 3, 6, 7, 8; Figure 1. Under one metric for all clusters a violated must-link
+    weighs 1/2 + 1/2 = 1 in Eq. 7 and 8, not 1/2.
 
     Bradley, Bennett and Demiriz (2000): Constrained K-Means Clustering. MSR-TR-2000-65.
 
@@ -143,6 +146,7 @@ class MPCKMeans(DistanceClusterer):
     per_cluster: bool = False
     _: KW_ONLY
     cost: Any = DATA
+    constant_cost: bool = False
     closure: bool | None = None
     metric_step: str = "exact"
     prior_items: float = 1.0
@@ -176,6 +180,7 @@ class MPCKMeans(DistanceClusterer):
         sizes = self._check_sizes(k, len(points))
         model = self.metric, bool(self.per_cluster), float(self.prior_items), sizes
         problem = descend.Problem.of(points, links, k, *model)
+        problem = problem._replace(constant=bool(self.constant_cost))
         settings = settings._replace(init=init)
         if settings.max_iter == 0:
             solution = descend.place_once(problem, settings, rng)
@@ -235,6 +240,7 @@ class MPCKMeans(DistanceClusterer):
         checks.check_choice(self.metric, "metric", METRICS)
         checks.check_choice(self.metric_step, "metric_step", STEPS)
         checks.check_flag(self.per_cluster, "per_cluster")
+        checks.check_flag(self.constant_cost, "constant_cost")
         if self.closure is not None:
             checks.check_flag(self.closure, "closure")
         checks.check_int(self.n_init, "n_init")

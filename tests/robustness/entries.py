@@ -202,7 +202,9 @@ WITHOUT_DATA = {
 UNCHECKED = {
     **dict.fromkeys(("progress", "title"), "switches and words"),
     **dict.fromkeys(("xi", "init", "cost", "tol", "balance"), "of several kinds"),
-    **dict.fromkeys(("per_cluster", "closure", "standardize", "pooled"), "switches"),
+    **dict.fromkeys(
+        ("per_cluster", "constant_cost", "closure", "standardize", "pooled"), "switches"
+    ),
     **dict.fromkeys(("kernel", "kernel_params", "prior", "observe"), "of several kinds"),
     "costs": "a mapping of names, with tests of its own",
     **dict.fromkeys(("classes", "per_item"), "of labels, with tests of their own"),

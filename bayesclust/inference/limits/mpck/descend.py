@@ -12,7 +12,7 @@ The objective (Eq. 6) is
 with one A for all h, or one each; C is the covariance of all items, or its diagonal. The last term,
 which the paper does not have, is a Wishart prior worth n_0 items: it keeps a cluster of few items,
 or a direction in which a cluster has no scatter, from an infinite log det, so that J has a minimum.
-Without metrics A is the identity, f_M = f_C = 1, and J is Eq. 1.
+With f_M = f_C = 1 it is Eq. 3; without metrics A is the identity too, and J is Eq. 1.
 
 All of it is computed on coordinates in which C is the identity; J as reported is in the units of X.
 """
@@ -65,6 +65,7 @@ class Problem(NamedTuple):
     per_cluster: bool
     prior: float  # n_0
     sizes: Sizes | None = None
+    constant: bool = False  # f_M = f_C = 1
 
     @classmethod
     def of(
@@ -157,8 +158,8 @@ def distances(problem: Problem, centers: FloatArray, metrics: Metrics) -> FloatA
 def link_costs(problem: Problem, metrics: Metrics) -> FloatArray:
     """What violating each link costs under each metric, of must-links half, (m, H)."""
     must, weight = problem.links.must, problem.links.weight
-    if not problem.learned:
-        return np.where(must, weight / 2.0, weight)[:, None]
+    if problem.constant or not problem.learned:
+        return np.tile(np.where(must, weight / 2.0, weight)[:, None], problem.n_metrics)
     lengths = np.stack([problem.form.lengths(problem.gaps, A) for A in metrics.A], axis=1)
     away = np.maximum(metrics.diameter - lengths, 0.0)
     return np.asarray(weight[:, None] * np.where(must[:, None], lengths / 2.0, away))
@@ -187,7 +188,8 @@ def metric_terms(problem: Problem, z: IntArray, centers: FloatArray) -> list[Ter
     residuals = problem.points - centers[z]
     prior = problem.prior * form.one(problem.points.shape[1])
     clusters = z[links.pairs]
-    violated = links.violated(z)
+    # what costs the same under every metric is no matter of metrics
+    violated = links.violated(z) & (not problem.constant)
     found = []
     for h in range(problem.n_metrics):
         mine = z == h if problem.per_cluster else np.ones(len(z), dtype=bool)

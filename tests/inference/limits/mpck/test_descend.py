@@ -64,6 +64,39 @@ def test_objective_never_rises(rng, metric, per_cluster):
 
 
 @pytest.mark.parametrize(("metric", "per_cluster"), VARIANTS)
+def test_with_constant_costs_the_objective_is_eq_3_and_metrics_are_those_without_links(
+    rng, metric, per_cluster
+):
+    violations = 0
+    for _ in range(10):
+        problem = posed(rng, metric, per_cluster, 20, 2, 12, 3)._replace(constant=True)
+        end = descend(problem, problem.points[:3], Settings(), rng)
+        centers, A = in_units(problem, end)
+        pairs, must, weight = problem.links[:3]
+        none = np.zeros(0, dtype=int)
+        if metric == "euclidean":
+            free = plain.plain_objective(problem.X, end.z, centers, pairs[none], must[none], none)
+        else:
+            settings = (1.0, per_cluster, metric == "diagonal")
+            given = (pairs[none], must[none], none)
+            free = plain.objective(problem.X, end.z, centers, A, *given, *settings)
+        together = end.z[pairs[:, 0]] == end.z[pairs[:, 1]]
+        assert end.objective == pytest.approx(free + weight[together != must].sum())
+        violations += (together != must).sum()
+        assert (np.diff(end.path) <= 1e-9 * (1 + np.abs(end.path[:-1]))).all()
+        if metric != "euclidean":
+            bare = problem._replace(links=WeightedLinks.none(20), gaps=problem.gaps[:0])
+            far = FarPairs(problem.points)
+            for terms, found in zip(
+                metric_terms(bare, end.z, end.centers), end.metrics.A, strict=True
+            ):
+                np.testing.assert_allclose(
+                    found, exact_step(problem.form, terms, far)[0], rtol=1e-6
+                )
+    assert violations
+
+
+@pytest.mark.parametrize(("metric", "per_cluster"), VARIANTS)
 @pytest.mark.parametrize("step", ["exact", "paper"])
 def test_objective_is_that_of_the_paper(rng, metric, per_cluster, step):
     for _ in range(10):
