@@ -2,6 +2,7 @@
 
 import shlex
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -39,9 +40,13 @@ def test_cells_that_come_out_differently_are_found(tmp_path, capsys):
 def test_tables_are_made_of_the_recorded_cells(paper, monkeypatch):
     # files are wherever they are
     monkeypatch.setattr(sources, "check", lambda names: None)
-    files = {"glass": "glass"}
-    monkeypatch.setattr(iac, "find", lambda name, folders: files.get(name, f"{name}.csv"))
     folder = recorded.RESULTS / paper
+    named = {Path(place).stem: place for place in pd.read_csv(folder / frame.PACKED).data}
+
+    def find(name, folders):
+        return next((named[stem] for stem in iac.FILES.get(name, (name,)) if stem in named), None)
+
+    monkeypatch.setattr(iac, "find", find)
     text = (folder / "tables.md").read_text(encoding="utf-8")
     *_, line = text.splitlines()
     words = shlex.split(line.removeprefix("Made by `").removesuffix("`."))
