@@ -28,6 +28,8 @@ NOISE = {
 """Noise parameters in words, those of a confusion matrix by truth and answer."""
 NAMED = 40
 """Sources that have room for their names."""
+CURVES, COLUMNS = 8, 4
+"""Rows that a panel of curves is as high as, and curves in a line of its legend."""
 
 
 def reliability(
@@ -69,12 +71,17 @@ def reliability(
         word or "all answers" for word in tables.sources_in_words(posterior, table)
     ]
     groups = list(table.groupby("view", sort=False))
-    panels = _panels(axes, [own["source"].nunique() for _, own in groups], 8.2, 1.5, 0.32)
-    for ax, (view, rows) in zip(panels, groups, strict=True):
-        graded = rows["parameter"].str.startswith("together[").all()
-        number = (_draw_curves if graded else _draw_sources)(ax, rows)
-        pad = 8 + 13 * len(ax.get_legend().get_texts())
-        ax.set_title(f"{view}: noise of {counted(number, 'source')}", loc="left", pad=pad)
+    graded = [own["parameter"].str.startswith("together[").all() for _, own in groups]
+    numbers = [
+        CURVES if curves else own["source"].nunique()
+        for curves, (_, own) in zip(graded, groups, strict=True)
+    ]
+    panels = _panels(axes, numbers, 8.2, 1.5, 0.32)
+    for ax, (view, rows), curves in zip(panels, groups, graded, strict=True):
+        number = (_draw_curves if curves else _draw_sources)(ax, rows)
+        lines = -(-len(ax.get_legend().get_texts()) // (COLUMNS if curves else 1))
+        title = f"{view}: noise of {counted(number, 'source')}"
+        ax.set_title(title, loc="left", pad=8 + 13 * lines)
     return panels
 
 
@@ -131,7 +138,7 @@ def _draw_curves(ax: Axes, rows: pd.DataFrame) -> int:
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="score")
     ax.set_ylabel("probability of one cluster\n(mean and 90% interval)")
     style.bare(ax, "top", "right")
-    style.legend_above(ax, 4)
+    style.legend_above(ax, COLUMNS)
     return len(sources)
 
 

@@ -159,6 +159,25 @@ def test_any_number_of_sources_fits(sources, rng):
     assert len(ax.texts) == (sources if sources <= 40 else 0)
 
 
+@pytest.mark.parametrize("sources", [1, 2, 9])
+def test_curves_of_scores_have_room_below_their_title(sources, rng):
+    truth = np.repeat([0, 1], 30)
+    pairs = bc.PairwiseConstraints.sample(truth, size=300, n_sources=sources, seed=0)
+    graded = bc.PairwiseConstraints.from_scores(
+        pairs.items, rng.uniform(size=300), n_items=60, source=pairs.source
+    )
+    rows = rng.dirichlet(np.ones(12), (1, 20, sources, 2))
+    draws = {"z": np.tile(truth, (1, 20, 1)), "grades": rows}
+    (ax,) = bc.plots.reliability(to_datatree(draws, constraints=[graded]))
+    assert overflow(ax.figure) <= 0
+    box = ax.get_window_extent().transformed(ax.figure.dpi_scale_trans.inverted())
+    legend = ax.get_legend().get_window_extent()
+    title = ax._left_title.get_window_extent()
+    assert box.height > 2
+    assert 0 <= (title.y0 - legend.y1) / ax.figure.dpi < 0.3
+    assert len(ax.containers) == sources
+
+
 def test_the_list_names_the_least_credible_in_order(posterior):
     names = [f"item-{i}" for i in range(18)]
     named = with_names(posterior, items=names, sources={"links": ["ann", "bob"]})
