@@ -12,7 +12,7 @@ from bayesclust.families import FAMILIES, BoundFamily, DiagonalGaussian, FullGau
 from bayesclust.families.discrete import Recoded
 from bayesclust.families.gaussian_tied import BoundTiedGaussian
 from bayesclust.families.mixed import HurdleGaussian
-from bayesclust.inference.dcrc.classifier import ClassifierPrediction
+from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
 from bayesclust.inference.prediction import Prediction
 from bayesclust.partition_priors import DirichletProcess, MixtureOfFiniteMixtures, PitmanYor
 from bayesclust.posterior.tree import to_datatree
@@ -345,7 +345,9 @@ def test_words_of_a_mean_field_fit_are_named(rng):
 X = np.random.default_rng(0).normal(size=(len(Z), 2))
 FIT = Fit(X, FullGaussian().bind(X))
 CLASSES = Fit(X, FullGaussian().bind(X))
-CLASSES.spread_draws = lambda number: ClassifierPrediction(None, np.zeros((2, len(Z))))
+CLASSES.spread_draws = lambda number: ClassifierPrediction(
+    ClassifierProblem(X, (), np.zeros((2, 3)), None), np.zeros((2, len(Z)), int)
+)
 ROWS = """
 bc.cluster_profiles(FIT.posterior_)
     TypeError: the estimator must be a fitted TVClust, whose clusters have densities; got DataTree:

@@ -43,7 +43,7 @@ PARTITIONS = ((0, 0, 0), (0, 0, 1), (0, 1, 0), (0, 1, 1), (0, 1, 2))
 # index 1[i=j] + 2 * 1[i=k] + 4 * 1[j=k]; 3, 5 and 6 cannot occur
 _TRIPLET_PATTERN = np.array([4, 1, 2, -1, 3, -1, -1, 0], dtype=np.int8)
 
-Needs = Literal["table", "evidence", "links", "statements"]
+Needs = Literal["table", "classes", "evidence", "links", "statements"]
 
 
 def equality_patterns(given: Any, xp: Any = np) -> Any:
@@ -647,9 +647,9 @@ def check_constraints(
     constraints: Any, n_items: int, *, needs: Needs = "table"
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it."""
-    # A method `needs` answers by equality pattern ("table"), or classes of items too ("evidence"),
-    # or answers about pairs alone ("links"), or what holds or not ("statements"); labels become
-    # pairs for "table" and "links". The second of a name gets "_2" appended, and so on.
+    # A method `needs` answers by equality pattern ("table"), or labels of items too ("classes"), or
+    # rules too ("evidence"), or answers about pairs alone ("links"), or what holds or not
+    # ("statements"); labels become pairs for "table" and "links". The second of a name gets "_2".
     listed = isinstance(constraints, (list, tuple))
     given = [] if constraints is None else constraints if listed else [constraints]
     checked: list[Constraints] = []
@@ -670,7 +670,7 @@ def check_constraints(
             )
         found = one
         if needs != "statements":
-            found = one.evidence() if needs == "evidence" else one.factors()
+            found = one.evidence() if needs in ("classes", "evidence") else one.factors()
             if not found.taken_for(needs):
                 usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
                 raise TypeError(

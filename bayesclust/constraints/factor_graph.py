@@ -136,6 +136,7 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
         if not one.members:
             formulas += one.formulas
             code_of_formula += (rows.start + one.codes).tolist()
+        if not one.members or not one.has_table:
             continue
         padded = np.full((len(one), 3), UNPLACED, dtype=np.int64)
         padded[:, : one.items.shape[1]] = one.items
@@ -143,6 +144,16 @@ def compile_sites(constraints: Sequence[Constraints], n_items: int) -> Sites:
         codes.append(rows.start + one.codes)
     sites = sites_of(np.concatenate(members), np.concatenate(codes), n_items)
     return sites._replace(groups=group_sites(formulas, code_of_formula, n_items))
+
+
+def with_labels(
+    sites: Sites, constraints: Sequence[Any], noises: Sequence[Mapping[str, Any]]
+) -> Sites:
+    """The factors with what labels among the constraints, if any, say under their noise."""
+    for one, noise in zip(constraints, noises, strict=True):
+        if not one.has_table:
+            sites = sites._replace(labels=one.sites(noise))
+    return sites
 
 
 def group_sites(formulas: Sequence[Formula], codes: Sequence[int], n_items: int) -> GroupSites:
@@ -216,8 +227,12 @@ def stack_tables(
 
 
 def stack_padded(tables: Sequence[Any]) -> FloatArray:
-    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros."""
-    stacked = np.zeros((sum(map(len, tables)), N_PATTERNS))
+    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros.
+
+    Labels of many classes make it wider.
+    """
+    width = max([N_PATTERNS, *(np.shape(table)[1] for table in tables)])
+    stacked = np.zeros((sum(map(len, tables)), width))
     first = 0
     for table in tables:
         codes, patterns = np.shape(table)
@@ -574,8 +589,8 @@ def stack_dirichlets(constraints: Sequence[Constraints]) -> Dirichlets | None:
         kind = np.full(shape, PASSED_OVER)
         factor = np.zeros(shape)
         noise = one.noise
-        rows = noise.dirichlet_rows() if noise.free else None
-        if noise.free and rows is None:
+        rows = noise.dirichlet_rows() if noise.free and one.has_table else None
+        if noise.free and one.has_table and rows is None:
             return None
         if rows is not None:
             truth = list(noise.truth)

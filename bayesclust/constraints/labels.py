@@ -30,7 +30,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import logsumexp
+from scipy.special import digamma, logsumexp, softmax
 
 from bayesclust import checks as check
 from bayesclust.constraints import sampling
@@ -44,7 +44,14 @@ from bayesclust.constraints.base import (
     pairs_in_a_ring,
 )
 from bayesclust.constraints.factor_graph import LabelSites
-from bayesclust.constraints.noise import TINY, LinkNoise, NoiseModel, beta_or_known, log_norm
+from bayesclust.constraints.noise import (
+    TINY,
+    LinkNoise,
+    NoiseModel,
+    as_table,
+    beta_or_known,
+    log_norm,
+)
 from bayesclust.constraints.pairwise import PairwiseConstraints
 from bayesclust.constraints.rules import Reader, Rules, read_item
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params, Seed
@@ -144,20 +151,20 @@ class LabelNoise(NoiseModel):
         return np.asarray(params["confusion"])
 
     def _log_evidence(self, counts: Any) -> tuple[FloatArray, FloatArray]:
-        """log p(labels, a) by value of the grid, (..., S, grid), and counts (..., S, L + 1, L)."""
+        """log p(labels, a) by value of the grid, (..., S, grid), and counts, (..., 1, L + 1, L)."""
         tallies = np.asarray(counts)
-        shape = *tallies.shape[:-2], -1, self.n_classes, self.n_classes + 1
+        shape = *tallies.shape[:-2], -1, 1, self.n_classes, self.n_classes + 1
         tallies = tallies.reshape(shape).swapaxes(-1, -2)
         rows = self.weights(GRID)
-        gain = log_norm(rows + tallies[..., None, :, :]) - log_norm(rows)
+        gain = log_norm(rows + tallies) - log_norm(rows)
         return gain.sum(axis=-1) + self.log_grid, tallies
 
     def draw(self, counts: Counts, params: Mapping[str, ArrayLike], rng: Generator) -> Params:
         log_p, tallies = self._log_evidence(counts)
-        p = np.exp(log_p - logsumexp(log_p, axis=-1, keepdims=True))
+        p = softmax(log_p, axis=-1)
         at = (np.cumsum(p, axis=-1)[..., :-1] <= rng.random((*p.shape[:-1], 1))).sum(axis=-1)
         a = GRID[at]
-        gammas = np.maximum(rng.standard_gamma(self.weights(a) + tallies), TINY)
+        gammas = np.maximum(rng.standard_gamma(self.weights(a) + tallies[..., 0, :, :]), TINY)
         return {"accuracy": a, "confusion": gammas / gammas.sum(axis=-1, keepdims=True)}
 
     def log_prior(self, params: Mapping[str, ArrayLike]) -> Any:
@@ -174,7 +181,10 @@ class LabelNoise(NoiseModel):
         return float(value) if np.ndim(value) == 0 else value
 
     def expected_log_confusion(self, counts: Counts) -> FloatArray:
-        raise TypeError("labels as evidence have no mean field: choose another sampler.")
+        log_p, tallies = self._log_evidence(counts)
+        rows = self.weights(GRID) + tallies
+        logs = digamma(rows) - digamma(rows.sum(axis=-1, keepdims=True))
+        return np.einsum("...g,...gcl->...cl", softmax(log_p, axis=-1), logs)
 
 
 class ClassLabels(ByPattern):
@@ -199,7 +209,7 @@ class ClassLabels(ByPattern):
     def class_shares(self, z: IntArray, confusion: FloatArray) -> FloatArray:
         """Probability of each class of every cluster of one draw, last of none, (K, L + 1)."""
         mass = self.masses(z.astype(np.int64), log_rows(confusion))
-        return np.exp(mass - logsumexp(mass, axis=1, keepdims=True))
+        return softmax(mass, axis=1)
 
     def read(self: Any, z: IntArray, confusion: FloatArray | None) -> Reading:
         if confusion is None:
@@ -213,7 +223,7 @@ class ClassLabels(ByPattern):
             mass = self.masses(labels, table)[labels[self.items[:, 0]]]
             shares[0, at] = mass
             shares[1, at] = mass - table[self.codes]
-        shares = np.exp(shares - logsumexp(shares, axis=-1, keepdims=True))
+        shares = softmax(shares, axis=-1)
         p = np.einsum("bmc,bmca->bma", shares[1], confusion[:, self.source])
         return Reading(shares[0], shares[1], p)
 
@@ -238,8 +248,7 @@ class ClassLabels(ByPattern):
 
 def log_rows(confusion: FloatArray) -> FloatArray:
     """log p(label | class), (S * L, L + 1), of confusion matrices (S, L + 1, L)."""
-    table = np.log(np.maximum(confusion, TINY))
-    return table.swapaxes(-1, -2).reshape(-1, table.shape[-2])
+    return as_table(np.log(np.maximum(confusion, TINY)))
 
 
 def read_label(value: Any, what: str, n_items: int) -> int | str:
@@ -252,12 +261,12 @@ def read_label(value: Any, what: str, n_items: int) -> int | str:
 class LabelConstraints(ClassLabels, Rules):
     """Classes of some items, as one annotator or several name them, maybe wrongly.
 
-    To `TVClust` with the samplers "collapsed" and "gibbs" a label is evidence about the class of
-    its item's cluster, as a confusion matrix of its annotator says (Dawid and Skene 1979): clusters
-    may have no class, and a class several clusters. `TVClust.predict_label_proba` classifies all
-    items. To methods that know clusters by their items alone (`RDPMeans` and others) L labels are
-    the L (L - 1) / 2 pairs that they imply. To `MinimalModification` a label is a rule: a cluster
-    of the partition that is modified, by its number, or a new one.
+    To `TVClust` a label is evidence about the class of its item's cluster, as a confusion matrix of
+    its annotator says (Dawid and Skene 1979): clusters may have no class, and a class several
+    clusters. `TVClust.predict_label_proba` classifies all items. To methods that know clusters by
+    their items alone (`RDPMeans` and others) L labels are the L (L - 1) / 2 pairs that they imply.
+    To `MinimalModification` a label is a rule: a cluster of the partition that is modified, by its
+    number, or a new one.
 
     Parameters
     ----------
@@ -336,6 +345,11 @@ class LabelConstraints(ClassLabels, Rules):
             f"noise must be a LabelNoise, or a LinkNoise of the pairs that labels imply; got "
             f"{type(noise).__name__}."
         )
+
+    @property
+    def n_patterns(self) -> int:
+        """Number of classes of a cluster, none among them: what patterns are to other kinds."""
+        return len(self.truth_words)
 
     @property
     def class_weights(self) -> tuple[float, ...]:  # type: ignore[override]
@@ -475,7 +489,7 @@ class LabelConstraints(ClassLabels, Rules):
         return self if isinstance(self.noise, LabelNoise) and self.classes else self.factors()
 
     def taken_for(self, needs: Needs) -> bool:
-        return needs == "evidence"
+        return needs in ("classes", "evidence")
 
     def factors(self) -> Constraints:
         first, second = np.triu_indices(len(self), k=1)

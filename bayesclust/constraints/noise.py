@@ -146,8 +146,12 @@ class NoiseModel(ABC):
 
     def _by_pattern(self, log_confusion: FloatArray) -> FloatArray:
         """Lay (..., S, truth, answer) out as (..., S * n_answers, n_patterns)."""
-        table = np.swapaxes(log_confusion.take(self.truth, axis=-2), -1, -2)
-        return table.reshape(*table.shape[:-3], -1, len(self.truth))
+        return as_table(log_confusion.take(self.truth, axis=-2))
+
+
+def as_table(rows: FloatArray) -> FloatArray:
+    """Lay (..., S, pattern, answer) out as (..., S * n_answers, n_patterns)."""
+    return np.swapaxes(rows, -1, -2).reshape(*rows.shape[:-3], -1, rows.shape[-2])
 
 
 class Rows(NamedTuple):

@@ -365,8 +365,10 @@ def check_sampler(sampler: object, moves: object, prior: Nested) -> None:
 
 
 def needs_of(sampler: object) -> Needs:
-    """What constraints a sampler takes: one that reads no labels has the pairs they imply."""
-    return "evidence" if sampler in list(SAMPLERS) else "table"
+    """What constraints a sampler takes: one of a user's own has the pairs that labels imply."""
+    if sampler in list(SAMPLERS):
+        return "evidence"
+    return "table" if callable(sampler) else "classes"
 
 
 def usual_draws(n_items: int) -> int:

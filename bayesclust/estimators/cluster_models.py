@@ -57,6 +57,9 @@ ANEW, MOST_PARTS, ENOUGH, CLOSE = Schedule(150, 100), 2, 3000, 2.0
 those left, then of those no further behind than so many errors."""
 LONGER, MOST_LONGER = Schedule(300, 100), 2
 """Rounds more of those left while none of them predicts better than the shares of the answers."""
+PER_CLASS = 5
+"""Labelled items per class from which a classifier is tried, and taken within an error of the best:
+of few labels densities learn more (Ng and Jordan 2002), of many wrong shapes hold them back."""
 EQUAL = 0.003
 """Gain in nats per answer below which a cluster keeps one component."""
 PILOT_CHAINS = 2
@@ -143,11 +146,13 @@ class Candidates:
             return TwoLevelProblem(family, given, prior.among, prior.within), reduction
         return TVClustProblem(family, given, prior.among), reduction
 
-    def to_try(self, power: float | None, *, densities: bool) -> list[Choice]:
+    def to_try(
+        self, power: float | None, *, densities: bool, labels: Sequence[Any] = ()
+    ) -> list[Choice]:
         """The models that "auto" compares, simplest first.
 
         A family that was asked for is kept; the default gives way to others where they may be
-        better, and to classifiers where all cells are seen.
+        better, and to classifiers where all cells are seen, of many labels of just their classes.
         """
         n, d = self.items.shape
         plain = Choice(SINGLE, float(power or 1.0), self.name, d)
@@ -171,8 +176,14 @@ class Candidates:
             return tried
         seen = min(n - 1, MOST_FEATURES) if d > WIDE else d
         most = as_nested(self.partition_prior).among.most_clusters or n // 2
-        classes = (k for k in CLASSES if k <= most)
+        numbers: Sequence[int] = [max(2, len(own.classes)) for own in labels if many(own)]
+        classes = (k for k in (numbers if labels else CLASSES) if k <= most)
         return [*tried, *(Choice(CLASSIFIER, 1.0, "logistic", seen, n_classes=k) for k in classes)]
+
+
+def many(labels: Any) -> bool:
+    """Whether there are labels enough for a classifier."""
+    return len(np.unique(labels.items)) >= PER_CLASS * len(labels.classes)
 
 
 def principal_components(items: FloatArray, number: int, scaled: bool) -> tuple[Any, FloatArray]:
@@ -256,6 +267,8 @@ class Comparison:
     how: Mapping[str, Any]
     seed: int
     pilots: dict[Choice, Pilot] = field(default_factory=dict)
+    labelled: bool = False
+    """Whether there are labels, of which a classifier is taken if it is about as good."""
     part: int = -1
     by_shares: FloatArray = field(default_factory=lambda: np.zeros(0))
 
@@ -309,7 +322,7 @@ class Comparison:
         """The best classifier, from few classes to many until more are no better, if there is one.
 
         No other is run where that of about as many classes as the best model has clusters is
-        hopeless.
+        hopeless, unless it is taken if about as good.
         """
         tried = [choice for choice in self.tried if choice.cluster_model == CLASSIFIER]
         if not tried:
@@ -318,10 +331,15 @@ class Comparison:
         near = min(tried, key=lambda choice: abs(choice.n_classes - best.clusters))
         score = cache(partial(self.begin, schedule=ROUNDS[-1]))
         score(near)
-        if self.pilots[near] not in hopeful([best, self.pilots[near]]):
+        if not self.labelled and self.pilots[near] not in hopeful([best, self.pilots[near]]):
             return []
         until_no_better(tried, score)
         return [self.pilots[max((own for own in tried if own in self.pilots), key=score)]]
+
+    def close(self, pilots: Sequence[Pilot], errors: float) -> list[Pilot]:
+        """The hopeful ones, and the classifier where it is taken if about as good."""
+        left = hopeful(pilots, errors)
+        return [p for p in pilots if p in left or (self.labelled and p.choice.n_classes)]
 
     def further(self, close: Sequence[Pilot]) -> None:
         """Run some models on another part too."""
@@ -339,6 +357,9 @@ class Comparison:
         single = np.array([pilot.choice.cluster_model == SINGLE for pilot in pilots])
         equal = (held_out == held_out.max()) & (behind <= EQUAL * single)
         chosen = int(np.argmax(equal if tells(pilots, self.by_shares) else behind <= error))
+        if self.labelled:
+            good = [i for i, own in enumerate(pilots) if own.choice.n_classes]
+            chosen = next((i for i in good if behind[i] <= error[i]), chosen)
         columns = {
             "model": [pilot.choice.words for pilot in pilots],
             "held": held_out,
@@ -371,14 +392,16 @@ def choose(
     parts = folds(constraints, rng, enough=ENOUGH)
     first = next(parts)
     compared = Comparison(candidates, tried, moves, how, int(rng.integers(2**63)))
+    compared.labelled = any(not one.has_table for one in constraints)
     compared.hold_out(*first)
-    close = hopeful([*compared.densities(), *compared.classifiers()])
+    densities, classifiers = compared.densities(), compared.classifiers()
+    close = compared.close([*densities, *classifiers], HOPELESS)
     for part in islice(parts, MOST_PARTS):
         if len(close) == 1:
             break
         compared.hold_out(*part)
         compared.further(close)
-        close = hopeful(close, CLOSE)
+        close = compared.close(close, CLOSE)
     return compared.outcome()
 
 

@@ -24,9 +24,8 @@ from bayesclust.families.columns import Words, read_words, refuse_names
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
-from bayesclust.inference.dcrc.gibbs import class_shares
 from bayesclust.inference.limits.tuning import enough
-from bayesclust.inference.prediction import Prediction, with_shared
+from bayesclust.inference.prediction import FromTerms, Prediction, with_shared
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains, tell
 from bayesclust.inference.samplers import SAMPLERS, Sampler
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
@@ -75,8 +74,9 @@ class TVClust(base.SampledClusterer):
         and those that come close by other fifths too: of more than 20 columns mixtures of principal
         components, of 20 also with power .7; where many items share a value, or rows have length
         one, family "mixed" or "von_mises_fisher" too; then classifiers (DCRC's data term), which
-        have no density. A family other than "gaussian" is kept. With fewer than 10 constraints, and
-        for other samplers than "collapsed", "auto" is "single".
+        have no density. With labels a classifier is tried from five labelled items per class on,
+        and taken within a standard error of the best. A family other than "gaussian" is kept. With
+        fewer than 10 constraints, and for other samplers than "collapsed", "auto" is "single".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
         (Miller and Dunson 2019), so that wrong shapes do not outweigh the constraints. None is 1,
@@ -546,8 +546,9 @@ class TVClust(base.SampledClusterer):
         rng = None
         if model == AUTO and self.sampler == COLLAPSED and enough(constraints):
             scoring, rng = checks.check_random_state(seed).spawn(2)
-            labelled = any(len(one.members) < 2 for one in constraints)
-            tried = candidates.to_try(self.power, densities=densities or labelled)
+            densities = densities or any(not one.members for one in constraints)
+            labels = [one for one in constraints if not one.has_table]
+            tried = candidates.to_try(self.power, densities=densities, labels=labels)
             given = candidates, constraints, tried, self.moves, self._how(items), scoring
             compare = partial(cluster_models.choose, *given)
             choice, self.model_scores_ = cluster_models.chosen_once(compare, store)
@@ -607,7 +608,8 @@ class TVClust(base.SampledClusterer):
         )
         self._problem = problem
         if isinstance(problem, ClassifierProblem):
-            self._class_shares = class_shares(draws.posterior["z"], len(problem.W))
+            z = draws.posterior["z"].reshape(-1, len(items))
+            self._classes_drawn = z[evenly_spread(MAX_DRAWS, len(z))]
         if not self._is_variational:
             if self.progress and draws.posterior["z"].size > LARGE:
                 tell(f"Point estimate of {draws.posterior['z'][..., 0].size:,} draws")
@@ -619,7 +621,7 @@ class TVClust(base.SampledClusterer):
         self.fit_seconds_ = perf_counter() - since
         self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
 
-    def _prediction(self, X: ArrayLike) -> tuple[Prediction | ClassifierPrediction, FloatArray]:
+    def _prediction(self, X: ArrayLike) -> tuple[FromTerms, FloatArray]:
         """The draws to average over, and the new items in the family's coordinates."""
         check_is_fitted(self)
         _, rows = self._read_new(X)
@@ -637,7 +639,7 @@ class TVClust(base.SampledClusterer):
         rows = items
         if self.reduction_ is not None:
             rows = self.reduction_.transform(items)
-        return items, rows if classifier else problem.family.transform(rows)
+        return items, problem.features(rows) if classifier else problem.family.transform(rows)
 
     def _every_draw(self) -> Prediction | None:
         if self._is_variational or isinstance(self._problem, ClassifierProblem):
@@ -645,17 +647,17 @@ class TVClust(base.SampledClusterer):
         number = self.posterior_["posterior"]["z"][..., 0].size
         return self._draws_at(np.arange(number))  # type: ignore[return-value]
 
-    def spread_draws(self, number: int) -> Prediction | ClassifierPrediction:
+    def spread_draws(self, number: int) -> FromTerms:
         """Return at most `number` evenly spaced draws in the form that prediction uses."""
         check_is_fitted(self)
         draws = group(self.posterior_, "posterior")
         return self._draws_at(evenly_spread(number, draws.sizes["chain"] * draws.sizes["draw"]))
 
-    def _draws_at(self, chosen: IntArray) -> Prediction | ClassifierPrediction:
+    def _draws_at(self, chosen: IntArray) -> FromTerms:
         """Some draws, numbered chain by chain, in the form that prediction uses."""
         problem = self._problem
         if isinstance(problem, ClassifierProblem):
-            return ClassifierPrediction(problem, self._class_shares)
+            return ClassifierPrediction(problem, self._classes_drawn)
         family = problem.family
         draws = group(self.posterior_, "posterior")
         every = draws["z"].values.reshape(-1, draws.sizes["item"])

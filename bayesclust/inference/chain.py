@@ -65,13 +65,8 @@ class TVClustProblem:
         return len(self.family.X)
 
     @property
-    def by_pattern(self) -> list[Constraints]:
-        """The constraints that depend on the equality pattern of items."""
-        return [one for one in self.constraints if one.has_table]
-
-    @property
     def labels(self) -> list[Any]:
-        """Those that are classes of items, one or none."""
+        """The constraints that are classes of items, one or none."""
         return [one for one in self.constraints if not one.has_table]
 
     def variables(
@@ -131,13 +126,13 @@ class State:
     def use(self, problem: TVClustProblem) -> None:
         """Use a problem: set all that follows from its data and constraints alone."""
         self.problem = problem
-        by_pattern = problem.by_pattern
-        self.sites = factor_graph.compile_sites(by_pattern, problem.n_items)
+        given = problem.constraints
+        self.sites = factor_graph.compile_sites(given, problem.n_items)
         # None where no noise is learned, or some of what is learned has no Dirichlet rows
-        free = any(each.noise.free for each in by_pattern)
-        self.dirichlets = factor_graph.stack_dirichlets(by_pattern) if free else None
+        free = any(each.noise.free for each in given if each.has_table)
+        self.dirichlets = factor_graph.stack_dirichlets(given) if free else None
         self.embedding = problem.family.embedding()
-        pairs = [each.anchors for each in (*by_pattern, *problem.labels)]
+        pairs = [each.anchors for each in given]
         self.asked: IntArray = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
 
     @property
@@ -166,13 +161,9 @@ class State:
     @noise.setter
     def noise(self, noise: list[dict[str, Any]]) -> None:
         self._noise = noise
-        problem = self.problem
-        pairs: list[tuple[Any, Any]] = list(zip(problem.constraints, noise, strict=True))
-        own = [one for each, one in pairs if each.has_table]
-        self.table = factor_graph.stack_tables(problem.by_pattern, own)
-        for each, one in pairs:
-            if not each.has_table:
-                self.sites = self.sites._replace(labels=each.sites(one))
+        given = self.problem.constraints
+        self.table = factor_graph.stack_tables(given, noise)
+        self.sites = factor_graph.with_labels(self.sites, given, noise)
 
     @property
     def values(self) -> dict[str, float]:
@@ -273,7 +264,7 @@ class State:
         return np.asarray(self.clusters.count[self.assignment.slots[: self.n_clusters]])
 
     def counts(self) -> IntArray:
-        """Numbers of answers by code and pattern, (codes, 5), laid out as `table`; no labels."""
+        """Numbers of answers by code and pattern, laid out as `table`; 0 of labels."""
         counts = np.zeros(self.table.shape, np.int64)
         factor_graph.count_answers(self.sites, self.labels, counts)
         return counts
@@ -467,12 +458,11 @@ class Noise(Move):
         if freeze_noise or not constraints:
             return
         counts = state.counts()
-        parts = iter(factor_graph.table_parts(state.problem.by_pattern))
         drawn = []
-        for each, own in zip(constraints, state.noise, strict=True):
-            if each.has_table:
-                given = counts[next(parts)]
-            else:
+        parts = factor_graph.table_parts(constraints)
+        for each, own, part in zip(constraints, state.noise, parts, strict=True):
+            given = counts[part]
+            if not each.has_table:
                 given = each.draw_counts(state.labels, own, state.rng)
             drawn.append(each.noise.draw(given, own, state.rng))
         state.noise = drawn

@@ -48,7 +48,7 @@ def prediction_terms(state: Any, assignment: Assignment, prior: Tables, terms: F
 
 
 @dataclass(frozen=True)
-class _Terms:
+class Terms:
     """log p(x, its cluster) for some new items under every draw."""
 
     rows: slice
@@ -64,25 +64,21 @@ class _Terms:
         return np.asarray(np.logaddexp(self.log_joins(), logsumexp(self.alone, axis=1)))
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """What draws from a posterior predict of rows, new items in the coordinates of the family."""
+class FromTerms:
+    """What follows from the terms of new items under draws of a partition."""
 
-    family: BoundFamily
     z: IntArray  # (S, n) labels 0..K_s-1 without gaps
-    values: Sequence[Values]  # (S,) parameters of the partition prior
-    hyper: FloatArray  # (S, hyper-parameters), with what clusters share: `with_shared`
-    partition_prior: PartitionPrior = field(default_factory=DirichletProcess)
-    components: IntArray | None = None  # (S, n) where clusters are mixtures, without gaps
-    within: PartitionPrior | None = None  # prior of the components within a cluster
-    within_values: Sequence[Values] | None = None  # (S,)
+
+    def terms(self, rows: FloatArray) -> Iterator[Terms]:
+        """The terms of some new items at a time, whose number does not change the result."""
+        raise NotImplementedError
 
     def log_density(self, rows: FloatArray) -> FloatArray:
         """Log posterior predictive density of each new item, in the user's units; shape (m,)."""
-        value = np.empty(len(rows))
-        for terms in self.terms(rows):
-            value[terms.rows] = terms.log_total() - np.log(len(self.z))
-        return value + self.family.row_constants(rows)
+        raise ValueError(
+            "the model of this fit is a classifier, which has no density of items: fit with "
+            'cluster_model="single" or "mixture" for score_samples.'
+        )
 
     def novelty(self, rows: FloatArray) -> FloatArray:
         """Probability that each new item opens a cluster of its own; shape (m,)."""
@@ -112,6 +108,32 @@ class Prediction:
             for share, joins in zip(shares, terms.joins, strict=True):
                 value[terms.rows] += np.exp(joins - total) @ share
         return value / value.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class Prediction(FromTerms):
+    """What draws from a posterior predict of rows, new items in the coordinates of the family."""
+
+    family: BoundFamily
+    z: IntArray  # (S, n) labels 0..K_s-1 without gaps
+    values: Sequence[Values]  # (S,) parameters of the partition prior
+    hyper: FloatArray  # (S, hyper-parameters), with what clusters share: `with_shared`
+    partition_prior: PartitionPrior = field(default_factory=DirichletProcess)
+    components: IntArray | None = None  # (S, n) where clusters are mixtures, without gaps
+    within: PartitionPrior | None = None  # prior of the components within a cluster
+    within_values: Sequence[Values] | None = None  # (S,)
+
+    @property
+    def rows(self) -> FloatArray:
+        """The items of the data, in the coordinates of new ones."""
+        return self.family.X
+
+    def log_density(self, rows: FloatArray) -> FloatArray:
+        """Log posterior predictive density of each new item, in the user's units; shape (m,)."""
+        value = np.empty(len(rows))
+        for terms in self.terms(rows):
+            value[terms.rows] = terms.log_total() - np.log(len(self.z))
+        return value + self.family.row_constants(rows)
 
     def clusters(self, rows: FloatArray, rng: Generator) -> IntArray:
         """Clusters (S, n + m) of all items: a draw for each new one, by itself, or one of its own.
@@ -150,14 +172,14 @@ class Prediction:
         """The components of items, or their clusters where these are the same."""
         return self.z if self.components is None else self.components
 
-    def terms(self, rows: FloatArray) -> Iterator[_Terms]:
+    def terms(self, rows: FloatArray) -> Iterator[Terms]:
         """The terms of some new items at a time, whose number does not change the result."""
         capacity = int(self._lowest.max()) + 1
         length = max(BLOCK // (len(self.z) * (capacity + 1)), 1)
         for first in range(0, len(rows), length):
             yield self._terms(slice(first, min(first + length, len(rows))), rows, capacity)
 
-    def _terms(self, which: slice, rows: FloatArray, capacity: int) -> _Terms:
+    def _terms(self, which: slice, rows: FloatArray, capacity: int) -> Terms:
         n = self.z.shape[1]
         every = np.concatenate([self.family.X, rows[which]])
         family = self.family.with_rows(every).for_prediction()
@@ -182,7 +204,7 @@ class Prediction:
             terms -= logsumexp(weights)
             joins.append(terms[:, :-1])
             alone[:, s] = terms[:, -1]
-        return _Terms(which, joins, alone)
+        return Terms(which, joins, alone)
 
 
 def with_shared(family: BoundFamily, labels: IntArray, hyper: FloatArray) -> FloatArray:

@@ -28,8 +28,8 @@ class ItemClasses:
         found = [v for v in constraints_if_any(posterior) if isinstance(v, ClassLabels)]
         if not found:
             raise ValueError(
-                "this fit had no labels as evidence: pass constraints=LabelConstraints(...) to a "
-                "TVClust with the sampler 'collapsed' or 'gibbs'."
+                "this fit had no labels as evidence: pass constraints=LabelConstraints(...) to "
+                "TVClust."
             )
         self.view = found[0]
         self.even = np.array(self.view.class_weights)
@@ -51,7 +51,7 @@ class ItemClasses:
         asked = np.flatnonzero(without.any(axis=0))
         for table, known in zip(self.tables, self.known, strict=True):
             table[~known] = 0.0
-        for terms in self.prediction.terms(self.prediction.family.X[asked]):
+        for terms in self.prediction.terms(self.prediction.rows[asked]):
             items = asked[terms.rows]
             for s, joins in enumerate(terms.joins):
                 own = self.z[s, items[without[s, items]]]

@@ -171,6 +171,29 @@ def test_classifiers_are_tried_unless_the_nearest_is_hopeless():
         assert [name for name, _ in told.ran[1:]] == ran
 
 
+def test_with_labels_a_classifier_is_compared_to_the_end_and_taken_if_as_good():
+    tried = [mixture_of("a"), *classes(3)]
+    for level, taken in ((-0.5, 0), (-0.408, 1)):
+        told = Told(tried, {("a", True): -0.4, (3, True): level})
+        told.labelled = True
+        close = told.close([*told.densities(), *told.classifiers()], 3.0)
+        assert [own.choice for own in close] == tried
+        choice, table = told.outcome()
+        assert choice == tried[taken]
+        assert table["behind"].iloc[1] > 0
+        told.labelled = False
+        assert told.outcome()[0] == tried[0]
+
+
+def test_many_labels_are_classified_by_as_many_classes(rng):
+    X = rng.normal(size=(100, 3))
+    for number, expected in ((14, []), (15, [3])):
+        rows = [(i, "abc"[i % 3]) for i in range(number)] * 2
+        labels = bc.LabelConstraints(rows, 100)
+        tried = Candidates(X, "gaussian", None).to_try(None, densities=False, labels=[labels])
+        assert [own.n_classes for own in tried if own.n_classes] == expected
+
+
 def test_the_best_are_compared_on_further_parts():
     """What has most scores is chosen from, and compared with others on the scores these have."""
     tried = [mixture_of("a"), mixture_of("b"), mixture_of("c")]
@@ -362,6 +385,26 @@ def test_a_classifier_parts_one_cloud(rng):
         est.score_samples(X)
     assert bc.constraint_credibility(est)["credibility"].between(0, 1).all()
     assert abs(float(est.posterior_["posterior"]["p"].mean()) - 0.9) < 0.1
+
+
+def test_a_classifier_takes_noisy_labels(rng):
+    """Classes on both sides of a line, of which an annotator in two knows something."""
+    X = rng.normal(size=(500, 3))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    rates = [0.05, 0.45]
+    labels = bc.LabelConstraints.sample(
+        y[:400], size=80, n_sources=2, per_item=2, error_rate=rates, seed=1
+    )
+    est = bc.TVClust(**SHORT).fit(X[:400], constraints=labels)
+    assert est.cluster_model_ == "classifier"
+    proba = est.predict_label_proba()
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    assert (proba.to_numpy().argmax(axis=1) == y[:400]).mean() > 0.9
+    assert (est.predict_label_proba(X[400:]).to_numpy().argmax(axis=1) == y[400:]).mean() > 0.9
+    table = bc.source_reliability(est)
+    good, bad = table.loc[table["parameter"] == "accuracy", "mean"]
+    assert good > 0.85 > 0.75 > bad
+    assert bc.constraint_credibility(est)["credibility"].between(0, 1).all()
 
 
 @pytest.mark.parametrize(

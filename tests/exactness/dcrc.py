@@ -11,7 +11,7 @@ from numpy.random import Generator
 from scipy.special import logsumexp
 
 from bayesclust.constraints.base import Constraints
-from bayesclust.constraints.factor_graph import compile_sites, stack_tables
+from bayesclust.constraints.factor_graph import compile_sites
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.models.dcrc import unnamed
@@ -96,7 +96,7 @@ def put_answers(chain: DCRCChain, constraints: Sequence[Constraints]) -> None:
     """Leave a chain where it is, with other answers to the same questions."""
     chain.problem = replace(chain.problem, constraints=tuple(constraints))
     chain.sites = compile_sites(constraints, len(chain.problem.points))
-    chain.table = stack_tables(constraints, chain.noise)
+    chain.take_up(chain.noise)
 
 
 def labels_drawn(chain: DCRCChain, number: int) -> IntArray:

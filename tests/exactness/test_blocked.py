@@ -11,7 +11,7 @@ from bayesclust.inference.blocked import chains as blocked
 from bayesclust.inference.blocked.chains import TINY, BlockedChains
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
-from tests.exactness import exact
+from tests.exactness import exact, test_evidence
 from tests.exactness.cases import known_views, problem, triplets
 from tests.exactness.generative import (
     World,
@@ -95,6 +95,19 @@ def test_known_noise_and_concentration():
 
 def test_learned_hyper_parameter():
     assert_exact(learning(LEARNED["counts"], 5, 5), 500, seed=5)
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside links and triplets"])
+def test_labels(beside):
+    assert_exact(test_evidence.problem("labels", beside, n=5), 500, seed=7)
+
+
+def test_clusters_that_are_all_of_one_class_are_noticed(monkeypatch):
+    def first(shares, rng):
+        return np.zeros(len(shares), np.int8)
+
+    monkeypatch.setattr(blocked, "draw_answers", first)
+    assert not comparison(test_evidence.problem("labels", n=5), 500, seed=7).agrees
 
 
 def one_block(right):

@@ -16,8 +16,9 @@ from bayesclust.constraints import (
     factor_graph,
 )
 from bayesclust.inference.chain import Moves, Noise, TVClustProblem, TwoLevelProblem
+from bayesclust.inference.dcrc.gibbs import DCRCProblem
 from bayesclust.partition_priors import DirichletProcess
-from tests.exactness import exact, test_two_level
+from tests.exactness import exact, test_dcrc, test_two_level
 from tests.exactness.cases import bound_case, faulty, fixed, links, triplets
 from tests.exactness.generative import assert_agree, assert_noticed
 from tests.exactness.test_enumeration import MOVES, assert_exact, compared, each_chain
@@ -94,6 +95,35 @@ def test_mixtures_are_exact(kind, beside, moves):
     )
     result = test_two_level.compared(case, test_two_level.MOVES[moves], 4000, 3)
     assert result.agrees, result
+
+
+def classifier(views, seed=5):
+    """Classes of a classifier with known weights, and an item that no answer names."""
+    rng = np.random.default_rng(seed)
+    return DCRCProblem(rng.normal(size=(6, 2)), views, rng.normal(size=(3, 3)))
+
+
+@alone_or_not
+def test_classifiers_are_exact(beside):
+    others = test_dcrc.case().constraints if beside else ()
+    own = labels(6, LabelNoise(accuracy=(5.0, 1.0), alike=6.0, none=0.2))
+    result = test_dcrc.compared(classifier((*others[:1], *own, *others[1:])), 5000, 2)
+    assert result.agrees, result
+    assert result.number > 10
+
+
+def test_joint_distribution_of_classifiers():
+    rng = np.random.default_rng(11)
+    noise = LabelNoise(accuracy=(3.0, 1.0), alike=4.0, none=0.3)
+    beside = links(6, rng, LinkNoise(p=(3.0, 2.0), q=(2.0, 2.0)), size=5)
+    template = classifier((beside, *labels(6, noise)))
+    assert_agree(test_dcrc.z_scores(template, 2000, seed=1, items=(1, 5)))
+
+
+def test_labels_counted_twice_by_a_classifier_are_noticed(monkeypatch):
+    labels_twice(monkeypatch)
+    own = labels(6, LabelNoise(accuracy=(5.0, 1.0), alike=6.0, none=0.2))
+    assert not test_dcrc.compared(classifier(own), 5000, 2).agrees
 
 
 def test_formulas_say_what_rows_say():

@@ -21,6 +21,7 @@ from numpy.random import Generator
 from scipy.special import gamma
 
 from bayesclust._jax import in_x64
+from bayesclust.constraints.base import N_PATTERNS, draw_answers
 from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.families.base import Terms
 from bayesclust.inference.assignment import check_labels
@@ -99,7 +100,9 @@ class Unknowns:
         self.key = self.new_key()
         self.statistics: Terms = ()
         self.least: FloatArray = np.zeros(0)
+        # of labels the clusters of the items that constraints name
         self.counts: list[IntArray] = []
+        self.views: Sequence[Any] = ()
 
     @property
     def sizes(self) -> IntArray:
@@ -137,8 +140,8 @@ class Unknowns:
 
     def update(
         self, *, adapt: bool, freeze_noise: bool
-    ) -> tuple[FloatArray, FloatArray, Terms, float]:
-        """Draw all but the labels; returns weight, log_weight, terms and level of `step.Given`.
+    ) -> tuple[FloatArray, FloatArray, Terms, IntArray, FloatArray, float]:
+        """Draw all but the labels; returns all of `step.Given` but key and gains, the level last.
 
         `adapt` tunes steps, `freeze_noise` keeps noise at its mean.
         """
@@ -152,8 +155,11 @@ class Unknowns:
         prior = problem.partition_prior
         self.values = prior.update(self.values, [self.sizes], rng)
         if not freeze_noise:
-            rows = zip(problem.constraints, self.counts, self.noise, strict=True)
-            self.noise = [view.noise.draw(counts, noise, rng) for view, counts, noise in rows]
+            drawn = []
+            for view, counts, noise in zip(self.views, self.counts, self.noise, strict=True):
+                given = counts if view.has_table else view.draw_counts(counts, noise, rng)
+                drawn.append(view.noise.draw(given, noise, rng))
+            self.noise = drawn
         sticks = prior.stick_parameters(self.values)
         weight, level = draw_weights(self.sizes, sticks, self.least, rng)
         log_weight = np.zeros_like(weight)
@@ -164,7 +170,22 @@ class Unknowns:
         padded = tuple(
             np.concatenate([part, np.zeros((new, *part.shape[1:]))]) for part in statistics
         )
-        return weight, log_weight, family.terms(padded, self.hyper, rng), level
+        terms = family.terms(padded, self.hyper, rng)
+        return weight, log_weight, terms, *self.draw_classes(len(weight)), level
+
+    def draw_classes(self, number: int) -> tuple[IntArray, FloatArray]:
+        """The class of each of so many clusters, and what labels say of the items of the views."""
+        classes, evidence = np.zeros(number, np.int64), np.zeros((0, 0))
+        for view, named, noise in zip(self.views, self.counts, self.noise, strict=True):
+            if not view.has_table:
+                shares = np.tile(view.class_weights, (number, 1))
+                known = view.class_shares(named, view.noise.confusion(noise))
+                shares[: len(known)] = known
+                classes = draw_answers(shares, self.rng).astype(np.int64)
+                sites = view.sites(noise)
+                evidence = np.zeros((view.n_items, shares.shape[1]))
+                evidence[sites.item] = sites.evidence
+        return classes, evidence
 
     def log_joint(self) -> float:
         """log p(everything), cluster parameters integrated out, in the user's units."""
@@ -174,9 +195,12 @@ class Unknowns:
         data = problem.family.log_total(self.weighted, self.hyper)
         value += data + problem.family.log_constant
         value += problem.family.log_hyper_prior(self.hyper)
-        for view, counts, noise in zip(problem.constraints, self.counts, self.noise, strict=True):
-            answers = float((counts * view.noise.log_table(noise)).sum())
-            value += answers + view.noise.log_prior(noise)
+        for view, counts, noise in zip(self.views, self.counts, self.noise, strict=True):
+            if view.has_table:
+                value += float((counts * view.noise.log_table(noise)).sum())
+            else:
+                value += view.log_prob(counts, noise)
+            value += view.noise.log_prior(noise)
         return float(value)
 
     def snapshot(self) -> dict[str, Any]:
@@ -246,12 +270,17 @@ class BlockedChains:
                 row[: len(part)] = part
             return whole
 
-        weight, log_weight, terms = jax.tree.map(padded, *[one[:3] for one in drawn])
-        level = np.array([one[3] for one in drawn])
+        weight, log_weight, terms, classes = jax.tree.map(padded, *[one[:4] for one in drawn])
+        level = np.array([one[-1] for one in drawn])
         views = self.constraints
         table = np.stack([stack_tables(views, chain.noise) for chain in self.unknowns])
+        table = table[..., :N_PATTERNS]
         gains = table[..., :1] - table, table - table[..., -1:]
-        given = Given(self._keys(), weight, log_weight, level, terms, *gains)
+        evidence = np.zeros((len(drawn), self.layout.answered.size, drawn[0][4].shape[1]))
+        if evidence.shape[-1]:
+            evidence[:, self.taken] = [one[4] for one in drawn]
+        of_labels = classes.astype(np.int64), evidence
+        given = Given(self._keys(), weight, log_weight, level, terms, *gains, *of_labels)
         for chain in self.unknowns:
             chain.key = chain.new_key()
         self.labels, totals = self.step.advance(self.data, self.labels, given, self._keys())
@@ -293,6 +322,8 @@ class BlockedChains:
         self.constraints = list(problem.constraints)
         if len(kept):
             self.constraints = [view.restrict(kept) for view in problem.constraints]
+        for chain in self.unknowns:
+            chain.views = self.constraints
         placed = []
         for items, spec in ((layout.free, BY_BLOCK), (layout.answered, BY_ITEM)):
             rows = tuple(place_rows(self.mesh, row, items, spec) for row in problem.family.own_rows)
@@ -337,7 +368,9 @@ class BlockedChains:
         if self.constraints and not answered.shape[1]:
             # no item is named: counts are zero whatever the labels
             answered = np.zeros((len(answered), self.constraints[0].n_items), answered.dtype)
-        counts = [view.counts(answered) for view in self.constraints]
+        counts: list[Any] = [
+            view.counts(answered) if view.has_table else answered for view in self.constraints
+        ]
         for c, chain in enumerate(self.unknowns):
             statistics = tuple(part[c] for part in totals.statistics)
             chain.see(statistics, totals.least[c], [part[c] for part in counts])

@@ -81,6 +81,8 @@ def make_layout(
     """Lay the items out."""
     sites = compile_sites(constraints, n_items)
     touched = np.diff(sites.start) > 0
+    for one in constraints:
+        touched[one.items] = True
     free = _fill(np.flatnonzero(~touched), n_devices, block_size, n_items)
     answered = _by_colour(greedy_coloring(constraints, n_items), touched, n_devices, block_size)
     return Layout(free, answered, *_incidences(sites, answered, n_devices))

@@ -56,6 +56,8 @@ class Given(NamedTuple):
     terms: tuple[Array, ...]  # (S, ...)
     if_same: Array  # (codes, 5) gain of joining two that are together, by the column for apart
     if_apart: Array  # (codes, 5) gain of joining one of two that are apart
+    classes: Array  # (S,) class of the cluster in a slot
+    evidence: Array  # (places, C) log p(labels of the item | class); (places, 0) without labels
 
 
 class Totals(NamedTuple):
@@ -161,10 +163,11 @@ class Step:
         ) -> tuple[tuple[Totals, Array], None]:
             totals, answered = carry
             number, (items, rows) = block
-            z = lax.dynamic_slice(
-                answered, (number * width + lax.axis_index(AXIS) * size,), (size,)
-            )
+            first = number * width + lax.axis_index(AXIS) * size
+            z = lax.dynamic_slice(answered, (first,), (size,))
             extra = site_logits(inc, self.slice_size, given, answered, number, size)
+            if given.evidence.shape[1]:
+                extra += lax.dynamic_slice_in_dim(given.evidence, first, size)[:, given.classes]
             new = draw_labels(density, given, items, rows, z, extra)
             everywhere = lax.all_gather(new, AXIS, tiled=True)
             answered = lax.dynamic_update_slice(answered, everywhere, (number * width,))

@@ -8,20 +8,20 @@ columns parts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
+from scipy.special import logsumexp
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.dcrc.em import PRECISION, EMSettings, fit_em
 from bayesclust.inference.dcrc.features import FeatureMap, fit_features
 from bayesclust.inference.dcrc.gibbs import DCRCProblem
 from bayesclust.inference.dcrc.weights import log_classes
+from bayesclust.inference.prediction import FromTerms, Terms
 from bayesclust.typing import FloatArray, IntArray
-
-TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -53,34 +53,21 @@ def classifier_problem(
     return ClassifierProblem(points, tuple(constraints), fit.W, features)
 
 
-@dataclass(frozen=True)
-class ClassifierPrediction:
-    """Predictions of new items by a classifier and the classes of the items it was fitted to."""
+class ClassifierPrediction(FromTerms):
+    """Predictions of new items, whose classes may be any, by draws of the classes of the others."""
 
-    problem: ClassifierProblem
-    shares: FloatArray  # (n, K) share of the draws in which each item is of each class
+    def __init__(self, problem: ClassifierProblem, z: IntArray) -> None:
+        self.problem = problem
+        self.rows = problem.points
+        found = [np.unique(own, return_inverse=True) for own in z]
+        self.used = [used for used, _ in found]
+        self.z = np.array([own for _, own in found])
 
-    def classes(self, X: FloatArray) -> FloatArray:
-        """Probability of each class of new items (m, d): (m, K)."""
-        return np.exp(log_classes(self.problem.W, self.problem.features(X)))
-
-    def memberships(self, X: FloatArray, labels: IntArray) -> FloatArray:
-        """Probability of each cluster of `labels`; a class stands for those of its items."""
-        own = self.shares.T @ np.eye(int(labels.max()) + 1)[labels]
-        value = self.classes(X) @ (own / np.maximum(own.sum(axis=1, keepdims=True), TINY)) + TINY
-        return value / value.sum(axis=1, keepdims=True)
-
-    def novelty(self, X: FloatArray) -> FloatArray:
-        """A classifier has no class for what is new: 0 for every item."""
-        return np.zeros(len(X))
-
-    def similarity(self, X: FloatArray) -> FloatArray:
-        """Probability that each new item is of the class of each item of the data: (m, n)."""
-        return self.classes(X) @ self.shares.T
-
-    def log_density(self, X: FloatArray) -> FloatArray:
-        """Refused: a classifier has no density of items."""
-        raise ValueError(
-            "the model of this fit is a classifier, which has no density of items: fit with "
-            'cluster_model="single" or "mixture" for score_samples.'
-        )
+    def terms(self, rows: FloatArray) -> Iterator[Terms]:
+        """The terms of new items; those of classes that no item has in a draw are of a new one."""
+        log_p = log_classes(self.problem.W, rows)
+        alone = np.full((len(rows), len(self.z)), -np.inf)
+        for s, used in enumerate(self.used):
+            if len(used) < log_p.shape[1]:
+                alone[:, s] = logsumexp(np.delete(log_p, used, axis=1), axis=1)
+        yield Terms(slice(0, len(rows)), [log_p[:, used] for used in self.used], alone)

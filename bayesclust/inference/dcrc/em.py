@@ -122,6 +122,8 @@ class Ascent:
         self.soft = copy.deepcopy(answers.soft)
         self.W = W
         self.q = np.exp(objective.log_p(W))
+        known = self.soft.table_of_means if table is None else table
+        self.classes = self.soft.classes(self.q, known)
         self.path: list[float] = []
 
     @property
@@ -129,7 +131,8 @@ class Ascent:
         """The bound, in nats, the entropy of the labels multiplied by the temperature."""
         value = self.objective.value_and_gradient(self.W, self.q)[0]
         value -= self.settings.temperature * float(xlogy(self.q, self.q).sum())
-        return value + self.soft.value(self.soft.counts(self.q), self.table)
+        counts = self.soft.counts(self.q, self.classes)
+        return value + self.soft.value(counts, self.table, self.classes)
 
     def turn_to(self, objective: WeightObjective, table: FloatArray | None) -> None:
         """Continue under another objective or log table, with a new path."""
@@ -143,10 +146,15 @@ class Ascent:
         log_p = self.objective.log_p(self.W)
         for _ in range(SWEEPS):
             before = self.q.copy()
-            counts = soft.counts(self.q) if self.table is None else []
-            soft.use_table(soft.expected_table(counts) if self.table is None else self.table)
+            table = self.table
+            if table is None:
+                table = soft.expected_table(soft.counts(self.q, self.classes))
+            soft.use_table(table)
+            of_labels = soft.label_logits(self.classes, table)
             for step in soft.steps:
-                self.q[step.items] = self._respond(log_p[step.items], step.messages(self.q))
+                messages = step.messages(self.q) + of_labels[step.items]
+                self.q[step.items] = self._respond(log_p[step.items], messages)
+            self.classes = soft.classes(self.q, table)
             if np.abs(self.q - before).max(initial=0.0) < SETTLED:
                 break
         self.path.append(self.bound)
@@ -267,7 +275,7 @@ def fit_em(
     q = np.empty((len(points), n_clusters))
     q[order] = np.exp(log_softmax(best.W @ features.T, axis=0)).T
     q[answers.items] = best.q
-    counts = answers.soft.counts(best.q)
+    counts = answers.soft.counts(best.q, best.classes)
     if not answers.n_answers:
         counts = [np.zeros((one.n_sources * one.n_answers, one.n_patterns)) for one in constraints]
     return EMFit(best.W, q, counts, np.array(best.path), converged, best.objective.proportions)

@@ -21,14 +21,15 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import kernel
-from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import (
     UNPLACED,
     Sites,
     add_block_logits,
+    add_set_logits,
     add_site_logits,
     compile_sites,
     stack_tables,
+    with_labels,
 )
 from bayesclust.constraints.stored import noise_names
 from bayesclust.inference.assignment import check_labels, draw_index
@@ -44,7 +45,7 @@ class DCRCProblem:
     """The model and the data: everything that the chains share."""
 
     points: FloatArray  # (n, d)
-    constraints: tuple[Constraints, ...]
+    constraints: tuple[Any, ...]
     W: FloatArray  # (K, d + 1)
 
 
@@ -56,14 +57,20 @@ class DCRCChain:
         self.rng = rng
         self.free = unnamed(problem.constraints, len(problem.points))
         self.named = np.flatnonzero(~self.free)
-        self.noise = [view.noise.initial(view.n_sources) for view in problem.constraints]
         self.sites = compile_sites(problem.constraints, len(problem.points))
-        self.table = stack_tables(problem.constraints, self.noise)
+        self.take_up([view.noise.initial(view.n_sources) for view in problem.constraints])
         self.log_p: FloatArray = np.ascontiguousarray(log_classes(problem.W, problem.points))
         # starts are dispersed and do not use the answers
         self.z = _draw_each(self.log_p, rng)
         self.moved = 0
         self.blocks_moved = np.nan
+
+    def take_up(self, noise: list[dict[str, Any]]) -> None:
+        """Set the noise."""
+        self.noise = noise
+        constraints = self.problem.constraints
+        self.table = stack_tables(constraints, noise)
+        self.sites = with_labels(self.sites, constraints, noise)
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """One sweep over all unknowns; nothing adapts.
@@ -77,10 +84,14 @@ class DCRCChain:
         moved, number = move_class_blocks(self.z, self.log_p, *answers, self.rng)
         self.blocks_moved = moved / number if number else np.nan
         if not freeze_noise:
-            constraints = self.problem.constraints
-            rows = zip(constraints, self.noise, strict=True)
-            self.noise = [one.noise.draw(one.counts(self.z), own, self.rng) for one, own in rows]
-            self.table = stack_tables(constraints, self.noise)
+            drawn = []
+            for one, own in zip(self.problem.constraints, self.noise, strict=True):
+                if one.has_table:
+                    counts = one.counts(self.z)
+                else:
+                    counts = one.draw_counts(self.z, own, self.rng)
+                drawn.append(one.noise.draw(counts, own, self.rng))
+            self.take_up(drawn)
 
     def draw(self) -> tuple[dict[str, Any], dict[str, float]]:
         """(variables of the posterior, sample statistics) of the present state."""
@@ -111,9 +122,8 @@ class DCRCChain:
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of a chain of the same problem, bit for bit."""
         self.z = check_labels(snapshot["z"], self.z.shape, self.log_p.shape[1])
-        self.noise = snapshot["noise"]
+        self.take_up(snapshot["noise"])
         self.rng.bit_generator.state = snapshot["generator"]
-        self.table = stack_tables(self.problem.constraints, self.noise)
 
 
 def _draw_each(log_p: FloatArray, rng: Generator) -> IntArray:
@@ -139,6 +149,7 @@ def scan_classes(
     for i in order:
         logits[:] = log_p[i]
         add_site_logits(sites, table, z, i, logits)
+        add_set_logits(sites, table, z, i, logits)
         k = draw_index(logits, len(logits), rng)
         moved += k != z[i]
         z[i] = k

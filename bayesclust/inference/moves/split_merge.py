@@ -496,7 +496,7 @@ class SplitMerge(Move):
         number = self.number(state.rng, adapt=adapt) if state.n_items > 1 else 0
         drawn = NONE_DRAWN
         if state.dirichlets is not None and not freeze_noise:
-            constraints = state.problem.by_pattern
+            constraints = state.problem.constraints
             integrated = int(state.rng.binomial(number, INTEGRATED_SHARE))
             drawn = DrawnNoise(np.zeros((integrated, *state.table.shape)), state.dirichlets)
             for table in drawn.table:

@@ -9,6 +9,13 @@ triplet, item i gets from the others, u and v,
 up to a constant, t_iu being the entry of the pattern in which i and u alone are together. Items of
 one colour of the constraint graph are named together by no answer, so their updates do not disturb
 each other.
+
+Of class labels (`constraints.labels`) the class c_k of each component has a factor q_k(c) of its
+own. With t(l, c) the entry of label l (of an annotator) and class c, and n_ik,l the labels of item
+i,
+
+    log q_k(c) = log pi_c + sum_i r_ik sum_l n_il t(l, c),
+    item i gets sum_l n_il sum_c q_k(c) t(l, c) for component k.
 """
 
 from __future__ import annotations
@@ -16,11 +23,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import softmax, xlogy
 
-from bayesclust.constraints.base import Constraints, pattern_shares
+from bayesclust.constraints.base import N_PATTERNS, Constraints, pattern_shares
 from bayesclust.constraints.factor_graph import (
     Sites,
     compile_sites,
@@ -29,6 +38,7 @@ from bayesclust.constraints.factor_graph import (
     stack_tables,
     table_parts,
 )
+from bayesclust.constraints.noise import TINY
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 # rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its
@@ -39,6 +49,7 @@ KINDS = np.array(
     [[1, -1, 0, 0, 0], [0, 1, 0, 0, -1], [0, 0, 1, 0, -1], [0, 0, 0, 1, -1], [1, -1, -1, -1, 2]],
     np.float64,
 )
+NO_CLASSES = np.zeros((0, 0))
 # target, u, v: columns of a triplet; then the patterns in which target and u, and target and v, are
 # alone together
 ROLES = ((0, 1, 2, 1, 2), (1, 0, 2, 1, 3), (2, 0, 1, 2, 3))
@@ -72,6 +83,18 @@ class SoftAnswers:
         sites = compile_sites(constraints, n_items)
         colors = greedy_coloring(constraints, n_items) if n_items else np.zeros(0, np.int64)
         self.steps = _steps(sites, colors)
+        # labels (n, codes) of each item by code, and where they are in tables
+        self.given = csr_array((n_items, 0))
+        self.part = slice(0), slice(0)
+        self.log_class: FloatArray = np.zeros(0)
+        noise: Any
+        for one, part in zip(constraints, table_parts(constraints), strict=True):
+            if not one.has_table:
+                noise, where = one.noise, (one.items[:, 0], one.codes)
+                size = n_items, one.n_sources * one.n_answers
+                self.given = csr_array((np.ones(len(one)), where), shape=size)
+                self.part = part
+                self.log_class = np.log(np.maximum(noise.class_weights, TINY))
 
     @cached_property
     def table_of_means(self) -> FloatArray:
@@ -84,24 +107,40 @@ class SoftAnswers:
         each = zip(self.constraints, counts, strict=True)
         return stack_padded([one.noise.expected_log_table(count) for one, count in each])
 
-    def value(self, counts: Sequence[Counts], table: FloatArray | None) -> float:
+    def value(
+        self, counts: Sequence[Counts], table: FloatArray | None, classes: FloatArray = NO_CLASSES
+    ) -> float:
         """Part of the bound: under a known log table, or with noise integrated out."""
+        of_classes = float((classes * self.log_class - xlogy(classes, classes)).sum())
         if table is not None:
-            return float((stack_padded(counts) * table).sum())
+            return of_classes + float((stack_padded(counts) * table).sum())
         each = zip(self.constraints, counts, strict=True)
-        return float(sum(one.noise.log_marginal(count) for one, count in each))
+        return of_classes + float(sum(one.noise.log_marginal(count) for one, count in each))
+
+    def classes(self, r: FloatArray, table: FloatArray) -> FloatArray:
+        """Best distribution of the class of each component, (K, L + 1); (K, 0) without labels."""
+        if not len(self.log_class):
+            return np.zeros((r.shape[1], 0))
+        return softmax(self.log_class + r.T @ (self.given @ table[self.part]), axis=1)
+
+    def label_logits(self, classes: FloatArray, table: FloatArray) -> FloatArray:
+        """Terms that labels add to the logits of every item, (n, K)."""
+        return self.given @ (table[self.part] @ classes.T)
 
     def use_table(self, table: FloatArray) -> None:
         """Set the expected log table of all constraints, shape (codes, 5)."""
-        coefficients = (table @ KINDS.T).ravel()
+        coefficients = (table[:, :N_PATTERNS] @ KINDS.T).ravel()
         for step in self.steps:
             step.linear.data[:] = coefficients[step.linear_cell]
             step.product.data[:] = coefficients[step.product_cell]
 
-    def counts(self, r: FloatArray) -> list[Counts]:
+    def counts(self, r: FloatArray, classes: FloatArray = NO_CLASSES) -> list[Counts]:
         """Expected counts of each one's answers by code and pattern, given r (n, K)."""
-        found = []
+        found: list[Counts] = []
         for one, (codes, _) in zip(self.constraints, table_parts(self.constraints), strict=True):
+            if not one.has_table:
+                found.append((self.given.T @ r) @ classes)
+                continue
             shares = pattern_shares(r, one.items)
             number = codes.stop - codes.start
             found.append(np.stack([np.bincount(one.codes, p, number) for p in shares], axis=1))

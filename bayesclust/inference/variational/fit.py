@@ -153,7 +153,7 @@ def delete(state: MeanField) -> MeanField | None:
     """Delete the smallest component, its items going where they fit best."""
     if state.n_components < 2:
         return None
-    logits = (state.expected_logits() + state.messages())[:, :-1]
+    logits = (state.expected_logits(state.expected_table()) + state.messages())[:, :-1]
     free = softmax(logits)
     gone = state.r[:, -1:]
     r = state.r[:, :-1] + gone * free

@@ -167,7 +167,7 @@ class MeanField:
         self.task = task
         self.hyper = hyper
         self.freeze_noise = freeze_noise
-        self._take(r)
+        self._take(r, task.answers.table_of_means)
 
     @property
     def n_components(self) -> int:
@@ -202,7 +202,8 @@ class MeanField:
     def answer_bound(self) -> float:
         """The part of the answers."""
         answers = self.task.answers
-        return answers.value(self.counts, answers.table_of_means if self.freeze_noise else None)
+        table = answers.table_of_means if self.freeze_noise else None
+        return answers.value(self.counts, table, self.classes)
 
     @cached_property
     def entropy(self) -> float:
@@ -214,13 +215,14 @@ class MeanField:
         answers = self.task.answers
         return answers.table_of_means if self.freeze_noise else answers.expected_table(self.counts)
 
-    def expected_logits(self) -> FloatArray:
-        """E log pi_k + E log p(x_i | theta_k), shape (n, K)."""
+    def expected_logits(self, table: FloatArray) -> FloatArray:
+        """E log pi_k + E log p(x_i | theta_k) + E log p(labels of i | class of k), shape (n, K)."""
         terms = self.task.family.terms(self.statistics, self.hyper)
-        return self.task.log_density(terms, self.n_components) + self.weights.expected_log
+        logits = self.task.log_density(terms, self.n_components) + self.weights.expected_log
+        return logits + self.task.answers.label_logits(self.classes, table)
 
     def messages(self) -> FloatArray:
-        """Terms that answers add to the logits of every item, were it updated alone, (n, K)."""
+        """Terms that answers but labels add to the logits of every item, updated alone, (n, K)."""
         answers = self.task.answers
         answers.use_table(self.expected_table())
         found = np.empty_like(self.r)
@@ -232,19 +234,21 @@ class MeanField:
         """Update all responsibilities once, colour by colour, and what follows from them."""
         answers = self.task.answers
         r = self.r.copy()
-        answers.use_table(self.expected_table())
-        logits = self.expected_logits()
+        table = self.expected_table()
+        answers.use_table(table)
+        logits = self.expected_logits(table)
         for step in answers.steps:
             r[step.items] = softmax(logits[step.items] + step.messages(r))
-        self._take(r)
+        self._take(r, table)
 
-    def _take(self, r: FloatArray) -> None:
+    def _take(self, r: FloatArray, table: FloatArray) -> None:
         """Set the responsibilities, largest component first: no order of the sticks is better."""
         order = np.argsort(-r.sum(axis=0), kind="stable")
         self.r = r if (order == np.arange(len(order))).all() else np.ascontiguousarray(r[:, order])
         self.statistics = self.task.statistics(self.r)
         self.weights: Weights = fit_weights(self.r.sum(axis=0), self.task.grid)
-        self.counts: list[Counts] = self.task.answers.counts(self.r)
+        self.classes = self.task.answers.classes(self.r, table)
+        self.counts: list[Counts] = self.task.answers.counts(self.r, self.classes)
         for name in ("data_bound", "answer_bound", "entropy"):
             self.__dict__.pop(name, None)
 

@@ -8,6 +8,7 @@ from scipy.special import log_softmax, logsumexp, softmax
 
 import bayesclust as bc
 from bayesclust.inference.dcrc.em import SETTLED, agreement_table, max_compatible
+from tests.exactness.exact import log_answers
 from tests.inference.dcrc.problems import ascent, paper_objective, random_views, table_two
 
 N, K = 6, 3
@@ -72,6 +73,24 @@ def test_the_bound_with_learned_noise_and_pairs_stays_below_its_evidence():
         state.run(5)
         rest = state.objective.value_and_gradient(state.W, np.zeros_like(state.q))[0]
         assert state.bound <= learned_evidence(X, state.W, views, rest) + 1e-9
+
+
+def test_with_labels_the_bound_never_falls_and_stays_below_its_evidence():
+    """Of labels alone and beside pairs and triplets, in the E-step and the M-step."""
+    for seed in range(12):
+        rng = np.random.default_rng([5, seed])
+        rows = [(int(rng.integers(N)), int(rng.integers(2))) for _ in range(6)]
+        labels = bc.LabelConstraints(rows, N, source=[0, 1, 0, 1, 1, 0], classes=[0, 1])
+        views = [labels, *(random_views(rng, N, bc.UniformNoise()) if seed % 2 else [])]
+        X, W = rng.normal(size=(N, 2)), rng.normal(size=(K, 3))
+        state = ascent(X, views, W)
+        state.run(6)
+        assert np.diff(state.path).min() >= -1e-9 * max(abs(state.path[0]), 1.0), seed
+        log_p = log_softmax(X @ state.W[:, :-1].T + state.W[:, -1], axis=1)
+        z = np.array(list(product(range(K), repeat=N)))
+        values = log_p[np.arange(N), z].sum(axis=1) + log_answers(views, z)
+        rest = state.objective.value_and_gradient(state.W, np.zeros_like(state.q))[0]
+        assert state.bound <= logsumexp(values) + rest + 1e-9
 
 
 def test_an_e_step_ends_at_a_fixed_point_of_table_two(rng):

@@ -1,12 +1,13 @@
 """Bound, sweep and terms of the answers: against plain loops and exact evidence."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import betaln, logsumexp
+from scipy.special import betaln, logsumexp, softmax
 
-from bayesclust.constraints import LinkNoise
+from bayesclust.constraints import LabelConstraints, LabelNoise, LinkNoise
 from bayesclust.constraints.factor_graph import stack_tables
 from bayesclust.families import FAMILIES
 from bayesclust.inference.chain import TVClustProblem
@@ -31,7 +32,7 @@ def start(case, number=4, seed=0, **options):
 def test_a_sweep_is_plain_coordinate_ascent(freeze_noise):
     case = problem("gaussian", n=7)
     state = start(case, freeze_noise=freeze_noise)
-    logits, tables = state.expected_logits(), []
+    logits, tables = state.expected_logits(state.expected_table()), []
     for view, counts in zip(case.constraints, state.counts, strict=True):
         noise = view.noise.initial(view.n_sources)
         tables.append(
@@ -141,3 +142,66 @@ def test_messages_and_counts(rng):
     for view, counts in zip(views, answers.counts(r), strict=True):
         np.testing.assert_allclose(counts, plain.soft_counts(view, r), atol=1e-12)
     assert SoftAnswers((), 7).counts(r) == []
+
+
+ROWS = [(0, 0), (0, 1), (1, 0), (2, 1), (2, 1), (5, 1)]
+
+
+def labelled(**noise):
+    labels = LabelConstraints(ROWS, 6, source=[0, 1, 1, 0, 1, 0], noise=LabelNoise(**noise))
+    case = problem("gaussian", n=6)
+    return replace(case, constraints=(labels, *case.constraints)), labels
+
+
+@pytest.mark.parametrize("freeze_noise", [False, True])
+def test_labels_and_classes_are_updated_as_plain_loops_do(freeze_noise):
+    case, labels = labelled(none=0.3)
+    case = replace(case, constraints=(labels,))
+    state = start(case, freeze_noise=freeze_noise)
+    state.sweep()
+    params = labels.noise.initial(2)
+    expected = np.log(params["confusion"])
+    if not freeze_noise:
+        expected = labels.noise.expected_log_confusion(state.counts[0])
+    terms = case.family.terms(state.statistics, state.hyper)
+    logits = state.task.log_density(terms, 4) + state.weights.expected_log
+    for (item, answer), source in zip(ROWS, labels.source, strict=True):
+        for k, c in product(range(4), range(3)):
+            logits[item, k] += state.classes[k, c] * expected[source, c, answer]
+    r = softmax(logits, axis=1)
+    r = r[:, np.argsort(-r.sum(axis=0), kind="stable")]
+    classes = np.tile(np.log([0.35, 0.35, 0.3]), (4, 1))
+    for (item, answer), source in zip(ROWS, labels.source, strict=True):
+        classes += np.outer(r[item], expected[source, :, answer])
+    classes = softmax(classes, axis=1)
+    counts = np.zeros((2, 2, 3))
+    for (item, answer), source in zip(ROWS, labels.source, strict=True):
+        counts[source, answer] += r[item] @ classes
+    state.sweep()
+    np.testing.assert_allclose(state.r, r, atol=1e-12)
+    np.testing.assert_allclose(state.classes, classes, atol=1e-12)
+    np.testing.assert_allclose(state.counts[0], counts.reshape(4, 3), atol=1e-12)
+
+
+def test_with_labels_the_bound_rises_and_stays_below_the_evidence():
+    case, _ = labelled(accuracy=(5.0, 1.0), alike=6.0)
+    case = replace(case, partition_prior=LEARNED)
+    _, values = exact.log_posterior(case.family, case.constraints, LEARNED)
+    evidence = float(logsumexp(values)) + case.family.log_constant
+    for seed in range(6):
+        state = start(case, number=6, seed=seed)
+        path = [state.bound]
+        for _ in range(40):
+            state.sweep()
+            path.append(state.bound)
+        assert (np.diff(path) > -ROUNDING).all()
+        assert path[0] + 1 < path[-1] < evidence
+
+
+def test_with_labels_of_one_component_it_is_nearly_the_evidence_of_one_cluster():
+    """With noise that is nearly known, all of it but what is lost by the class apart from noise."""
+    case, labels = labelled(accuracy=(6e5, 1e5), alike=1e5, none=0.0)
+    whole = start(replace(case, constraints=(labels,)), number=1, freeze_noise=True)
+    none = start(replace(case, constraints=()), number=1)
+    said = labels.log_prob(np.zeros(6, int), labels.noise.initial(2))
+    assert whole.bound - none.bound == pytest.approx(said, rel=1e-6)
