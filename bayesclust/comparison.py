@@ -17,20 +17,24 @@ from sklearn.utils.validation import has_fit_parameter
 
 from bayesclust import checks
 from bayesclust.checks import check_choice, plain_array, true_labels
-from bayesclust.constraints.base import Constraints, check_constraints
+from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.inference.limits.tuning import folds
+from bayesclust.inference.variational.answers import SoftAnswers
+from bayesclust.inference.variational.mean_field import one_hot
 from bayesclust.metrics import adjusted_rand, nmi, pairwise_f, variation_of_information
 from bayesclust.posterior.credibility import answer_tables
 from bayesclust.posterior.credible_ball import SAME, credible_ball
 from bayesclust.posterior.distance import posterior_distance
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.posterior.point_estimate import SETTLED, point_estimate, settled_labels
-from bayesclust.posterior.tree import Labels, as_labels, stacked_partitions
+from bayesclust.posterior.tree import Labels, as_labels, evenly_spread, stacked_partitions
 from bayesclust.typing import ArrayLike, IntArray, Seed
 
 __all__ = ["agreement", "compare", "cross_validate", "leave_view_out"]
 
 KINDS = "a fitted estimator, a DataTree of draws, an array (draws, n) or labels (n,)"
+CLASS_DRAWS, CLASS_SWEEPS = 200, 20
+"""Draws, at most, given which labels are predicted, and updates of classes and noise in each."""
 NO_DATA = "categorical"
 """A family under which constant columns have probability one whatever the partition is."""
 MEASURES: dict[str, tuple[Callable[[ArrayLike, ArrayLike], float], str]] = {
@@ -275,7 +279,8 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFra
           would be between equal ones (`bayesclust.posterior.posterior_distance`);
         - right_with, right_without: share of the view's answers that partitions agree with;
         - gain_over_marginal: log probability of the view's answers by the posterior without them,
-          the noise integrated out, less that under sources that ignore the items, in nats each;
+          the noise integrated out (a lower bound for labels), less that under sources that ignore
+          the items, in nats each;
         - finding: "agrees with the rest" where the gain is above 0, else "conflicts with the rest".
 
     Notes
@@ -306,7 +311,7 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFra
             "TVClust or a DCRC."
         )
     whole = stacked_partitions(estimator)
-    views = check_constraints(constraints, whole.shape[1])
+    views = check_constraints(constraints, whole.shape[1], needs=_needs(estimator))
     if not views:
         raise ValueError(
             "there are no constraints to leave out: pass those that the estimator was fitted to."
@@ -333,20 +338,44 @@ def _without(fit: Any, whole: Labels) -> dict[str, Any]:
 
 def _predicted(view: Constraints, whole: Labels, rest: Labels) -> dict[str, Any]:
     """How partitions of a posterior without the view predict it."""
-    right_with, right_without = (float((view.truths(z) == view.said).mean()) for z in (whole, rest))
-    log_p = np.array([view.noise.log_marginal(view.counts(z)) for z in rest])
+    if view.has_table:
+        shares = [float((view.truths(z) == view.said).mean()) for z in (whole, rest)]
+        log_p = np.array([view.noise.log_marginal(view.counts(z)) for z in rest])
+    else:
+        spread = [z[evenly_spread(CLASS_DRAWS, len(z))].astype(np.int64) for z in (whole, rest)]
+        found = [np.array([_labels_given(view, one) for one in z]) for z in spread]
+        shares, log_p = [float(own[:, 0].mean()) for own in found], found[1][:, 1]
     # of sources that give each answer regardless of the items
     codes = np.bincount(view.codes, minlength=view.n_sources * view.n_answers)
     times = codes.reshape(view.n_sources, -1) + 1.0
     log_marginal = (gammaln(times).sum(axis=1) - gammaln(times.sum(axis=1))).sum()
     log_marginal += view.n_sources * gammaln(view.n_answers)
-    gain = float(np.logaddexp.reduce(log_p) - np.log(len(rest)) - log_marginal)
+    gain = float(np.logaddexp.reduce(log_p) - np.log(len(log_p)) - log_marginal)
     return {
-        "right_with": right_with,
-        "right_without": right_without,
+        "right_with": shares[0],
+        "right_without": shares[1],
         "gain_over_marginal": gain / max(len(view), 1),
         "finding": "agrees with the rest" if gain > 0 else "conflicts with the rest",
     }
+
+
+def _needs(estimator: Any) -> Needs:
+    """Labels stay labels where the estimator takes them as evidence; else they become pairs."""
+    own = not callable(getattr(estimator, "sampler", None))
+    return "classes" if own and hasattr(estimator, "predict_label_proba") else "table"
+
+
+def _labels_given(view: Constraints, z: IntArray) -> tuple[float, float]:
+    """Share of labels that are the class of their cluster, and the bound on log p(labels | z)."""
+    named, row = np.unique(view.items[:, 0], return_inverse=True)
+    soft, r = SoftAnswers([view.restrict(named)], len(named)), one_hot(z[named])
+    table = soft.table_of_means
+    for _ in range(CLASS_SWEEPS):
+        classes = soft.classes(r, table)
+        counts = soft.counts(r, classes)
+        table = soft.expected_table(counts)
+    right = classes[z[named][row], view.answers].mean()
+    return float(right), soft.value(counts, None, classes)
 
 
 def cross_validate(
@@ -359,7 +388,8 @@ def cross_validate(
     estimator : estimator
         Any that takes constraints; it is cloned.
     X, constraints
-        As of its `fit`. Labels are held out as the pairs that they imply.
+        As of its `fit`. All labels of an item are held out together; for estimators that take
+        labels as pairs, the pairs that they imply.
     n_folds : int, default 5
         Parts into which the answers of each kind are divided at random.
     random_state : int, Generator or None, default None
@@ -369,8 +399,8 @@ def cross_validate(
     -------
     pandas.DataFrame
         By fold: answers held out, n_clusters, satisfied (the share of these answers that `labels_`
-        agree with), log_score (their mean log probability given the others, in nats; nan for
-        estimators without draws) and seconds.
+        agree with; of labels, that are the item's likeliest class), log_score (their mean log
+        probability given the others, in nats; nan for estimators without draws) and seconds.
 
     Warns
     -----
@@ -389,8 +419,8 @@ def cross_validate(
         kind = checks.kind_of(estimator)
         raise TypeError(f"estimator is {kind}: pass one that takes constraints, as TVClust().")
     first = constraints[0] if isinstance(constraints, list) and constraints else constraints
-    given = check_constraints(constraints, getattr(first, "n_items", 0))
-    most = max(map(len, given), default=0)
+    given = check_constraints(constraints, getattr(first, "n_items", 0), needs=_needs(estimator))
+    most = max((len(np.unique(one.units)) for one in given), default=0)
     if most < 2:
         raise ValueError(f"constraints hold {most} answers: pass at least two to hold out one.")
     number = checks.check_int(n_folds, "n_folds", least=2, most=most)
@@ -401,7 +431,14 @@ def cross_validate(
         with warnings.catch_warnings(record=True) as caught:
             fit = clone(estimator).fit(X, constraints=kept)
         warned += caught
-        agree = [one.truths(fit.labels_) == one.said for one in held]
+        agree = []
+        for one in held:
+            if one.has_table:
+                truths = one.truths(fit.labels_)
+            else:
+                classes = fit.predict_label_proba().to_numpy()
+                truths = classes.argmax(axis=1)[one.items[:, 0]]
+            agree.append(truths == one.said)
         row = {"answers": sum(map(len, held)), "n_clusters": fit.n_clusters_}
         row |= {"satisfied": np.concatenate(agree).mean(), "log_score": np.nan}
         if hasattr(fit, "posterior_"):

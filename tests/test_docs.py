@@ -116,6 +116,7 @@ def statements():
     yield "howto/several_annotators", f"is Beta({a:g}, {b:g})"
     yield "howto/not_gaussian", f"fewer than {few} answers"
     yield "howto/not_gaussian", f"on {FOLDS - 1} of {FOLDS} answers"
+    yield "howto/labels", f"at least {cluster_models.PER_CLASS} labelled items for each class"
     yield "howto/not_gaussian", f"classifiers of {', '.join(map(str, CLASSES[:4]))}, ... classes"
     yield (
         "howto/not_gaussian",

@@ -8,10 +8,12 @@ import xarray as xr
 from sklearn.base import clone
 
 import bayesclust as bc
+from bayesclust.comparison import _labels_given
 from bayesclust.constraints import LabelNoise
 from bayesclust.models.joint import log_data
 from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.tree import stored_constraints, to_datatree
+from tests.exactness.exact import log_labels
 
 ROWS = [(0, "cat"), (0, "dog"), (1, "cat"), (4, "dog"), (5, "dog"), (5, "dog")]
 NOISE = LabelNoise(none=0.2)
@@ -148,6 +150,45 @@ def test_items_are_classified(fitted):
     np.testing.assert_allclose(new, proba, atol=0.1)
     far = est.predict_label_proba([[1e6, 1e6]], none=True)  # a cluster of its own
     assert (far.to_numpy() >= [0.029, 0.029, 0.029, 0.099]).all()
+
+
+@pytest.mark.parametrize("sampler", ["variational", "blocked"])
+def test_other_samplers_take_labels_as_evidence(fitted, sampler):
+    X, y, est = fitted
+    other = clone(est).set_params(sampler=sampler)
+    labels = bc.LabelConstraints.sample(y, size=12, n_sources=2, per_item=2, error_rate=0.1, seed=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        other.fit(X, constraints=labels)
+    assert (other.predict_label_proba().to_numpy().argmax(axis=1) == y).all()
+    table = bc.source_reliability(other)
+    assert (table.loc[table["parameter"] == "accuracy", "mean"] > 0.6).all()
+
+
+def test_labels_are_held_out_as_labels(fitted):
+    X, y, est = fitted
+    labels = bc.LabelConstraints.sample(y, size=12, n_sources=2, per_item=2, error_rate=0.0, seed=0)
+    wrong = labels.with_answers(np.roll(labels.answers, 4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table = bc.cross_validate(clone(est), X, labels, n_folds=4, random_state=0)
+        left = bc.leave_view_out(clone(est).fit(X, constraints=labels), X, labels)
+        against = bc.leave_view_out(clone(est).fit(X, constraints=wrong), X, wrong)
+    assert table["answers"].tolist() == [6, 6, 6, 6]
+    assert table["satisfied"].mean() > 0.9
+    assert np.log(0.5) < table["log_score"].mean() < 0
+    assert left.loc["label", "finding"] == "agrees with the rest"
+    assert left.loc["label", ["right_with", "right_without"]].min() > 0.9
+    assert against.loc["label", "finding"] == "conflicts with the rest"
+
+
+def test_the_bound_on_labels_given_a_partition_is_close(rng):
+    z = np.array([0, 1, 0, 2, 1, 0, 1])
+    for source in ([0] * 6, [0, 1, 1, 0, 0, 1]):
+        labels = bc.LabelConstraints(ROWS, N, source=source, noise=NOISE)
+        _, value = _labels_given(labels, z)
+        exact = log_labels(labels, z)
+        assert exact - 1 < value < exact
 
 
 def test_a_cluster_without_labels_is_of_the_classes_its_items_would_join(fitted):
