@@ -396,3 +396,14 @@ def test_the_command_line_does_what_its_how_to_shows(tmp_path, monkeypatch, caps
         assert main([verb, *arguments, *few]) == 0
     assert "run.nc" in capsys.readouterr().out
     assert (tmp_path / "run.html").stat().st_size > 10_000
+
+
+def test_graphs_of_the_models_are_those_of_their_programs():
+    """A site that a program gained or lost is noticed when the graph is drawn."""
+    graphs = extension("../model_graphs")
+    page = (DOCS / "howto/numpyro.md").read_text(encoding="utf-8")
+    for name in graphs.GRAPHS:
+        shown = {text.get_text().replace("\n", "_") for text in graphs.draw(name).axes[0].texts}
+        assert {"item", *graphs.PLACES[name]} <= shown
+        assert f"../_static/{name}.svg" in page
+        assert (DOCS / f"_static/{name}.svg").exists()

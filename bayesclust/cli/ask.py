@@ -46,7 +46,8 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     begin.add_argument("--partition", help=text, **file)
     text = "start from k-means (default: from DP-means, K unknown)"
     begin.add_argument("--n-clusters", type=int, metavar="K", help=text)
-    text = "how queries are chosen (%(default)s)"
+    text = "how queries are chosen"
+    text += ": random, random-triplets, npu, posterior or posterior-triplets (%(default)s)"
     begin.add_argument("--query-strategy", default="random", metavar="NAME", help=text)
     begin.add_argument("--seed", default=0, help="of questions and k-means (%(default)s)", **number)
     add_reading(parser)

@@ -97,8 +97,8 @@ def refuse_enumerated(z: Any, n_items: int | None = None) -> None:
     if len(shape) != 1 or n_items not in (None, shape[0]):
         raise ValueError(
             f"the labels z arrived enumerated, with shape {shape}: answers tie labels together, so "
-            "summing them out one by one is wrong; infer z by bayesclust.TVClust or a Gibbs kernel "
-            "for discrete sites."
+            "summing them out one by one is wrong; redraw z by bayesclust.PartitionGibbs beside "
+            "NUTS in numpyro.infer.Gibbs."
         )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import bayesclust as bc
 from bayesclust import cli
+from bayesclust.active import QUERY_STRATEGIES
 
 
 @pytest.fixture
@@ -79,3 +80,10 @@ def test_what_cannot_be_is_refused_in_a_sentence(told, tmp_path, arguments, sent
     assert error.startswith("bayesclust: ")
     assert sentence in error
     assert len(error.splitlines()) == 1
+
+
+def test_the_help_names_the_query_strategies(capsys):
+    with pytest.raises(SystemExit):
+        cli.main(["ask", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    assert ", ".join(QUERY_STRATEGIES).replace(", posterior-t", " or posterior-t") in shown

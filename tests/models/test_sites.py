@@ -1,12 +1,14 @@
 """Constraints in a program of one's own: sites of answers and of their noise."""
 
+import importlib.util
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
 import pytest
-from numpyro.infer import Predictive
+from numpyro.infer import MCMC, NUTS, Predictive
 from numpyro.infer.util import log_density
 
 from bayesclust.constraints import (
@@ -76,14 +78,23 @@ def test_enumerated_labels_and_other_items_are_refused():
     enumerated = numpyro.handlers.substitute(
         program, data={"z": np.arange(3)[:, None] * np.ones((1, N), int)}
     )
-    with pytest.raises(
-        ValueError, match=r"^the labels z arrived enumerated, with shape \(3, 6\): "
-    ):
+    refused = r"^the labels z arrived enumerated, .* by bayesclust\.PartitionGibbs beside NUTS in"
+    with pytest.raises(ValueError, match=refused):
         numpyro.handlers.seed(enumerated, 0)([LINKS])
     with pytest.raises(ValueError, match=r"^the constraints 'links' are on 6 items, but X has 4"):
         constraint_sites(LINKS, jnp.zeros(4, int))
     with pytest.raises(TypeError, match=r"^constraints must be PairwiseConstraints or"):
         constraint_sites(3, jnp.zeros(4, int))
+
+
+@pytest.mark.filterwarnings("ignore:Some algorithms will automatically enumerate:FutureWarning")
+def test_summing_over_labels_is_refused_by_who_is_asked_first():
+    """NumPyro itself, which needs funsor for it; with that, the sites of the answers."""
+    mcmc = MCMC(NUTS(program), num_warmup=1, num_samples=1, progress_bar=False)
+    funsor = importlib.util.find_spec("funsor")
+    expected = (ValueError, "PartitionGibbs beside NUTS") if funsor else (ImportError, "funsor")
+    with pytest.raises(expected[0], match=expected[1]):
+        mcmc.run(jax.random.key(0), [LINKS])
 
 
 MODELS = [

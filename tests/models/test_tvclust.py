@@ -186,8 +186,21 @@ def test_programs_are_drawn_simulated_and_scored_with_defaults(program):
 
 
 @pytest.mark.parametrize("program", [tvclust, tvclust_mixture, dcrc])
-def test_numpyro_is_told_who_redraws_labels(program):
-    given = (data_for("gaussian"), 2) if program is dcrc else (data_for("gaussian"), answers())
+def test_programs_are_rendered(program):
+    pytest.importorskip("graphviz")
+    options = {"constraints": [one for one in answers() if one.name in ("links", "triplets")]}
+    given = (data_for("gaussian"), 2) if program is dcrc else (data_for("gaussian"),)
+    source = numpyro.render_model(program, given, options, render_distributions=True).source
+    edges = {("z", "links_answer"), ("p", "links_answer"), ("noise", "triplets_answer")}
+    edges |= {("W", "z")} if program is dcrc else {("weight", "z"), ("z", "x"), ("mean", "x")}
+    assert all(f"{parent} -> {child}" in source for parent, child in edges), source
+    assert "links_answer [" in source
+
+
+@pytest.mark.parametrize("views", [None, "answers"])
+@pytest.mark.parametrize("program", [tvclust, tvclust_mixture, dcrc])
+def test_numpyro_is_told_who_redraws_labels(program, views):
+    given = (data_for("gaussian"), *([2] if program is dcrc else []), answers() if views else None)
     guide = numpyro.infer.autoguide.AutoNormal(program)
     svi = numpyro.infer.SVI(program, guide, numpyro.optim.Adam(0.1), numpyro.infer.Trace_ELBO())
     mcmc = numpyro.infer.MCMC(

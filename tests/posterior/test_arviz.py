@@ -60,6 +60,14 @@ def test_names_of_a_frame_are_coordinates(fit):
     assert draws["z"].dims == ("chain", "draw", "item")
 
 
+def test_draws_of_labels_are_extracted_with_the_rest(fit):
+    """As a coordinate: of "z" by itself no summary or plot would mean anything."""
+    labels = az.extract(fit.posterior_)["z"]
+    expected = fit.posterior_["posterior"]["z"].stack(sample=("chain", "draw"))
+    np.testing.assert_array_equal(labels.transpose("item", "sample"), expected)
+    assert labels["item"].values.tolist()[:2] == ["n00", "n01"]
+
+
 def test_known_values_are_no_variables_for_arviz():
     draws = {"z": np.zeros((2, 3, 4), int), "gamma": np.ones((2, 3)), "x": np.arange(6.0)[None]}
     made = bc.posterior.to_datatree(draws | {"x": draws["x"].reshape(2, 3)})["posterior"]

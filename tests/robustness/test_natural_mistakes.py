@@ -196,6 +196,8 @@ def test_words_labels_and_known_numbers_have_their_place():
 
 
 SEARCHED = {
+    "a prior on the number of clusters": ("README.md", "bc.plots.prior_sizes"),
+    "cross-validation by answers": ("README.md", "bc.cross_validate"),
     "how long will it take": ("docs/howto/large_data.md", "## How long will it take"),
     "wide data": ("docs/howto/large_data.md", r"\*\*Wide data\.\*\*.*principal components"),
     "a plot gallery": ("docs/index.md", r"\[gallery\]\(gallery\.rst\)"),
