@@ -150,6 +150,10 @@ def statements():
     yield "howto/choosing_a_family", f"{34 * 35 // 2} of 34 columns"
     draws = est.num_warmup + base.usual_draws(150)
     yield "howto/large_data", f"{draws} sweeps in each of {est.num_chains} chains"
+    yield "howto/own_table", f"({est.num_warmup} and {base.usual_draws(150)} by default)"
+    level = inspect.signature(bc.credible_ball).parameters["level"].default
+    yield "glossary", f"point estimate that holds {level:.0%} of the posterior"
+    yield "choose_a_model", f"the sampler's {level:.0%} credible ball"
     yield "howto/command_line", f"{cli.REFUSED} refused"
     yield "howto/command_line", f"{cli.MISUSED} misused; {cli.INTERRUPTED} interrupted"
     assert f"more than {answers.MOST_DRAWN}" in (DOCS / "gallery.rst").read_text(encoding="utf-8")
@@ -171,6 +175,7 @@ def sizes():
     most = {name: f"{case.items:,}" for name, case in scale.CASES.items()}
     letters = len(minimal_modification.letters(np.random.default_rng(0))[0])
     yield "../README", f'to {collapsed:,}; `sampler="blocked"` to {blocked:,} |'
+    assert most["RDPMeans"] == most["SpectralRDPMeans"]  # in one row
     yield "../README", f"| one partition | to {most['RDPMeans']} |"
     yield "../README", f'`inference="gibbs"` | to {round(dcrc_fit.WHOLE[0], -3):,} |'
     yield "../README", f"one partition, metric | to {most['MPCKMeans']} |"
