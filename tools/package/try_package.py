@@ -26,7 +26,20 @@ USER = Path(__file__).with_name("user.py")
 PYTHONS = ("3.12", "3.13")
 BOUND = re.compile(r"^([\w-]+)(?:\[[\w,]+\])?>=([\w.]+)$")
 # what belongs into built files: texts of these kinds, and files of these names
-KINDS = {".css", ".csv", ".html", ".ipynb", ".md", ".png", ".svg", ".py", ".pyi", ".rst", ".toml"}
+KINDS = {
+    ".css",
+    ".csv",
+    ".xz",
+    ".html",
+    ".ipynb",
+    ".md",
+    ".png",
+    ".svg",
+    ".py",
+    ".pyi",
+    ".rst",
+    ".toml",
+}
 NAMES = {
     ".gitignore",
     "CITATION.cff",
