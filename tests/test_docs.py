@@ -227,7 +227,7 @@ def test_home_made_words_do_not_come_back(monkeypatch):
     reference = extension("reference")
     texts = {str(path): path.read_text(encoding="utf-8") for path in PAGES}
     texts |= {path.name: path.read_text(encoding="utf-8") for path in DOCS.glob("*.[rt]*")}
-    for path in sorted(ROOT.glob("notebooks/0*.py")):
+    for path in sorted(ROOT.glob("notebooks/[0-9]*.py")):
         lines = path.read_text(encoding="utf-8").splitlines()
         texts[path.name] = "\n".join(line for line in lines if line.startswith("#"))
     texts["command line"] = reference.command_line()

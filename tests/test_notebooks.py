@@ -132,6 +132,24 @@ def which_view(names):
     assert "Violated constraints" in str(names["bc"].diagnose(names["fits"]["spirals", "single"]))
 
 
+def crowd(names):
+    people, table = names["people"], names["table"]
+    assert names["bc"].diagnose(names["est"]).ok
+    assert people["useless"][people["kind"] == "always different"].min() > 0.5
+    assert (people["useless"][people["kind"] == "careful"] > 0.5).sum() <= 2
+    majority = (names["votes"] == names["together"][::3]).mean()
+    assert table.loc["pooled habits", "pairs right"] > majority + 0.05
+    assert table.loc["pooled habits", "clusters"] == 3
+    f = table["pairwise F"]
+    assert abs(f["pooled habits"] - f["each person alone"]) < 0.03
+    assert f["pooled habits"] > f["majorities"] + 0.03
+    assert f["no answers"] < 0.6
+    assert table.loc["no answers", "clusters"] >= 10
+    assert (names["doubted"] & ~names["right"]).sum() > 0.85 * names["doubted"].sum()
+    assert names["asked"]["kind"].isin(["careful", "hasty"]).all()
+    assert names["asked"]["worth"].min() > people["worth"].median()
+
+
 CLAIMS = {
     "01_from_answers_to_a_posterior": first_fit,
     "02_which_answers_to_believe": which_answers,
@@ -141,9 +159,10 @@ CLAIMS = {
     "06_own_data_own_family": own_family,
     "07_composing_with_numpyro": numpyro_model,
     "08_which_view_for_which_data": which_view,
+    "09_a_crowd_looks_at_pictures": crowd,
 }
 """What the text of each notebook says of its numbers."""
-LONG = {"04", "06", "07", "08"}
+LONG = {"04", "06", "07", "08", "09"}
 """Notebooks that take more than ten seconds."""
 
 
