@@ -145,6 +145,7 @@ def plan(
     xi0: float | None,
     rate: float,
     rng: Generator,
+    n_init: int,
     *model: Any,
 ) -> tuple[Problem, Schedule, IntArray | None]:
     """The problem, `model` being its last fields, and the growth of confidence; None is chosen.
@@ -159,13 +160,14 @@ def plan(
         problem = Problem.of(points, divergence, graph, cost or 0.0, *model)
         if n > MANY_ITEMS:
             return tuning.choose_on_sample(constraints, problem, unit, cost, xi0, rate, rng)
-        tried = tuning.candidates(points, divergence) if cost is None else np.array([cost])
-        return *tuning.choose(constraints, problem, unit, tried, xi0, rate, rng), start
+        tried = tuning.candidates(points, divergence, n_init) if cost is None else np.array([cost])
+        found = tuning.choose(constraints, problem, unit, tried, xi0, rate, rng, n_init=n_init)
+        return *found, start
     fixed = None if xi is None or xi == GROWS else fixed_confidence(xi, constraints, n)
     if cost is None and n > MANY_ITEMS:
         cost, start = tuning.penalty_on_sample(points, divergence)
     elif cost is None:
-        cost = tuning.penalty_from_data(points, divergence)
+        cost = tuning.penalty_from_data(points, divergence, n_init)
     if not any(map(len, constraints)):
         problem = Problem.of(points, divergence, link_graph([], n), cost, *model)
         return problem, tuning.NO_ANSWERS, start

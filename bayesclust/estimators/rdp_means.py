@@ -184,7 +184,7 @@ class DPMeans(MeansClusterer):
         model = (several, self.penalty if several else None)
         growth = self.xi0, self.xi_rate
         problem, schedule, near = confidence.plan(
-            points, divergence, constraints, cost, xi, *growth, rng, *model
+            points, divergence, constraints, cost, xi, *growth, rng, self.n_init, *model
         )
         start = near if start is None else start
         solution = search(problem, schedule, self.n_init, self.max_iter, rng, start=start)
@@ -273,9 +273,10 @@ class RDPMeans(DPMeans):
         The first start. None is the paper's, all items in one cluster; where settings are chosen on
         a sample, the nearest of its centres.
     n_init : int, default 1
-        Starts; the smallest J is kept. Those after the first are random, or disturb the best one. A
-        penalty that is chosen, or follows from `n_clusters`, suits one start: under it the lowest J
-        has more clusters, so with several give `penalty`, or take `from_posterior`.
+        Starts; the smallest J is kept. Those after the first are random, or disturb the best one.
+        Under one penalty the smallest J has more clusters than the first start finds: with several
+        a penalty is chosen by the smallest J of four, in some ten times as long, but of more than
+        50,000 items, and from `n_clusters`, as for one.
     max_iter : int, default 300
         Largest number of passes in one descent.
     random_state : int, Generator or None, default None

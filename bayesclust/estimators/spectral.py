@@ -107,7 +107,7 @@ class SpectralRDPMeans(MeansClusterer):
         )
         cost = confidence.cost_of_centre(self.penalty, self.n_clusters, points, squared)
         problem, schedule, _ = confidence.plan(
-            points, squared, constraints, cost, asked, None, RDPMeans.xi_rate, rng
+            points, squared, constraints, cost, asked, None, RDPMeans.xi_rate, rng, 1
         )
         xi = schedule.xi
         if schedule.rate > 1:

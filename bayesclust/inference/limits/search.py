@@ -326,18 +326,19 @@ def search(
     rng: Generator | None = None,
     *,
     start: IntArray | None = None,
+    finely: bool = True,
 ) -> Solution:
     """The best solution of several starts, clusters in the order of their first items."""
     # The first start is `start`, or TVClust's: one cluster, items in the order given. A quarter of
     # the others are partitions by the nearest of some random items, visited in random order. Their
     # ends are brought to the largest final xi, for J compares only at one xi. The remaining starts
     # are the best solution so far, disturbed at that xi. With several starts of up to a thousand
-    # items every end is refined.
+    # items every end is refined, if `finely`.
     n = len(problem.points)
     first = np.zeros(n, dtype=np.int64) if start is None else start
     ends = [begin(problem, first, schedule, max_iter)]
     others = n_init - 1 if rng is not None else 0
-    finely = others > 0 and n <= MOST_TO_REFINE
+    finely = finely and others > 0 and n <= MOST_TO_REFINE
     if rng is not None:
         most = 2 * len(ends[0].centers)
         drawn = range((others + 3) // 4)

@@ -42,6 +42,8 @@ AS_GOOD = 2.0
 """Nats by which a choice there may be from the best, being no worse for all that is known."""
 MOST_RISE, ABOVE = 2.0, 1.1
 """A sample's penalty rises by at most this factor, to this much above the farthest item's."""
+FEW_STARTS = 4
+"""Starts at most, under each penalty, where the fit has several."""
 NO_ANSWERS = Schedule((0.0, 0.0))
 ROUNDING = 1e-9
 """Share by which distances differ, computed in another order: the farthest point itself must not
@@ -67,10 +69,18 @@ def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
     return np.maximum(distances, 1e-9 * distances[0] if distances[0] > 0 else 1.0)
 
 
-def candidates(points: FloatArray, divergence: Divergence) -> FloatArray:
-    """The penalties of 1 to about sqrt(n) clusters, at most 50, thinned above 10, each once."""
+def candidates(points: FloatArray, divergence: Divergence, n_init: int = 1) -> FloatArray:
+    """The penalties of 1 to about sqrt(n) clusters, at most 50, thinned above 10, each once.
+
+    The lowest J of several starts has more clusters than suggest its penalty: then half of what one
+    cluster has of J, and its halves, as far down as those.
+    """
     most = min(len(points) - 1, max(2, int(np.sqrt(len(points)))), MOST_CLUSTERS)
     all_of_them = penalties(points, divergence, most)
+    if n_init > 1:
+        total = float(divergence.between(points, points.mean(axis=0, keepdims=True)).sum())
+        halvings = max(1, int(np.log2(max(total / all_of_them[-1], 1.0))))
+        return max(total, 2.0 * all_of_them[-1]) * 0.5 ** np.arange(1.0, 1.0 + halvings)
     wanted = np.concatenate([np.arange(1, 11), np.geomspace(10, MOST_CLUSTERS, 8).round()])
     wanted = np.unique(wanted.astype(int))
     return np.unique(all_of_them[wanted[wanted <= most] - 1])[::-1]
@@ -101,15 +111,19 @@ def information_criterion(
     return float(fit) + len(sizes) * (f + 1) / 2 * float(np.log(n))
 
 
-def penalty_from_data(points: FloatArray, divergence: Divergence) -> float:
+def penalty_from_data(points: FloatArray, divergence: Divergence, n_init: int = 1) -> float:
     """The penalty whose DP-means solution has the smallest `information_criterion`."""
     graph = link_graph([], len(points))
+    starts = min(n_init, FEW_STARTS)
 
     def criterion(penalty: float) -> float:
         problem = Problem.of(points, divergence, graph, penalty)
-        return information_criterion(points, divergence, search(problem, NO_ANSWERS))
+        # the same starts under every penalty: nothing is random in what follows from the data
+        rng = np.random.default_rng(0)
+        found = search(problem, NO_ANSWERS, starts, rng=rng, finely=False)
+        return information_criterion(points, divergence, found)
 
-    return float(min(candidates(points, divergence), key=criterion))
+    return float(min(candidates(points, divergence, n_init), key=criterion))
 
 
 def first_xi(problem: Problem, share: float = 1e-3) -> float:
@@ -138,11 +152,13 @@ def held_out_log_prob(
     rng: Generator,
     *,
     roughly: bool = False,
+    n_init: int = 1,
 ) -> FloatArray:
     """Log probability of answers given partitions found without them, noise integrated out, by xi.
 
     Answers fall at random in five parts, which are held out in turn, until a thousand answers have
-    been: a solution for the other four is followed through growing xi. `roughly`, fewer parts are
+    been: a solution for the other four is followed through growing xi. A fit of several starts has
+    the lowest J, so that of a few starts at each xi is scored for it. `roughly`, fewer parts are
     held out, and descents end after few passes: the next xi continues from there.
     """
     total = np.zeros(len(xis))
@@ -153,7 +169,12 @@ def held_out_log_prob(
         labels = np.zeros(len(problem.points), dtype=np.int64)
         owner: IntArray | None = None
         for step, xi in enumerate(xis):
-            end = improve(fold_problem, labels, owner, times(unit, xi), most)
+            if n_init == 1:
+                end = improve(fold_problem, labels, owner, times(unit, xi), most)
+            else:
+                growing = Schedule(times(unit, xi))
+                starts = min(n_init, FEW_STARTS)
+                end = search(fold_problem, growing, starts, most, rng, start=labels, finely=False)
             labels, owner = end.labels, end.owner
             total[step] += log_prob_given(end.clusters, held)
     return total
@@ -203,12 +224,14 @@ def choose(
     rng: Generator,
     *,
     roughly: bool = False,
+    n_init: int = 1,
 ) -> tuple[Problem, Schedule]:
     """The penalty, of those falling, and the schedule of xi that predict answers held out best.
 
     Of equals the largest. xi grows from `xi0`, without end (as in TVClust) if the largest tried is
-    best. `unit` is a confidence of 1 in each answer. `roughly`, the smallest of those about as
-    good: wrong answers open more clusters among more items.
+    best. `unit` is a confidence of 1 in each answer. `roughly`, or with several starts, the largest
+    penalty and the smallest xi of those about as good: under a larger xi wrong answers open more
+    clusters, among more items or in the lowest J of many starts.
     """
     start = first_xi(problem) if xi0 is None else xi0
     endless = Schedule(times(unit, start), rate)
@@ -218,14 +241,15 @@ def choose(
     seed = int(rng.integers(2**63))
     best = -np.inf
     chosen = problem._replace(penalty=float(penalties[0])), endless
+    slack = AS_GOOD if roughly or n_init > 1 else 0.0
     for penalty in penalties:
         # the same parts for every penalty, so that they compare
         parts = np.random.default_rng(seed)
         tried = problem._replace(penalty=float(penalty))
-        scores = held_out_log_prob(constraints, tried, xis, parts, roughly=roughly)
-        good = np.flatnonzero(scores >= scores.max() - (AS_GOOD if roughly else 0.0))
-        step = int(good[0] if roughly else good[-1])
-        if scores.max() > best:
+        scores = held_out_log_prob(constraints, tried, xis, parts, roughly=roughly, n_init=n_init)
+        good = np.flatnonzero(scores >= scores.max() - slack)
+        step = int(good[0] if slack else good[-1])
+        if scores.max() > best + slack:
             best = scores.max()
             end = np.inf if step == len(xis) - 1 else float(xis[step])
             chosen = tried, endless._replace(most=end)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
-from bayesclust.estimators import DPMeans
+from bayesclust.estimators import DPMeans, RDPMeans
 from bayesclust.inference.limits import rdp_means, tuning
 from bayesclust.inference.limits.answers import link_graph
 from bayesclust.inference.limits.rdp_means import Problem, Schedule
@@ -53,9 +53,10 @@ def test_the_penalty_of_one_cluster_opens_no_other(columns):
         assert DPMeans(n_clusters=1, random_state=0).fit(X).n_clusters_ == 1
 
 
+@pytest.mark.parametrize("n_init", [1, 5])
 @pytest.mark.parametrize("n", [2, 3, 30, 4000])
-def test_candidates_fall_and_stay_few(rng, n):
-    tried = candidates(rng.normal(size=(n, 2)), SQUARED)
+def test_candidates_fall_and_stay_few(rng, n, n_init):
+    tried = candidates(rng.normal(size=(n, 2)), SQUARED, n_init)
     assert 1 <= len(tried) <= min(n, 20)
     assert (np.diff(tried) < 0).all()
     assert tried[-1] > 0
@@ -81,11 +82,23 @@ def test_the_criterion_is_that_of_spherical_gaussians(rng):
     np.testing.assert_allclose(np.diff(got), np.diff(expected), rtol=1e-9)
 
 
+@pytest.mark.parametrize("n_init", [1, 20])
 @pytest.mark.parametrize("k", [1, 2, 5])
-def test_separated_clusters_are_counted(rng, k):
+def test_separated_clusters_are_counted(rng, k, n_init):
     points = np.concatenate([rng.normal(12 * number, 1, size=(40, 2)) for number in range(k)])
-    end = search(posed(points, penalty_from_data(points, SQUARED)), ZERO)
+    end = search(posed(points, penalty_from_data(points, SQUARED, n_init)), ZERO, n_init, rng=rng)
     assert len(end.centers) == k
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_a_chosen_penalty_suits_the_lowest_of_many_starts(rng, k):
+    """Under the penalties that numbers of clusters suggest, the lowest J has more of them."""
+    points = np.concatenate([rng.normal(8 * number, 1, size=(40, 3)) for number in range(k)])
+    y = np.repeat(np.arange(k), 40)
+    links = PairwiseConstraints.sample(y, size=300, error_rate=0.1, seed=0)
+    found = RDPMeans(n_init=20, random_state=0).fit(points, constraints=links)
+    assert found.n_clusters_ == k
+    assert adjusted_rand(found.labels_, y) == 1.0
 
 
 @pytest.fixture
