@@ -112,14 +112,16 @@ suspect[["i", "j", "answer", "credibility", "flipped"]]
 # ## A flower that nobody was asked about
 #
 # New items are placed by their measurements. The first of these two is the mean of a cluster's
-# flowers; the second lies far away from all of them.
+# flowers; the second lies far away from all of them. `predict_proba` supposes that the flower
+# belongs to one of the clusters, and says which is the likeliest; `predict_novelty` is the
+# probability that it belongs to none, so read it first.
 
 # %%
 new = np.stack([X[est.labels_ == 1].mean(axis=0), X.mean(axis=0) + 6.0])
-print("probability of each cluster:", est.predict_proba(new).round(3).tolist())
 print("probability of a cluster of its own:", est.predict_novelty(new).round(3).tolist())
+print("of each cluster, if in one of them:", est.predict_proba(new).round(3).tolist())
 
 # %% [markdown]
-# **What to take away.** Answers about a few pairs in a hundred, one in ten of them wrong, are
+# **What to take away.** Answers about three pairs in a hundred, one in fifteen of them wrong, are
 # enough to tell apart what the measurements leave together; and the same run says which of the
 # answers are probably wrong.

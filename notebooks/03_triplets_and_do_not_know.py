@@ -40,7 +40,7 @@ ax.legend(frameon=False);
 # %% [markdown]
 # ## With and without them
 #
-# On iris, some hundred questions, one answer in twenty wrong. `DCRC` fits a logistic classifier of
+# On iris, 150 questions, one answer in twenty wrong. `DCRC` fits a logistic classifier of
 # the clusters under which the answers are probable. Once it uses all answers, and once only "yes"
 # and "no".
 
