@@ -263,9 +263,9 @@ HEAD = """# Choosing queries, measured
 
 {questions} queries about pairs, one by one, {wrong:.0%} of the answers wrong; {runs}, seed {seed}.
 Whoever chooses, the same posterior is updated by the answers and gives the partition: draws of
-TVClust, with one Gaussian or several to a cluster, reweighted and renewed after each answer, both
-models weighed by how well they predicted the answers. The score is the area under the curve of
-pairwise F by number of answers, over its length. Means ± standard errors.
+TVClust, with several Gaussians to a cluster, reweighted and renewed after each answer. The score is
+the area under the curve of pairwise F by number of answers, over its length. Means ± standard
+errors.
 """
 RAND = """## The same by the adjusted Rand index
 
