@@ -290,6 +290,11 @@ CLAIMS = {
         names["bc"].metrics.pairwise_f(names["est"].labels_, names["y"]) > 0.9
         and (names["curve"]["mean"][:4] < 0.3).all()
     ),
+    "batches": lambda names: (
+        names["bc"].metrics.pairwise_f(names["est"].labels_, names["kind"]) > 0.7
+        and names["weights"].index.levels[0].tolist() == ["Bonn", "Oslo", "Rome"]
+        and names["odds"][0, names["est"].labels_[0]] > names["odds"][1, names["est"].labels_[0]]
+    ),
     "large_data": lambda names: (
         names["neighbours"].shape == (2000, 2000) and names["doubt"].max() <= 1
     ),

@@ -96,6 +96,8 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--checkpoint", metavar="DIR", help=kept)
     alike = "tvclust: few answers of each source: what is learned of one tells of the others"
     parser.add_argument("--pooled", action="store_true", help=alike)
+    sites = "tvclust: the column that tells the batch of each item; weights of clusters differ"
+    parser.add_argument("--batches", metavar="COLUMN", help=sites)
     add_reading(parser)
     models = parser.add_argument_group("options of the models")
     for name, text in OPTIONS.items():
@@ -133,6 +135,7 @@ def _value(word: str) -> Any:
 def _estimator(settings: argparse.Namespace) -> Any:
     """The estimator that the options ask for; options of another model are refused."""
     from bayesclust import estimators
+    from bayesclust.partition_priors import HierarchicalDirichletProcess
 
     kind = getattr(estimators, CLASSES[settings.model])
     known = inspect.signature(kind).parameters
@@ -149,6 +152,12 @@ def _estimator(settings: argparse.Namespace) -> Any:
     if settings.model == "dcrc" and "n_clusters" not in names:
         raise ValueError("dcrc needs the number of clusters: pass --n-clusters K.")
     chosen = {name: getattr(settings, name) for name in names}
+    if settings.batches is not None:
+        if settings.model != "tvclust" or "partition_prior" in names:
+            raise ValueError(
+                "--batches goes with tvclust, as its partition prior: leave out the other."
+            )
+        chosen["partition_prior"] = HierarchicalDirichletProcess(settings.batches)
     if "progress" in known:
         chosen["progress"] = not settings.no_progress
     return kind(**chosen, random_state=settings.seed)

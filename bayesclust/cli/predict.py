@@ -56,7 +56,10 @@ def run(settings: argparse.Namespace) -> int:
         ) from None
     columns = feature_names(tree)
     cells = read_cells(settings.data, settings.id, tree.attrs.get("id"))
-    check_columns(cells, settings.data, columns)
+    column = tree.attrs.get("batches")
+    batches = [] if column is None else [column]
+    check_columns(cells, settings.data, [*columns, *batches])
+    sites = cells[batches]
     cells = cells[columns]
     worded = {columns[j]: words for j, words in known.items()}
     for column, words in worded.items():
@@ -68,7 +71,7 @@ def run(settings: argparse.Namespace) -> int:
     X, _ = as_numbers(cells, settings.data, worded, "{} has numbers alone in the data of the fit")
     for column, (mean, sd) in json.loads(tree.attrs.get(SCALING, "{}")).items():
         X[column] = (X[column] - mean) / sd
-    X = X.assign(**{column: cells[column] for column in worded})
+    X = X.assign(**{column: cells[column] for column in worded}).join(sites)
     shares = estimator.predict_proba(X)
     table = pd.DataFrame({"id": X.index, "cluster": shares.argmax(axis=1)})
     for k in range(shares.shape[1]):

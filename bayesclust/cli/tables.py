@@ -113,6 +113,10 @@ def read_items(settings: argparse.Namespace) -> Any:
     cells = read_cells(path, settings.id)
     check_columns(cells, path, settings.drop)
     cells = cells.drop(columns=settings.drop)
+    batches = getattr(settings, "batches", None)
+    if batches is not None:
+        check_columns(cells, path, [batches])
+        sites = cells.pop(batches)
     may_spell = cells.columns if getattr(settings, "family", None) == "mixed" else ()
     remedy = (
         "leave the column out with --drop {0}, name items by it with --id {0}, or take words by "
@@ -127,6 +131,8 @@ def read_items(settings: argparse.Namespace) -> Any:
         each = zip(numbers, scaler.mean_.tolist(), scaler.scale_.tolist(), strict=True)
         scaling = {column: (mean, sd) for column, mean, sd in each}
     X = X.assign(**{column: cells[column] for column in X.columns[spelled]})
+    if batches is not None:
+        X[batches] = sites
     X.attrs[SCALING] = scaling
     return X
 

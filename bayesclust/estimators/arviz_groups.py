@@ -24,6 +24,7 @@ from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.inference.assignment import Target
+from bayesclust.inference.batches import BatchProblem, BatchState, BatchTarget, InBatches
 from bayesclust.inference.chain import State, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.gibbs import DCRCProblem
 from bayesclust.inference.moves.scan import place, take_out, weigh_options
@@ -94,6 +95,10 @@ def draw_prior(
         rows.append(row)
     drawn |= {name: np.array([[row[name] for row in rows]]) for name in rows[0]}
     prior, n = problem.partition_prior, problem.n_items
+    if isinstance(problem, BatchProblem):
+        own = problem.partition_prior
+        counts = [own.sample(n, row, rng, batch=problem.batch).max() + 1 for row in rows]
+        return drawn | {"n_clusters": np.array([counts])}
     if prior.learned:
         found = [
             prior.sample_n_clusters(n, {m: row[m] for m in prior.parameters}, rng) for row in rows
@@ -133,6 +138,11 @@ def _log_partition(problem: TVClustProblem, variables: xr.Dataset, at: tuple[int
     """log p(z, components | parameters) of one draw."""
     prior, z = problem.partition_prior, variables["z"].values[at]
     values = {name: float(variables[name].values[at]) for name in prior.parameters}
+    if isinstance(problem, BatchProblem):
+        own = InBatches(problem.batch, variables["weight"].values[at][None], problem.batch)
+        counts = np.zeros((len(problem.batch_names), int(z.max()) + 1), np.int64)
+        np.add.at(counts, (problem.batch, z), 1)
+        return problem.partition_prior.log_prob_given(counts, own.cluster_weights(0, z), values)
     if not isinstance(problem, TwoLevelProblem):
         return prior.log_prob(np.unique(z, return_counts=True)[1], values)
     names = problem.within.parameters
@@ -169,7 +179,8 @@ def item_log_likelihood(
     With a power, the likelihood is the density raised to it.
     """
     lowest = draws.z if draws.components is None else draws.components
-    kind = TwoLevelState if isinstance(problem, TwoLevelProblem) else State
+    kind: Any = TwoLevelState if isinstance(problem, TwoLevelProblem) else State
+    kind = BatchState if isinstance(problem, BatchProblem) else kind
     state: Any = kind(problem, lowest[0], np.random.default_rng(0))
     found = np.empty(lowest.shape)
     for s, labels in enumerate(lowest):
@@ -180,6 +191,8 @@ def item_log_likelihood(
             state.within = dict(draws.within_values[s])
             state.levels = new_levels(labels, draws.z[s], len(labels))
         state.assign(labels)
+        if draws.batches is not None:
+            state.set_weights(draws.batches.cluster_weights(s, labels))
         leave_rows_out(state.target, found[s])
     family = problem.family
     return found + family.power * family.row_constants(family.X)
@@ -193,6 +206,9 @@ def way_back(target: Any, old: int, alone: bool) -> Any:
 @implements(way_back, Target, fastmath=FAST, no_refcount=True)
 def _way_back(target, old, alone):  # type: ignore[no-untyped-def]
     return target.assignment.number[0] if alone else target.assignment.place[old]
+
+
+implements(way_back, BatchTarget, fastmath=FAST, no_refcount=True)(_way_back)
 
 
 @implements(way_back, TwoLevelTarget, fastmath=FAST, no_refcount=True)

@@ -19,6 +19,7 @@ from numpy.random import Generator
 from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.base import ClassNamePrefixFeaturesOutMixin as NamedOutput
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust import checks
@@ -185,6 +186,35 @@ class SampledClusterer(PlacingClusterer):
         """
         labels: IntArray = self.predict_proba(X).argmax(axis=1)
         return labels
+
+    @available_if(lambda self: getattr(getattr(self, "_problem", None), "batch_names", ()))
+    def batch_weights(self, *, prob: float = 0.9, seed: Seed = 0) -> Any:
+        """Return the weight of each cluster in each batch, where the prior has batches.
+
+        Parameters
+        ----------
+        prob : float in (0, 1), default 0.9
+            Probability of the intervals.
+        seed : int, Generator or None, default 0
+            Seed of the weights of a batch, drawn given each draw of the posterior.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By batch and cluster of `labels_`: items there, posterior mean of the weight and the
+            ends of its interval. A cluster of a draw stands for those of `labels_` in proportion to
+            its members; what is missing to 1 is the weight of clusters without items.
+
+        Examples
+        --------
+        See `bayesclust.partition_priors.HierarchicalDirichletProcess`.
+        """
+        # imported here: few need it
+        from bayesclust.estimators.batches import batch_weights
+
+        prob = checks.number_between(prob, "prob", "(0, 1)")
+        rng = checks.check_random_state(seed, "seed")
+        return batch_weights(self, prob, rng)
 
     def to_arviz(self, *, num_prior_draws: int = 1000, seed: Seed = 0) -> Any:
         """Return the posterior with every group that ArviZ's functions ask for.
@@ -460,7 +490,7 @@ def search(
 
 def draw_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
     """Names of the dimensions of what is drawn, after chain and draw."""
-    return {"component": ("item",), **noise_dims(constraints)}
+    return {"component": ("item",), "weight": ("item",), **noise_dims(constraints)}
 
 
 def parameter_rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:

@@ -26,13 +26,19 @@ from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
 from bayesclust.families.gaussian import BoundColumns
 from bayesclust.families.mixed import BoundProduct, Mixed
+from bayesclust.inference.batches import BatchProblem
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import classifier_problem
 from bayesclust.inference.dcrc.em import EMSettings
 from bayesclust.inference.limits.tuning import CLASSES, folds, until_no_better
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
-from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
+from bayesclust.partition_priors import (
+    HierarchicalDirichletProcess,
+    Nested,
+    PartitionPrior,
+    as_nested,
+)
 from bayesclust.typing import FloatArray, IntArray
 
 CLASSIFIER, CHOICE = "classifier", "choice"
@@ -98,6 +104,8 @@ class Candidates:
     partition_prior: PartitionPrior | Nested | str | None
     words: Sequence[int] = ()
     """Columns that hold codes of words."""
+    batches: Any = None
+    """The batch of each item, where the prior has batches."""
 
     @cached_property
     def name(self) -> str:
@@ -144,6 +152,9 @@ class Candidates:
         prior = as_nested(self.partition_prior, mixture=mixture)
         if mixture:
             return TwoLevelProblem(family, given, prior.among, prior.within), reduction
+        if self.batches is not None:
+            names, batch = np.unique(self.batches.astype(str), return_inverse=True)
+            return BatchProblem(family, given, prior.among, batch, names.tolist()), reduction
         return TVClustProblem(family, given, prior.among), reduction
 
     def to_try(
@@ -200,9 +211,13 @@ def half_scaled(bound: Any) -> Any:
     return replace(bound, **scaled)
 
 
-def check_cluster_model(model: object, power: object, sampler: object) -> None:
-    """Refuse unknown cluster models, those that the sampler lacks, and powers outside (0, 1]."""
+def check_cluster_model(model: object, power: object, sampler: object, prior: Nested) -> None:
+    """Refuse unknown cluster models, those that sampler or prior lack, and powers not in (0, 1]."""
     check_choice(model, "cluster_model", (SINGLE, MIXTURE, AUTO))
+    if isinstance(prior.among, HierarchicalDirichletProcess) and (
+        model == MIXTURE or sampler != COLLAPSED
+    ):
+        prior.among.log_v(0, 0, {})  # which refuses
     if power is not None:
         number_between(power, "power", "(0, 1]")
     if model == MIXTURE and sampler != COLLAPSED:

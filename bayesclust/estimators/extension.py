@@ -97,6 +97,7 @@ def extended(
     rows: FloatArray | None,
     constraints: Sequence[Constraints],
     rng: Generator,
+    batches: Any = None,
 ) -> Any:
     """The problem of all items, `rows` being the new ones in the family's coordinates.
 
@@ -108,7 +109,8 @@ def extended(
     family = problem.family
     if rows is not None:
         family = family.with_rows(np.concatenate([family.X, rows]))
-    return replace(problem, family=family, constraints=tuple(given))
+    more = {} if batches is None else problem.with_more(batches)
+    return replace(problem, family=family, constraints=tuple(given), **more)
 
 
 def last_noise(draws: Any, constraints: Sequence[Constraints], chain: int) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesclust.estimators.cluster_models import CLASSIFIER, Candidates, Choice
 from bayesclust.estimators.tvclust import MODEL, TVClust
+from bayesclust.partition_priors import HierarchicalDirichletProcess
 from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.tree import feature_names, group, item_names, settings_of
 
@@ -19,6 +20,10 @@ def restored(tree: Any) -> tuple[TVClust, dict[int, Any]]:
     It predicts as the fit did, and does no more: the noise of constraints is not kept.
     """
     settings, known = settings_of(tree), getattr(tree, "attrs", {}).get(MODEL)
+    batches = None
+    if "batches" in getattr(tree, "attrs", {}):
+        settings["partition_prior"] = None
+        batches = group(tree, "observed_data")["batch"].values
     choice, words = json.loads(known) if known is not None else ([CLASSIFIER], {})
     objects = any("(" in str(settings.get(name)) for name in ("family", "partition_prior"))
     if choice[0] == CLASSIFIER or objects:
@@ -28,9 +33,11 @@ def restored(tree: Any) -> tuple[TVClust, dict[int, Any]]:
             "the fitted estimator."
         )
     estimator = TVClust(**{name: own for name, own in settings.items() if name != "moves"})
+    if batches is not None:
+        estimator.partition_prior = HierarchicalDirichletProcess(tree.attrs["batches"])
     estimator._words = {int(j): own for j, own in words.items()}
     items = group(tree, "observed_data")["X"].values
-    given = estimator.family, estimator.partition_prior, tuple(estimator._words)
+    given = estimator.family, estimator.partition_prior, tuple(estimator._words), batches
     estimator._problem, estimator.reduction_ = Candidates(items, *given).problem(
         Choice(*choice), ()
     )

@@ -19,8 +19,10 @@ from bayesclust import checks
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators import base, cluster_models, extension
 from bayesclust.estimators.base import AUTO, COLLAPSED, SINGLE, VARIATIONAL
+from bayesclust.estimators.batches import in_new_batches, with_batches
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words, refuse_names
+from bayesclust.inference.batches import BatchProblem, InBatches
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
@@ -87,7 +89,8 @@ class TVClust(base.SampledClusterer):
         Dirichlet process with a Gamma(1, 1) prior of its concentration, and for mixtures
         `Nested()`, under which outlying items do not form clusters. `Nested` gives the prior of the
         components within a cluster too. "blocked" and "variational" need sticks: they take neither
-        `MixtureOfFiniteMixtures` nor `Microclustering`.
+        `MixtureOfFiniteMixtures` nor `Microclustering`. Under a `HierarchicalDirichletProcess` a
+        column of `X` tells the batch of each item, and "auto" is "single".
     num_chains : int, default 4
         Chains, from dispersed starts. `bayesclust.diagnose` needs at least two.
     num_warmup, thinning : int, default 500 and 1
@@ -233,6 +236,8 @@ class TVClust(base.SampledClusterer):
         if self.num_samples is None:
             schedule = replace(schedule, num_samples=base.usual_draws(len(items)))
         settings = self._settings()
+        if self._batches is not None:
+            settings["batches"] = self._batches.astype(str)
         base.check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
         start = base.start_labels(init, len(items))
         store = base.open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
@@ -314,19 +319,19 @@ class TVClust(base.SampledClusterer):
         if X is None and constraints is None:
             raise ValueError("there is nothing new: pass X, constraints or both.")
         items = group(self.posterior_, "observed_data")["X"].values
-        rows = None
+        rows = batches = None
         names = self._names
         if X is not None:
-            new, rows = self._read_new(X)
+            new, rows, batches = self._read_new(X)
             names = extension.longer_names(names, X, len(items), len(new))
             items = np.concatenate([items, new])
         given = check_constraints(constraints, len(items), needs=base.needs_of(self.sampler))
         seed = int(checks.check_random_state(self.random_state).integers(2**31))
         rng = np.random.default_rng([seed, len(items), sum(map(len, given))])
-        problem = extension.extended(self._problem, items, rows, given, rng)
+        problem = extension.extended(self._problem, items, rows, given, rng, batches)
         draws = group(self.posterior_, "posterior")
         last = np.arange(1, draws.sizes["chain"] + 1) * draws.sizes["draw"] - 1
-        ends = self._draws_at(last)
+        ends = in_new_batches(self._draws_at(last), self._problem, batches)
         chains = extension.chains(self.sampler, problem, ends, draws, self.moves, rng)
         how = self._how(items)
         found = run_chains(chains, schedule, spread=True, title="{}, going on", **how)
@@ -384,10 +389,11 @@ class TVClust(base.SampledClusterer):
         """
         check_is_fitted(self)
         checks.check_flag(none, "none")
-        classes = ItemClasses(self.posterior_, self.spread_draws(MAX_DRAWS))
         if X is None:
+            classes = ItemClasses(self.posterior_, self.spread_draws(MAX_DRAWS))
             return classes.table(classes.of_items(), none, self._names[0])
-        return classes.table(classes.of_new(self._read_new(X)[1]), none)
+        drawn, rows = self._prediction(X)
+        return (classes := ItemClasses(self.posterior_, drawn)).table(classes.of_new(rows), none)
 
     def predict_novelty(self, X: ArrayLike) -> FloatArray:
         """Return the probability that each new item opens a cluster of its own.
@@ -457,6 +463,7 @@ class TVClust(base.SampledClusterer):
         lambda self: (
             getattr(self, "cluster_model_", SINGLE) == SINGLE
             and not getattr(getattr(self, "_problem", None), "labels", ())
+            and not getattr(getattr(self, "_problem", None), "batch_names", ())
         )
     )
     def log_joint(self, labels: ArrayLike) -> float:
@@ -464,7 +471,7 @@ class TVClust(base.SampledClusterer):
 
         Cluster parameters, those of the partition prior and the noise of every source are
         integrated out; learned hyper-parameters of the base measure stay at their posterior
-        geometric means. Only ``cluster_model="single"`` without class labels has this method.
+        geometric means. Only ``cluster_model="single"`` without class labels or batches has it.
 
         Parameters
         ----------
@@ -502,8 +509,9 @@ class TVClust(base.SampledClusterer):
 
     def _check_settings(self) -> Schedule:
         """Refuse settings that do not exist or do not go together."""
-        base.check_sampler(self.sampler, self.moves, as_nested(self.partition_prior))
-        cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler)
+        prior = as_nested(self.partition_prior)
+        base.check_sampler(self.sampler, self.moves, prior)
+        cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler, prior)
         as_loss(self.loss)
         checks.check_int(self.num_chains, "num_chains")
         checks.n_threads(self.n_jobs)
@@ -516,6 +524,7 @@ class TVClust(base.SampledClusterer):
     ) -> tuple[FloatArray, list[Constraints]]:
         """Validate the data."""
         family = get_family(self.family)
+        X, self._batches = as_nested(self.partition_prior).among.take_batches(X)
         self._words: Words = {}
         if isinstance(family, Mixed):
             X, self._words = read_words(X)
@@ -540,11 +549,12 @@ class TVClust(base.SampledClusterer):
         """
         model = self.cluster_model
         candidates = cluster_models.Candidates(
-            items, self.family, self.partition_prior, tuple(self._words)
+            items, self.family, self.partition_prior, tuple(self._words), self._batches
         )
         self.model_scores_ = None
         rng = None
-        if model == AUTO and self.sampler == COLLAPSED and enough(constraints):
+        compares = self.sampler == COLLAPSED and self._batches is None
+        if model == AUTO and compares and enough(constraints):
             scoring, rng = checks.check_random_state(seed).spawn(2)
             densities = densities or any(not one.members for one in constraints)
             labels = [one for one in constraints if not one.has_table]
@@ -603,9 +613,10 @@ class TVClust(base.SampledClusterer):
     def _conclude(self, draws: Draws, problem: Any, items: FloatArray, since: float) -> None:
         """Set what follows from the draws, and the seconds that all has taken."""
         kind = "mean field" if self._is_variational else None
-        self.posterior_ = base.draws_tree(
+        tree = base.draws_tree(
             draws, problem.constraints, items, self._settings(), kind, self._names
         )
+        self.posterior_ = with_batches(tree, problem) if isinstance(problem, BatchProblem) else tree
         self._problem = problem
         if isinstance(problem, ClassifierProblem):
             z = draws.posterior["z"].reshape(-1, len(items))
@@ -624,12 +635,13 @@ class TVClust(base.SampledClusterer):
     def _prediction(self, X: ArrayLike) -> tuple[FromTerms, FloatArray]:
         """The draws to average over, and the new items in the family's coordinates."""
         check_is_fitted(self)
-        _, rows = self._read_new(X)
-        return self.spread_draws(MAX_DRAWS), rows
+        _, rows, batches = self._read_new(X)
+        return in_new_batches(self.spread_draws(MAX_DRAWS), self._problem, batches), rows
 
-    def _read_new(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """New items as they are, and in the family's coordinates."""
+    def _read_new(self, X: ArrayLike) -> tuple[FloatArray, FloatArray, Any]:
+        """New items as they are and in the family's coordinates, and their batches."""
         problem = self._problem
+        X, batches = as_nested(self.partition_prior).among.take_batches(X, new=True)
         classifier = isinstance(problem, ClassifierProblem)
         if self._words:
             X, _ = read_words(X, self._words)
@@ -639,7 +651,8 @@ class TVClust(base.SampledClusterer):
         rows = items
         if self.reduction_ is not None:
             rows = self.reduction_.transform(items)
-        return items, problem.features(rows) if classifier else problem.family.transform(rows)
+        rows = problem.features(rows) if classifier else problem.family.transform(rows)
+        return items, rows, batches
 
     def _every_draw(self) -> Prediction | None:
         if self._is_variational or isinstance(self._problem, ClassifierProblem):
@@ -667,6 +680,10 @@ class TVClust(base.SampledClusterer):
             hyper[:, j] = draws[own.name].values.ravel()[chosen] if own.log_sd > 0 else own.median
         prior = problem.partition_prior
         values = base.parameter_rows(draws, chosen, {name: name for name in prior.parameters})
+        if isinstance(problem, BatchProblem):
+            weight = draws["weight"].values.reshape(every.shape)[chosen]
+            found = InBatches(problem.batch, weight, problem.batch)
+            return Prediction(family, z, values, hyper, prior, batches=found)
         if not isinstance(problem, TwoLevelProblem):
             return Prediction(family, z, values, with_shared(family, z, hyper), prior)
         components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)

@@ -13,8 +13,8 @@ sums of these terms over the draws, so that draws under which x is more likely c
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -23,6 +23,7 @@ from scipy.special import logsumexp
 from bayesclust._numba import FAST, kernel
 from bayesclust.families.base import BoundFamily, hard_statistics, log_predictive
 from bayesclust.inference.assignment import Assignment, new_assignment, refresh
+from bayesclust.inference.batches import InBatches
 from bayesclust.partition_priors import DirichletProcess, PartitionPrior, Tables, Values
 from bayesclust.partition_priors.nested import NestedTables, nested_tables
 from bayesclust.typing import FloatArray, IntArray
@@ -96,13 +97,17 @@ class FromTerms:
                 value[terms.rows] += np.exp(joins - total)[:, labels]
         return value
 
+    def of_items(self, items: IntArray) -> Self:
+        """The same for new items like some of the data."""
+        return self
+
     def memberships(self, rows: FloatArray, labels: IntArray) -> FloatArray:
         """Probability of each cluster 0..C-1 of `labels`, if the new item joins one: (m, C).
 
         The clusters of a draw stand for those of `labels` in proportion to their members.
         """
         value = np.zeros((len(rows), int(labels.max()) + 1))
-        shares = [_shares(z, labels) for z in self.z]
+        shares = [shares_of_labels(z, labels) for z in self.z]
         for terms in self.terms(rows):
             total = terms.log_joins()[:, None]
             for share, joins in zip(shares, terms.joins, strict=True):
@@ -122,6 +127,15 @@ class Prediction(FromTerms):
     components: IntArray | None = None  # (S, n) where clusters are mixtures, without gaps
     within: PartitionPrior | None = None  # prior of the components within a cluster
     within_values: Sequence[Values] | None = None  # (S,)
+    batches: InBatches | None = None
+
+    def of_batches(self, new: IntArray) -> Self:
+        """The same for new items of these batches."""
+        assert self.batches is not None
+        return replace(self, batches=self.batches._replace(new=new))
+
+    def of_items(self, items: IntArray) -> Self:
+        return self if self.batches is None else self.of_batches(self.batches.batch[items])
 
     @property
     def rows(self) -> FloatArray:
@@ -192,6 +206,14 @@ class Prediction(FromTerms):
             assignment = new_assignment(labels, capacity)
             refresh(state, assignment)
             terms = np.empty((number, int(assignment.number[0]) + 1))
+            if self.batches is not None:
+                nothing = np.zeros(n + 2)
+                prediction_terms(state, assignment, Tables(nothing, nothing, nothing), terms)
+                own = self.batches.new[which]
+                terms += self.batches.log_weights(s, labels, self.values[s], own)
+                joins.append(terms[:, :-1])
+                alone[:, s] = terms[:, -1]
+                continue
             prior = self.partition_prior.tables(n + 1, capacity, self.values[s])
             if self.within is None or self.within_values is None:
                 prediction_terms(state, assignment, prior, terms)
@@ -251,7 +273,7 @@ def _with_own(old: IntArray, new: IntArray) -> IntArray:
     return np.concatenate([old, np.where(opened, own, new)], axis=1)
 
 
-def _shares(z: IntArray, labels: IntArray) -> FloatArray:
+def shares_of_labels(z: IntArray, labels: IntArray) -> FloatArray:
     """Share of each cluster of `z` that bears each of the labels, shape (K, C)."""
     rows, columns = int(z.max()) + 1, int(labels.max()) + 1
     table = np.bincount(z * columns + labels, minlength=rows * columns).reshape(rows, columns)

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust.inference import chain
+from bayesclust.inference.batches import BatchProblem, BatchSplitMerge, BatchState
 from bayesclust.inference.moves.link_blocks import LinkBlocks
 from bayesclust.inference.moves.parameter_scan import ParameterScan
 from bayesclust.inference.moves.scan import Scan
@@ -43,6 +44,10 @@ def collapsed_chain(
         state: chain.State = TwoLevelState(problem, z, rng)
         scan: Scan = TwoLevelScan(fast=moves.fast)
         groups = group_moves(moves, ComponentBlocks, TwoLevelSplitMerge)
+    elif isinstance(problem, BatchProblem):
+        state = BatchState(problem, z, rng)
+        scan = Scan(fast=moves.fast)
+        groups = group_moves(moves, splits=BatchSplitMerge)
     else:
         state = chain.State(problem, z, rng)
         scan = Scan(fast=moves.fast)

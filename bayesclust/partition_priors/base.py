@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaincinv, gammaln, logsumexp
 
 from bayesclust.checks import check_int, check_random_state, plain_array, shown
@@ -28,6 +29,8 @@ from bayesclust.typing import FloatArray, IntArray, Seed
 
 Values = Mapping[str, float]
 """Parameters of a prior by name."""
+Batches = NDArray[np.object_] | None
+"""The name of each item's batch, None where it has none."""
 REMEMBERED = 64
 GROUPS = 50
 """Of partitions that `simulate` draws at the same parameters, evenly spread over their priors."""
@@ -159,6 +162,10 @@ class PartitionPrior(ABC):
     def learned(self) -> dict[str, Parameter]:
         """Those that are not fixed."""
         return {name: one for name, one in self.parameters.items() if one.fixed is None}
+
+    def take_batches(self, X: Any, *, new: bool = False) -> tuple[Any, Batches]:
+        """The data without a column of batches, and these in words: here there are none."""
+        return X, None
 
     def stick_parameters(self, values: Values) -> tuple[Any, Any]:
         """(d, c) of the weights in size-biased order; refused where sticks are not independent.
@@ -411,21 +418,31 @@ class DirichletProcess(PartitionPrior):
     def update(
         self, values: Values, groups: Sequence[IntArray], rng: Generator
     ) -> dict[str, float]:
-        """Draw alpha given one partition (Escobar and West 1995, Sec. 6), or several.
-
-        Several by Teh et al. (2006, Eq. 47 to 49): w_g ~ Beta(alpha + 1, n_g), s_g ~ Bernoulli(n_g
-        / (n_g + alpha)), alpha ~ Gamma(a + K - sum s, b - sum log w), K being all clusters.
-        """
+        """Draw alpha given one partition, or several."""
         one, alpha = self.parameters[CONCENTRATION], values[CONCENTRATION]
         if one.fixed is not None:
             return dict(values)
         n = np.array([sizes.sum() for sizes in groups])
         number = sum(len(sizes) for sizes in groups)
-        if len(groups) == 1:
-            rate = one.b - np.log(rng.beta(alpha + 1.0, n[0]))
-            odds = (one.a + number - 1.0) / (n[0] * rate)
-            shape = one.a + number - (0.0 if rng.random() < odds / (1.0 + odds) else 1.0)
-        else:
-            rate = one.b - np.log(rng.beta(alpha + 1.0, n)).sum()
-            shape = one.a + number - (rng.random(len(n)) * (n + alpha) < n).sum()
-        return {CONCENTRATION: max(float(rng.gamma(shape) / rate), 1e-12)}
+        return {CONCENTRATION: draw_concentration(one, alpha, n, number, rng)}
+
+
+def draw_concentration(
+    one: Parameter, alpha: float, n: IntArray, number: int, rng: Generator
+) -> float:
+    """Draw alpha given groups of n items (G,) in so many clusters in all.
+
+    One group by Escobar and West (1995, Sec. 6), several by Teh et al. (2006, Eq. 47 to 49): w_g ~
+    Beta(alpha + 1, n_g), s_g ~ Bernoulli(n_g / (n_g + alpha)), alpha ~ Gamma(a + K - sum s, b - sum
+    log w).
+    """
+    if one.fixed is not None:
+        return one.fixed
+    if len(n) == 1:
+        rate = one.b - np.log(rng.beta(alpha + 1.0, n[0]))
+        odds = (one.a + number - 1.0) / (n[0] * rate)
+        shape = one.a + number - (0.0 if rng.random() < odds / (1.0 + odds) else 1.0)
+    else:
+        rate = one.b - np.log(rng.beta(alpha + 1.0, n)).sum()
+        shape = one.a + number - (rng.random(len(n)) * (n + alpha) < n).sum()
+    return max(float(rng.gamma(shape) / rate), 1e-12)

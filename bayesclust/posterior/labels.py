@@ -51,7 +51,8 @@ class ItemClasses:
         asked = np.flatnonzero(without.any(axis=0))
         for table, known in zip(self.tables, self.known, strict=True):
             table[~known] = 0.0
-        for terms in self.prediction.terms(self.prediction.rows[asked]):
+        like = self.prediction.of_items(asked)
+        for terms in like.terms(self.prediction.rows[asked]):
             items = asked[terms.rows]
             for s, joins in enumerate(terms.joins):
                 own = self.z[s, items[without[s, items]]]

@@ -177,7 +177,7 @@ def _dataset(
         # coordinates, which ArviZ passes over: numbers of clusters mean nothing by themselves, and
         # it makes no histogram of real numbers that were never drawn
         real = array.dtype.kind == "f" and array.shape[:2] != (1, 1) and array.size > 0
-        if name in PARTITIONS or (real and (array == array[0, 0]).all()):
+        if name in (*PARTITIONS, "weight") or (real and (array == array[0, 0]).all()):
             held.append(name)
     return numbered(xr.Dataset(data)).set_coords(held)
 

@@ -96,6 +96,22 @@ def test_sources_are_pooled_where_asked(fit, tmp_path):
     assert fit(out, "--pairs {pairs} --pooled --model rdp-means") == 1
 
 
+def test_batches_are_a_column_of_words(tmp_path):
+    rows = [f"n{i},{i // 6 * 9 + i % 5},{'Oslo' if i % 3 else 'Rome'}" for i in range(12)]
+    data, out = tmp_path / "data.csv", tmp_path / "out.nc"
+    data.write_text("\n".join(["id,x,site", *rows]))
+    asked = ["fit", str(data), "--out", str(out), *SHORT.split()]
+    assert cli.main([*asked, "--batches", "site", "--standardize"]) == 0
+    with opened(out) as tree:
+        assert tree["observed_data"]["batch"].values.tolist()[:3] == ["Rome", "Oslo", "Oslo"]
+        assert tree["observed_data"]["X"].shape == (12, 1)
+    placed = tmp_path / "placed.csv"
+    assert cli.main(["predict", str(out), str(data), "-o", str(placed)]) == 0
+    assert pd.read_csv(placed)["p_0"].between(0, 1).all()
+    assert cli.main([*asked, "--batches", "city"]) == 1
+    assert cli.main([*asked, "--batches", "site", "--model", "rdp-means"]) == 1
+
+
 def test_dcrc_is_written_and_sampled_where_asked(fit, tmp_path, capsys):
     asked = "--triplets {triplets} --model dcrc --n-clusters 2 --no-progress"
     assert fit(tmp_path / "em.nc", f"{asked} --noise learn") == 0

@@ -19,6 +19,7 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.rules import UncertainRules
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.mixed import BoundProduct
+from bayesclust.inference.batches import BatchProblem
 from bayesclust.inference.chain import Chain, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.samplers import Sampler
 from tests.families.reference import draw_cluster
@@ -124,7 +125,8 @@ class World:
         two_levels = isinstance(template, TwoLevelProblem)
         if two_levels:
             self.within = template.within.sample_prior(rng)
-        self.z = self.components = prior.sample(template.n_items, self.values, rng)
+        given = {"batch": template.batch} if isinstance(template, BatchProblem) else {}
+        self.z = self.components = prior.sample(template.n_items, self.values, rng, **given)
         if two_levels:
             self.components = np.empty_like(self.z)
             for g in np.unique(self.z):

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._numba import FAST, device, kernel
+from bayesclust._numba import FAST, device, generic, implements, kernel
 from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_block_logits
 from bayesclust.families import base
 from bayesclust.inference import assignment as partition
@@ -69,10 +69,46 @@ def rebuild(state: Any, assignment: partition.Assignment, k: int) -> None:
     base.derive(state, k)
 
 
+@generic
+def lift_block(target: Any, items: IntArray, old: int, block: int, alone: bool) -> None:
+    """Take the weights of items out of slot `old` into the free slot `block`, the same if alone."""
+
+
+@generic
+def weigh_block(target: Any, k: int, block: int, number: int) -> Any:
+    """log prior weight of what slot `block` holds in slot k, or in one more than `number` alone."""
+
+
+@generic
+def put_block(target: Any, k: int, block: int) -> None:
+    """Put the weights of slot `block` to those of slot k, or leave them there."""
+
+
+@implements(lift_block, partition.Target, fastmath=FAST, forceinline=True, no_refcount=True)
+def _lift_block(target, items, old, block, alone):  # type: ignore[no-untyped-def]
+    pass
+
+
+@implements(weigh_block, partition.Target, fastmath=FAST, forceinline=True, no_refcount=True)
+def _weigh_block(target, k, block, number):  # type: ignore[no-untyped-def]
+    prior = target.prior
+    m = target.state.count[block]
+    if k == block:
+        return prior.log_open[number] + prior.log_w[m]
+    n = target.state.count[k]
+    return prior.log_w[n + m] - prior.log_w[n]
+
+
+@implements(put_block, partition.Target, fastmath=FAST, forceinline=True, no_refcount=True)
+def _put_block(target, k, block):  # type: ignore[no-untyped-def]
+    pass
+
+
 @device(fastmath=FAST)
-def _move_block(target: partition.Target, items: IntArray, rng: Generator) -> bool:
+def _move_block(target: Any, items: IntArray, rng: Generator) -> bool:
     """Draw a cluster for one block; returns whether it moved."""
-    state, assignment, sites, table, prior = target
+    state = target.state
+    assignment = target.assignment
     z = assignment.z
     m = len(items)
     old = assignment.z[items[0]]
@@ -89,20 +125,21 @@ def _move_block(target: partition.Target, items: IntArray, rng: Generator) -> bo
     number = assignment.number[0]
     block = assignment.slots[number]
     base.set_items(state, items, block)
+    lift_block(target, items, old, block, alone)
     logits = np.zeros(number + 1)
     site = np.zeros(len(assignment.slots))
-    add_block_logits(sites, table, z, items, True, site)
+    add_block_logits(target.sites, target.table, z, items, True, site)
+    site[block] = 0.0
     for a in range(number + 1):  # the last is a cluster of its own
-        k = assignment.slots[a] if a < number else empty
-        logits[a] = base.log_marginal_joined(state, k, block, items) - base.log_marginal(state, k)
-        if a < number:
-            n = state.count[k]
-            logits[a] += prior.log_w[n + m] - prior.log_w[n] + site[k]
-        else:
-            logits[a] += prior.log_open[number] + prior.log_w[m]
+        k = assignment.slots[a]
+        logits[a] = weigh_block(target, k, block, number) + site[k]
+        if a == number:
+            k = empty
+        logits[a] += base.log_marginal_joined(state, k, block, items) - base.log_marginal(state, k)
     choice = partition.draw_index(logits, number + 1, rng)
     k = assignment.slots[choice]
     z[items] = k
+    put_block(target, k, block)
     if choice < number and state.count[k] > m:
         for i in items:
             base.add_item(state, i, k)
@@ -137,9 +174,7 @@ def draw_blocks(sites: Sites, table: FloatArray, z: IntArray, rng: Generator) ->
 
 
 @kernel(fastmath=FAST)
-def move_blocks(
-    target: partition.Target, blocks: Blocks, first: int, moved: IntArray, rng: Generator
-) -> int:
+def move_blocks(target: Any, blocks: Blocks, first: int, moved: IntArray, rng: Generator) -> int:
     """Draw a cluster for every block from number `first` on; returns where slots ran out."""
     assignment = target.assignment
     for block in range(first, len(blocks.order)):

@@ -1,0 +1,63 @@
+"""Batches of items: kept with the draws, for new items, and the weights of clusters in each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from numpy.random import Generator
+
+from bayesclust.inference.batches import BatchProblem, codes_of
+from bayesclust.inference.prediction import Prediction, shares_of_labels
+from bayesclust.typing import FloatArray
+
+MOST = 400
+"""Draws that a table of weights averages over, at most."""
+
+
+def with_batches(tree: Any, problem: BatchProblem) -> Any:
+    """The tree, with the batches of a problem among the observed data, and their column."""
+    tree.attrs["batches"] = problem.partition_prior.column
+    names = np.array(problem.batch_names, dtype=object)[problem.batch]
+    data = tree["observed_data"].to_dataset()
+    tree["observed_data"] = xr.DataTree(data.assign(batch=("item", names)))
+    return tree
+
+
+def in_new_batches(drawn: Any, problem: Any, names: Any) -> Any:
+    """Draws that predict new items, of the batches named if there are any."""
+    if names is None:
+        return drawn
+    return drawn.of_batches(codes_of(names.tolist(), problem.batch_names))
+
+
+def batch_weights(estimator: Any, prob: float, rng: Generator) -> pd.DataFrame:
+    """The table of `SampledClusterer.batch_weights`."""
+    drawn: Prediction = estimator.spread_draws(MOST)
+    labels, names = estimator.labels_, estimator._problem.batch_names
+    batches = drawn.batches
+    assert batches is not None
+    number = int(labels.max()) + 1
+    found: FloatArray = np.empty((len(drawn.z), len(names), number))
+    for s, z in enumerate(drawn.z):
+        weights = np.exp(batches.log_weights(s, z, drawn.values[s], np.arange(len(names))))
+        total = drawn.values[s]["batch_concentration"] + np.bincount(batches.batch)[:, None]
+        gammas = rng.standard_gamma(weights * total)
+        share = gammas / gammas.sum(axis=1, keepdims=True)
+        found[s] = share[:, :-1] @ shares_of_labels(z, labels)
+    tail = (1.0 - prob) / 2
+    low, high = np.quantile(found, (tail, 1.0 - tail), axis=0)
+    items = np.zeros((len(names), number), np.int64)
+    np.add.at(items, (batches.batch, labels), 1)
+    columns = {
+        "items": items,
+        "weight": found.mean(axis=0),
+        "weight_low": low,
+        "weight_high": high,
+    }
+    index = pd.MultiIndex.from_product([list(names), range(number)], names=["batch", "cluster"])
+    table = pd.DataFrame({key: own.ravel() for key, own in columns.items()}, index=index)
+    table.attrs["prob"] = prob
+    return table

@@ -1,0 +1,131 @@
+"""TVClust on items in batches: what it reads, says, predicts and refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import bayesclust as bc
+from bayesclust.inference.batches import InBatches
+from bayesclust.partition_priors import HierarchicalDirichletProcess
+
+SHORT = {"num_chains": 2, "num_warmup": 150, "num_samples": 150, "random_state": 0}
+SITES = np.repeat(["Oslo", "Rome"], 40)
+TRUTH = np.repeat([0, 1, 0, 1], [36, 4, 6, 34])
+
+
+def table():
+    rng = np.random.default_rng(0)
+    X = np.where(TRUTH == 0, 0.0, 6.0)[:, None] + rng.normal(size=(80, 2))
+    return pd.DataFrame({"a": X[:, 0], "site": SITES, "b": X[:, 1]})
+
+
+def fitted(data, column="site", **given):
+    prior = HierarchicalDirichletProcess(column)
+    return bc.TVClust(partition_prior=prior, progress=False, **SHORT | given).fit(data)
+
+
+@pytest.fixture(scope="module")
+def est():
+    return fitted(table())
+
+
+def test_weights_are_those_of_each_batch(est):
+    weights = est.batch_weights(prob=0.95)
+    assert bc.metrics.pairwise_f(est.labels_, TRUTH) == 1.0
+    own = est.labels_[0]
+    assert weights["items"].unstack().loc["Oslo", own] == 36
+    share = weights.loc[("Oslo", own)]
+    assert share["weight_low"] < 36 / 40 < share["weight_high"]
+    assert share["weight_high"] - share["weight_low"] < 0.35
+    total = weights["weight"].groupby("batch").sum()
+    assert total.between(0.9, 1.0).all()
+    assert weights.attrs["prob"] == 0.95
+
+
+def test_a_column_by_number_gives_the_same_draws(est):
+    frame = table()
+    codes = np.column_stack([frame["a"], (SITES == "Rome"), frame["b"]]).astype(float)
+    again = fitted(codes, 1)
+    assert np.array_equal(again.posterior_["posterior"]["z"], est.posterior_["posterior"]["z"])
+    assert again.batch_weights().index.levels[0].tolist() == ["0", "1"]
+    assert est.posterior_["observed_data"]["batch"].values.tolist() == SITES.tolist()
+    assert est.feature_names_in_.tolist() == ["a", "b"]
+
+
+def test_a_doubtful_item_goes_where_its_batch_is(est):
+    new = pd.DataFrame({"a": [3.0] * 4, "b": [3.0] * 4, "site": ["Oslo", "Rome", "Bonn", None]})
+    share = est.predict_proba(new)[:, est.labels_[0]]
+    assert share[0] > share[2] == share[3] > share[1]
+    assert est.predict(new[:2]).tolist() == [est.labels_[0], est.labels_[-1]]
+    assert np.isfinite(est.score_samples(new)).all()
+
+
+def test_a_batch_is_added_at_the_end():
+    est = fitted(table()[:60])
+    rest = table()[60:].assign(site="Bonn")
+    est.extend(rest)
+    whole = fitted(pd.concat([table()[:60], rest]))
+    first, second = (one.batch_weights()["weight"].unstack() for one in (est, whole))
+    assert first.index.tolist() == ["Bonn", "Oslo", "Rome"]
+    own, other = est.labels_[-1], whole.labels_[-1]
+    assert first.loc["Bonn", own] == pytest.approx(second.loc["Bonn", other], abs=0.06)
+    assert first.loc["Oslo", own] == pytest.approx(second.loc["Oslo", other], abs=0.06)
+    assert bc.metrics.pairwise_f(est.labels_, whole.labels_) == 1.0
+
+
+def test_a_run_resumes_bit_for_bit(est, tmp_path):
+    path = tmp_path / "run.zarr"
+    prior = HierarchicalDirichletProcess("site")
+    model = bc.TVClust(partition_prior=prior, progress=False, **SHORT | {"num_samples": 60})
+    model.fit(table(), checkpoint=path)
+    longer = bc.TVClust(partition_prior=prior, progress=False, **SHORT)
+    draws = longer.fit(table(), checkpoint=path).posterior_["posterior"]
+    for name in ("z", "weight", "batch_concentration"):
+        assert np.array_equal(draws[name], est.posterior_["posterior"][name])
+    other = table().assign(site=np.roll(SITES, 1))
+    with pytest.raises(ValueError, match="batches"):
+        bc.TVClust(partition_prior=prior, progress=False, **SHORT).fit(other, checkpoint=path)
+
+
+def test_arviz_has_all_groups(est):
+    tree = est.to_arviz(num_prior_draws=30)
+    assert {"concentration", "batch_concentration", "partition"} <= set(tree["log_prior"].data_vars)
+    assert tree["prior"]["n_clusters"].shape == (1, 30)
+    assert np.isfinite(tree["log_likelihood"]["X"].values).all()
+    # z does not cross between far clusters, so that a row is as likely as under the truth
+    mean = tree["log_likelihood"]["X"].values.mean()
+    assert mean == pytest.approx(est.score_samples(table()).mean(), abs=0.2)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"sampler": "gibbs"}, "sampler='collapsed'"),
+        ({"sampler": "variational"}, "sampler='collapsed'"),
+        ({"cluster_model": "mixture"}, "cluster_model='single'"),
+        ({"family": "gaussian_tied"}, "all clusters share"),
+    ],
+)
+def test_what_cannot_have_batches_is_refused(given, words):
+    with pytest.raises(ValueError, match=words):
+        fitted(table(), **given)
+
+
+def test_data_without_batches_are_refused():
+    with pytest.raises(ValueError, match="column='site', which X lacks"):
+        fitted(table()[["a", "b"]])
+    with pytest.raises(ValueError, match="column=5, which X lacks"):
+        fitted(table()[["a", "b"]].to_numpy(), 5)
+    with pytest.raises(ValueError, match="no batch in row 3"):
+        fitted(table().assign(site=np.where(np.arange(80) == 3, None, SITES)))
+    assert not hasattr(
+        bc.TVClust(progress=False, **SHORT).fit(table()[["a", "b"]]), "batch_weights"
+    )
+
+
+def test_weights_of_further_items_sum_to_one():
+    labels = np.array([0, 0, 1, 2])
+    own = InBatches(np.array([0, 1, 1, 0]), np.array([[0.3, 0.3, 0.2, 0.1]]), np.zeros(0))
+    found = np.exp(own.log_weights(0, labels, {"batch_concentration": 2.0}, np.array([1, -1])))
+    assert found[0] == pytest.approx(np.array([1.6, 1.4, 0.2, 0.8]) / 4)
+    assert found[1] == pytest.approx([0.3, 0.2, 0.1, 0.4])
