@@ -66,7 +66,9 @@ X.head(3).round(2)
 # %% [markdown]
 # Two language models, a large one and a small one, read 500 pairs each. Both are simulated, so that
 # what is found can be checked, with two failings known of real ones: they are too sure, and the
-# small one leans to "yes". An answer is the probability that the model gives to "yes".
+# small one leans to "yes". An answer is the probability that the model gives to "yes". They err
+# whatever the texts are; real ones err more about texts that look alike, which no curve of scores
+# can say.
 
 # %%
 asked = bc.PairwiseConstraints.sample(y, size=1000, n_sources=2, seed=0)
@@ -80,10 +82,10 @@ graded
 # %% [markdown]
 # ## A family for directions
 #
-# Of an embedding only the direction matters: a long text has larger numbers than a short one.
-# `von_mises_fisher` is the family for directions, with one concentration for all components.
-# The texts of a subject go in more than one direction, so a cluster is a mixture of such
-# components, and the answers say which of them belong together.
+# Of an embedding only the direction matters: its length is no sign of the subject, here only how
+# much of a text five numbers catch. `von_mises_fisher` is the family for directions, with one
+# concentration for all components. The texts of a subject go in more than one direction, so a
+# cluster is a mixture of such components, and the answers say which of them belong together.
 
 # %%
 settings = {"family": "von_mises_fisher", "cluster_model": "mixture", "num_warmup": 400}

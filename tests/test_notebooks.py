@@ -111,7 +111,7 @@ def numpyro_model(names):
     assert suspect[~wrong].mean() < 0.05
 
 
-def which_view(names):
+def which_model(names):
     score, data = names["bc"].metrics.pairwise_f, names["data"]
     found = {
         (name, model): score(est.labels_, data[name][1])
@@ -178,7 +178,7 @@ CLAIMS = {
     "05_is_the_run_to_be_trusted": trusted,
     "06_own_data_own_family": own_family,
     "07_composing_with_numpyro": numpyro_model,
-    "08_which_view_for_which_data": which_view,
+    "08_which_model_for_which_data": which_model,
     "09_a_crowd_looks_at_pictures": crowd,
     "10_a_language_model_reads": documents,
 }
