@@ -190,7 +190,8 @@ def credible_settings(posterior: Any, X: Any, divergence: Any) -> dict[str, Any]
     labels = start_labels(given, n_items)
     assert labels is not None
     family = getattr(posterior, "family", None) or tree.settings_of(posterior).get("family")
-    if divergence is None and not (isinstance(family, Family) or family in FAMILIES):
+    follows = isinstance(family, Family) or getattr(FAMILIES.get(str(family)), "divergence", None)
+    if divergence is None and not follows:
         what = "does not say which family it is of" if family is None else f"has {family=}"
         raise ValueError(
             f"the posterior {what}, and no divergence follows from that: pass divergence=, such "

@@ -129,6 +129,9 @@ limit(tree(), X)
 limit(tree(settings={"family": "mixed"}), X)
     ValueError: the posterior has family='mixed', and no divergence follows from that: pass
     divergence=, such as "standardized", and an X of numbers.
+limit(tree(settings={"family": "von_mises_fisher"}), X)
+    ValueError: the posterior has family='von_mises_fisher', and no divergence follows from that:
+    pass divergence=, such as "standardized", and an X of numbers.
 limit(tree(**ROUND), X[:39])
     ValueError: X has 39 items, but the posterior is about 40: pass the data that was clustered.
 limit(tree(labels=np.arange(40), **ROUND), X)
