@@ -89,9 +89,7 @@ CASES = {
     "RDPMeans": Case(fit_of(limit), 1_000_000, 100_000, 20.0),
     "RDPMeans, many links": Case(fit_of(limit), 1_000_000, 10_000_000, 60.0),
     "RDPMeans, links by the item": Case(fit_of(limit), 100_000, 1_000_000, 60.0),
-    "SpectralRDPMeans": Case(
-        fit_of(lambda: bc.SpectralRDPMeans(random_state=0)), 1_000_000, 100_000
-    ),
+    "SpectralRDPMeans": Case(fit_of(lambda: bc.SpectralRDPMeans(random_state=0)), 100_000, 10_000),
     "DPMeans": Case(fit_of(lambda: bc.DPMeans()), 1_000_000, 0),
     "blocked": Case(fit_of(chains("blocked")), 1_000_000, 100_000),
     "blocked, many links": Case(fit_of(chains("blocked")), 1_000_000, 10_000_000),
