@@ -138,7 +138,8 @@ auto.model_scores_.round(3)
 
 # %% [markdown]
 # `power` below 1 is for data that no model at hand describes, with many answers. A quarter of 180
-# items is 45, and 300 answers are too few to put together what such weak data leave open.
+# items is 45, and such weak data leave spirals and spikes in one cluster, which 300 answers are too
+# few to divide.
 #
 # **What to take away.** Look at `describe_columns` first, and take `family="mixed"` where columns
 # have ties. With answers at hand, let `cluster_model="auto"` choose. And when `p` or `q` come out

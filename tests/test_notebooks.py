@@ -124,6 +124,7 @@ def which_model(names):
     best = {"ellipses": "single", "spirals": "mixture", "spikes": "mixed"}
     assert all(found[name, "power"] < found[name, model] for name, model in best.items())
     table = names["table"]
+    assert [table.loc[(name, "power"), "clusters"] for name in ("spirals", "spikes")] == [1, 1]
     p, q = "right if same (p)", "right if different (q)"
     right = table.loc[[("spirals", "mixture"), ("spikes", "mixed")], [p, q]]
     assert (abs(right - 0.9) < 0.07).all(axis=None)
