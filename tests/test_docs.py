@@ -273,6 +273,10 @@ CLAIMS = {
         and names["verdict"].ok
         and 3 <= len(names["suspects"]) <= 12
     ),
+    "entity_resolution": lambda names: (
+        names["bc"].metrics.pairwise_f(names["est"].labels_, names["person"]) > 0.9
+        and len(names["probability"]) == len(names["pairs"])
+    ),
     "choosing_priors": lambda names: names["clusters"]["probability"].idxmax() >= 2,
     "several_annotators": lambda names: (
         names["est"].n_clusters_ == names["pooled"].n_clusters_ == 2 and len(names["table"]) == 8

@@ -171,6 +171,15 @@ def documents(names):
     assert f["graded answers"] > f.drop("graded answers").max()
 
 
+def records(names):
+    assert names["bc"].diagnose(names["est"]).ok
+    best = max(names["by_components"] + names["by_linkage"])
+    assert f(names, "est", names["who"]) > best + 0.02
+    table = names["calibration"]
+    assert (abs(table["posterior"] - table["of one person"]).iloc[[0, -1]] < 0.03).all()
+    assert (table["of one person"] >= table["posterior"] - 0.03).all()
+
+
 CLAIMS = {
     "01_from_answers_to_a_posterior": first_fit,
     "02_which_answers_to_believe": which_answers,
@@ -182,9 +191,10 @@ CLAIMS = {
     "08_which_model_for_which_data": which_model,
     "09_a_crowd_looks_at_pictures": crowd,
     "10_a_language_model_reads": documents,
+    "11_which_records_are_one_person": records,
 }
 """What the text of each notebook says of its numbers."""
-LONG = {"04", "06", "07", "08", "09", "10"}
+LONG = {"04", "06", "07", "08", "09", "10", "11"}
 """Notebooks that take more than ten seconds."""
 
 

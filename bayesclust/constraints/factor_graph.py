@@ -524,21 +524,21 @@ def log_prob_touching(
     return value
 
 
-def constraint_graph(constraints: Sequence[Constraints], n_items: int) -> tuple[IntArray, IntArray]:
-    """(start (n + 1,), neighbour): those of item i are neighbour[start[i] : start[i + 1]]."""
+def item_graph(tuples: Sequence[IntArray], n_items: int) -> Rows:
+    """The neighbours of each item, which tuples (m, t) of items name together with it."""
     arcs = [np.empty(0, dtype=np.int64)]
-    for one in constraints:
-        for a, b in permutations(range(one.items.shape[1]), 2):
-            arcs.append(one.items[:, a] * n_items + one.items[:, b])
+    for items in tuples:
+        for a, b in permutations(range(items.shape[1]), 2):
+            arcs.append(items[:, a] * n_items + items[:, b])
     tail, neighbour = np.divmod(np.unique(np.concatenate(arcs)), n_items)
-    return np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour
+    return Rows(np.searchsorted(tail, np.arange(n_items + 1)).astype(np.int64), neighbour)
 
 
 def greedy_coloring(constraints: Sequence[Constraints], n_items: int) -> IntArray:
     """Colours of the items, those with most neighbours first (Welsh and Powell 1967)."""
     # Given everything else, items of one colour are independent under any model whose items meet
     # only in the answers.
-    start, neighbour = constraint_graph(constraints, n_items)
+    start, neighbour = item_graph([one.items for one in constraints], n_items)
     degree = np.diff(start)
     colors = np.full(n_items, -1)
     taken_by = np.full(int(degree.max(initial=0)) + 2, -1)

@@ -31,6 +31,7 @@ from bayesclust.inference.moves.scan import place, take_out, weigh_options
 from bayesclust.inference.prediction import Prediction
 from bayesclust.inference.two_level.state import TwoLevelState, TwoLevelTarget, new_levels
 from bayesclust.inference.variational.mean_field import draw_noise
+from bayesclust.partition_priors import CandidateLinks
 from bayesclust.partition_priors.nested import nested_log_prob
 from bayesclust.posterior.credibility import constraint_log_likelihood
 from bayesclust.posterior.tree import constraints_if_any, group, numbered, tree_of
@@ -128,6 +129,8 @@ def log_priors(
         if own.log_sd > 0:  # its density is that of the logarithm
             values = variables[own.name].values
             found[own.name] = np.vectorize(own.log_prob, otypes=[float])(values) - np.log(values)
+    if isinstance(problem.partition_prior, CandidateLinks):  # draws have clusters, not links
+        return found
     found["partition"] = np.empty(variables["z"].shape[:2])
     for at in np.ndindex(found["partition"].shape):
         found["partition"][at] = _log_partition(problem, variables, at)

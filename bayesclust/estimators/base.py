@@ -26,15 +26,17 @@ from bayesclust import checks
 from bayesclust.checks import check_int, check_items, check_memory, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.stored import noise_dims
+from bayesclust.families import Bernoulli
 from bayesclust.inference import runner
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
+from bayesclust.inference.dcrc.classifier import ClassifierProblem
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule
 from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.inference.variational.fit import VariationalSettings
-from bayesclust.partition_priors import Nested
+from bayesclust.partition_priors import CandidateLinks, Nested
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.tree import Names, by_size, canonical, names_in, to_datatree, with_names
@@ -47,6 +49,8 @@ FEWEST_SWEEPS, LAST_SWEEPS = 50, 20
 COLLAPSED, BLOCKED, VARIATIONAL = "collapsed", "blocked", "variational"
 MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
 """Draws of a chain where `num_samples` is None: the first of so many items, then fewer."""
+NO_LIKELIHOOD = Bernoulli(strength=1.0)
+"""The likelihood where no cell is seen: it is 1 for every partition."""
 NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
 """Settings that do not change the draws, and the seed, which the fingerprint holds by itself."""
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
@@ -284,6 +288,8 @@ def read_input(
     estimator._names = names_in(X)
     checked = check_constraints(constraints, len(items), needs=needs)
     given = constraints if isinstance(constraints, (list, tuple)) else (constraints,)
+    if no_data(items) and checked and given[0].item_names is not None:
+        estimator._names = given[0].item_names, None
     for one in given if checked else ():
         pairs = zip(one.item_names or (), estimator._names[0] or (), strict=False)
         differ = next((pair for pair in pairs if pair[0] != pair[1]), None)
@@ -293,6 +299,48 @@ def read_input(
                 f"{differ[0]!r} there and {differ[1]!r} in X: read them with ids=X.index."
             )
     return items, checked
+
+
+def given_cells(X: Any, constraints: Any, family: Any) -> tuple[Any, Any]:
+    """Data and their likelihood; without data, cells (n, 1) that have no value."""
+    if X is not None:
+        return X, family
+    given = constraints if isinstance(constraints, (list, tuple)) else [constraints]
+    if not given or not isinstance(given[0], Constraints):
+        raise ValueError(
+            "X is None, and no constraints are given: pass the data, constraints or both."
+        )
+    return np.full((given[0].n_items, 1), np.nan), NO_LIKELIHOOD
+
+
+def no_data(items: FloatArray) -> bool:
+    """Whether data have no value, as those of `given_cells`."""
+    return items.shape[1] == 1 and bool(np.isnan(items).all())
+
+
+def has_densities(problem: Any) -> bool:
+    """Whether items have densities: under `CandidateLinks` they cannot join any cluster."""
+    if isinstance(problem, ClassifierProblem):
+        return False
+    return not isinstance(problem.partition_prior, CandidateLinks)
+
+
+def check_candidates(problem: Any, sampler: object, moves: Moves | None) -> None:
+    """Refuse a prior of links among candidates where it is of other items, or has no sampler."""
+    prior = getattr(problem, "partition_prior", None)
+    if not isinstance(prior, CandidateLinks):
+        return
+    if sampler != COLLAPSED or type(problem) is not TVClustProblem or moves is not None:
+        raise ValueError(
+            "the prior CandidateLinks is for sampler='collapsed' and clusters of one component, "
+            "and has moves of its own: leave sampler, cluster_model and moves as they are by "
+            "default."
+        )
+    if prior.n_items != problem.n_items:
+        raise ValueError(
+            f"the candidates are of {prior.n_items} items, but there are {problem.n_items}: make "
+            "CandidateLinks for these items."
+        )
 
 
 def describe_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:
@@ -436,6 +484,11 @@ def chain_starts(
         if given is not None:
             own: IntArray = given if given.ndim == 1 else given[chain]
             return own
+        if isinstance(problem.partition_prior, CandidateLinks):
+            # imported here: few need it, and it has a kernel to load
+            from bayesclust.inference.moves.candidate_links import linked_start
+
+            return linked_start(problem, chain)
         most = problem.partition_prior.most_clusters or problem.n_items
         number = min(dispersed_number(chain, problem.n_items, finer=finer), most)
         return seeded_partition(problem.family.embedding(), number, rngs[chain])
@@ -521,7 +574,7 @@ def draws_tree(
     tree = to_datatree(
         draws.posterior,
         draws.sample_stats,
-        X=items,
+        X=None if no_data(items) else items,
         constraints=constraints,
         dims=draw_dims(constraints),
         attrs=attrs,

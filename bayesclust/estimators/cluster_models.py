@@ -20,7 +20,7 @@ from bayesclust.checks import check_choice, number_between, some_of
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import TINY
 from bayesclust.constraints.stored import noise_names
-from bayesclust.estimators.base import AUTO, COLLAPSED, MIXTURE, SINGLE, chain_starts, warn
+from bayesclust.estimators.base import AUTO, COLLAPSED, MIXTURE, SINGLE, chain_starts, no_data, warn
 from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
@@ -34,6 +34,7 @@ from bayesclust.inference.dcrc.em import EMSettings
 from bayesclust.inference.limits.tuning import CLASSES, folds, until_no_better
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
 from bayesclust.partition_priors import (
+    CandidateLinks,
     HierarchicalDirichletProcess,
     Nested,
     PartitionPrior,
@@ -106,6 +107,12 @@ class Candidates:
     """Columns that hold codes of words."""
     batches: Any = None
     """The batch of each item, where the prior has batches."""
+
+    @property
+    def one_model(self) -> bool:
+        """Whether there is nothing to choose from: no data, or a prior of one component."""
+        prior = as_nested(self.partition_prior).among
+        return self.batches is not None or isinstance(prior, CandidateLinks) or no_data(self.items)
 
     @cached_property
     def name(self) -> str:

@@ -16,7 +16,7 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.labels import LabelConstraints
 from bayesclust.constraints.rules import Rules
 from bayesclust.constraints.stored import noise_names
-from bayesclust.estimators.base import chain_starts, check_schedule
+from bayesclust.estimators.base import chain_starts, check_schedule, has_densities
 from bayesclust.estimators.cluster_models import ROUGH
 from bayesclust.inference.chain import Moves
 from bayesclust.inference.dcrc.classifier import ClassifierProblem, classifier_problem
@@ -26,6 +26,19 @@ from bayesclust.typing import FloatArray
 
 WARMUP, SAMPLES = 1 / 20, 1 / 12
 """Default shares of a fit's warm-up and draws: less than a tenth of its sweeps in all."""
+
+
+def check_chains(problem: Any, *, variational: bool) -> None:
+    """Refuse to go on where there are no chains, or none of new items."""
+    if variational:
+        raise ValueError(
+            "sampler='variational' has no chains that could go on: fit all items again."
+        )
+    if not isinstance(problem, ClassifierProblem) and not has_densities(problem):
+        raise ValueError(
+            "the prior CandidateLinks is of the candidates of the fit alone: fit all items again, "
+            "with init=the labels_ of this fit and others for new items."
+        )
 
 
 def shorter(schedule: Schedule, num_warmup: int | None, num_samples: int | None) -> Schedule:

@@ -187,7 +187,7 @@ class TVClust(base.SampledClusterer):
 
     def fit(
         self,
-        X: ArrayLike,
+        X: ArrayLike | None,
         y: object = None,
         *,
         constraints: Any = None,
@@ -200,14 +200,15 @@ class TVClust(base.SampledClusterer):
         ----------
         X : array-like or sparse matrix of shape (n, d)
             The items; a sparse matrix is made dense. Missing cells (NaN) are left out of the
-            likelihood by the families that can do so.
+            likelihood by the families that can do so. None: constraints are all that is known.
         y : ignored
         constraints : Constraints, list of Constraints or None
             Side information about the items, of any kinds.
         init : labels of shape (n,), fitted estimator, posterior or None, default None
             One starting partition for all chains: labels, those of a fitted estimator, or the point
             estimate of a posterior. None: dispersed ones, by k-means++ into 3, 6, 12 and 24
-            clusters, or up to four times as many where "auto" takes principal components.
+            clusters, or up to four times as many where "auto" takes principal components; under
+            `CandidateLinks` parts that the best answers connect.
         checkpoint : str, path or None, default None
             A zarr directory to which draws go as they come, readable by `xarray.open_datatree`.
             After a kill or an interrupt the same call resumes there, bitwise identical to a run
@@ -242,6 +243,7 @@ class TVClust(base.SampledClusterer):
         start = base.start_labels(init, len(items))
         store = base.open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
         problem = self._pose(items, given, seed, store=store)
+        base.check_candidates(problem, self.sampler, self.moves)
         rng = checks.check_random_state(seed)
         if self._is_variational:
             draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
@@ -312,10 +314,7 @@ class TVClust(base.SampledClusterer):
         if self.num_samples is None:
             usual = replace(usual, num_samples=base.usual_draws(self._problem.n_items))
         schedule = extension.shorter(usual, num_warmup, num_samples)
-        if self._is_variational:
-            raise ValueError(
-                "sampler='variational' has no chains that could go on: fit all items again."
-            )
+        extension.check_chains(self._problem, variational=self._is_variational)
         if X is None and constraints is None:
             raise ValueError("there is nothing new: pass X, constraints or both.")
         items = group(self.posterior_, "observed_data")["X"].values
@@ -520,10 +519,11 @@ class TVClust(base.SampledClusterer):
         return replace(schedule, thinning=checks.check_int(self.thinning, "thinning"))
 
     def _read(
-        self, X: ArrayLike, y: object, constraints: Any
+        self, X: ArrayLike | None, y: object, constraints: Any
     ) -> tuple[FloatArray, list[Constraints]]:
         """Validate the data."""
-        family = get_family(self.family)
+        X, self._likelihood = base.given_cells(X, constraints, self.family)
+        family = get_family(self._likelihood)
         X, self._batches = as_nested(self.partition_prior).among.take_batches(X)
         self._words: Words = {}
         if isinstance(family, Mixed):
@@ -549,11 +549,11 @@ class TVClust(base.SampledClusterer):
         """
         model = self.cluster_model
         candidates = cluster_models.Candidates(
-            items, self.family, self.partition_prior, tuple(self._words), self._batches
+            items, self._likelihood, self.partition_prior, tuple(self._words), self._batches
         )
         self.model_scores_ = None
         rng = None
-        compares = self.sampler == COLLAPSED and self._batches is None
+        compares = self.sampler == COLLAPSED and not candidates.one_model
         if model == AUTO and compares and enough(constraints):
             scoring, rng = checks.check_random_state(seed).spawn(2)
             densities = densities or any(not one.members for one in constraints)
@@ -655,7 +655,7 @@ class TVClust(base.SampledClusterer):
         return items, rows, batches
 
     def _every_draw(self) -> Prediction | None:
-        if self._is_variational or isinstance(self._problem, ClassifierProblem):
+        if self._is_variational or not base.has_densities(self._problem):
             return None
         number = self.posterior_["posterior"]["z"][..., 0].size
         return self._draws_at(np.arange(number))  # type: ignore[return-value]

@@ -16,6 +16,7 @@ from bayesclust.inference.moves.scan import Scan
 from bayesclust.inference.moves.split_merge import SplitMerge
 from bayesclust.inference.two_level.moves import ComponentBlocks, TwoLevelScan, TwoLevelSplitMerge
 from bayesclust.inference.two_level.state import TwoLevelState
+from bayesclust.partition_priors import CandidateLinks
 
 Sampler = Callable[[chain.TVClustProblem, NDArray[np.integer], Generator, chain.Moves], chain.Chain]
 """Makes a chain of a problem from labels 0..K-1."""
@@ -40,6 +41,14 @@ def collapsed_chain(
     """The collapsed sampler with side information (TVClust Sec. 3, parameters integrated out)."""
     # Where clusters are mixtures, `moves` are those of single items and components, of components
     # that constraints tie together, and proposals on each level.
+    if isinstance(problem.partition_prior, CandidateLinks):
+        # imported here: few need it, and it has a kernel to load
+        from bayesclust.inference.moves import candidate_links as candidates
+
+        linked = candidates.LinkedState(problem, z, rng)
+        base, concentration, _ = parameter_moves(problem)
+        moving = [candidates.LearnedNoise(), concentration, candidates.LinkScan(), base]
+        return chain.Chain(linked, [chain.Refresh(), *moving])
     if isinstance(problem, chain.TwoLevelProblem):
         state: chain.State = TwoLevelState(problem, z, rng)
         scan: Scan = TwoLevelScan(fast=moves.fast)

@@ -41,6 +41,8 @@ NATS_APART = 10.0
 CLUSTERS_APART, BITS_APART, SHARE_APART, RATIO_APART = 0.25, 0.05, 0.02, 0.2
 """Means that differ by less are as good as equal: of clusters, of bits, of shares, and of other
 parameters as a share of their mean."""
+CLUSTERS_RATIO = 0.005
+"""The same of more than fifty clusters, as a share of them."""
 SAMPLED = 40
 """Draws of each chain that are compared with those of the others."""
 SHUFFLES = 100
@@ -111,13 +113,14 @@ def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
     for the number of clusters, the entropy of their sizes, the largest of them, the Rand index to a
     reference partition, whether random pairs are together, the log joint, and all continuous
     parameters. A shortfall does not count against a run where the means of all halves of chains
-    are within a quarter of a cluster, .05 bits, .02 (shares; sizes by the number of items) or, of
-    other parameters, a fifth of the mean (a fixed width: Flegal, Haran and Jones 2008). As chains
-    in different modes can agree in all of these, partitions are also compared as wholes, by the
-    variation of information, and chains by the nats between their log joints, which count only
-    where a chain is stuck below the others. `conflict` says where the fit violates pairwise
-    constraints that agree with each other, or more of them than the noise's prior expects; unless
-    the sources contradict themselves, the model is then at fault, and the draws are not `ok`.
+    are within a quarter of a cluster (of more than 50, half a percent of them), .05 bits, .02
+    (shares; sizes by the number of items) or, of other parameters, a fifth of the mean (a fixed
+    width: Flegal, Haran and Jones 2008). As chains in different modes can agree in all of these,
+    partitions are also compared as wholes, by the variation of information, and chains by the nats
+    between their log joints, which count only where a chain is stuck below the others. `conflict`
+    says where the fit violates pairwise constraints that agree with each other, or more of them
+    than the noise's prior expects; unless the sources contradict themselves, the model is then at
+    fault, and the draws are not `ok`.
 
     Parameters
     ----------
@@ -204,7 +207,8 @@ def _close(name: str, values: Labels, n_items: int) -> bool:
     if chains == 1 or name == "log_joint":
         return chains > 1 and not len(stuck_chains(values)[0])
     halves = values[:, : draws // 2 * 2].reshape(2 * chains, -1).mean(axis=1, dtype=np.float64)
-    wide = {"n_clusters": CLUSTERS_APART, "entropy": BITS_APART}
+    many = CLUSTERS_RATIO * float(halves.mean())
+    wide = {"n_clusters": max(CLUSTERS_APART, many), "entropy": BITS_APART}
     wide["largest_cluster"] = SHARE_APART * n_items
     within = RATIO_APART * abs(float(halves.mean()))
     if not name.startswith("base_") and values.min() >= 0 and values.max() <= 1:
@@ -330,6 +334,12 @@ def _pairs(reference: Labels, n_pairs: int, rng: np.random.Generator) -> list[li
     pairs = rng.permutation(np.unique(pairs[pairs[:, 0] < pairs[:, 1]], axis=0))
     together = reference[pairs[:, 0]] == reference[pairs[:, 1]]
     half = np.flatnonzero(together)[: n_pairs // 2]
+    if len(half) < n_pairs // 2:  # clusters are many and small: neighbours within them
+        order = np.lexsort((rng.random(len(reference)), reference))
+        mates = np.sort(np.column_stack([order[:-1], order[1:]]), axis=1)
+        mates = rng.permutation(mates[np.diff(reference[order]) == 0])[: n_pairs // 2]
+        pairs = np.concatenate([mates, pairs[~together]])
+        half = np.arange(len(mates))
     rest = np.delete(np.arange(len(pairs)), half)[: n_pairs - len(half)]
     return sorted(pairs[np.append(half, rest)].tolist())
 

@@ -208,16 +208,29 @@ def _shared_sums(estimates: Labels, draws: Labels, f: FloatArray) -> FloatArray:
     """Sum the potential over the intersections of every estimate with every draw, (m, draws)."""
     n_draws, n = draws.shape
     out = np.zeros((estimates.shape[0], n_draws))
-    width = draws.max() + 1
-    cells = np.zeros((estimates.max() + 1) * width, np.int64)
+    count = np.zeros(draws.max() + 1, np.int64)
+    items = np.zeros(n, np.int64)
     for e in range(estimates.shape[0]):
+        number = estimates[e].max() + 1
+        # cluster by cluster, so that memory grows with their number and not with its square
+        end = np.zeros(number + 1, np.int64)
+        for i in range(n):
+            end[estimates[e, i] + 1] += 1
+        for k in range(number):
+            end[k + 1] += end[k]
+        for i in range(n):
+            items[end[estimates[e, i]]] = i
+            end[estimates[e, i]] += 1
         for b in range(n_draws):
-            for i in range(n):
-                cells[estimates[e, i] * width + draws[b, i]] += 1
             value = 0.0
-            for i in range(n):
-                cell = estimates[e, i] * width + draws[b, i]
-                value += f[cells[cell]]
-                cells[cell] = 0
+            begin = 0
+            for k in range(number):
+                for at in range(begin, end[k]):
+                    count[draws[b, items[at]]] += 1
+                for at in range(begin, end[k]):
+                    label = draws[b, items[at]]
+                    value += f[count[label]]
+                    count[label] = 0
+                begin = end[k]
             out[e, b] = value
     return out

@@ -21,7 +21,14 @@ import xarray as xr
 from bayesclust._numba import device, kernel
 from bayesclust.checks import check_int, check_memory, check_random_state, n_threads
 from bayesclust.posterior.losses import Loss, as_loss
-from bayesclust.posterior.tree import Labels, by_size, evenly_spread, stacked_partitions, tree_of
+from bayesclust.posterior.tree import (
+    Labels,
+    by_size,
+    evenly_spread,
+    partition_sizes,
+    stacked_partitions,
+    tree_of,
+)
 from bayesclust.typing import FloatArray, IntArray, NDArray, Seed
 
 ATTEMPTS = 10
@@ -34,6 +41,9 @@ LANES = 8
 FIXED_POINT_BITS = 30
 SETTLED = "point_estimate"
 """The group of a tree that keeps `labels_` of the fit."""
+MANY_ROWS, SPARSE, AT_ONCE, NEARBY_RUNS = 20_000, 16, 50, 4
+"""Labels of all draws from which clusters may be many and small, by the ratio of clusters to the
+items that each is with; draws whose pairs are listed at a time; and searches of such draws."""
 
 
 def point_estimate(
@@ -53,7 +63,9 @@ def point_estimate(
     clusters are destroyed and their items allocated again, where that lowers the loss ("zealous
     updates"). Half of the runs start from a draw; the best one gets zealous updates for as long as
     they help. A pass takes O(n K draws) time; memory is 4 n draws bytes and 12 K for every cluster
-    of every draw.
+    of every draw. Where clusters are many and small, an item is compared with those alone that it
+    is with in some draw, in memory of 4 n draws bytes: four runs from no clusters, every cluster
+    being rebuilt, and no limit on their number.
 
     Parameters
     ----------
@@ -94,8 +106,19 @@ def point_estimate(
     limit = check_int(max_clusters, "max_clusters", least=0) or int(draws.max()) + 1
     workers = n_threads(n_jobs)
     n = draws.shape[1]
-    problem = make_problem(draws, value, min(limit, n))
+    sparse = max_clusters == 0 and is_sparse(draws)
+    problem = make_problem(draws, value, min(limit, n), dense=not sparse)
     generators = check_random_state(seed).spawn(n_runs)
+    if sparse:
+        start = nearby(problem, draws)
+
+        def run_nearby(rng: np.random.Generator) -> tuple[int, Labels]:
+            own = Nearby(*start[:2], *(part.copy() for part in start[2:]))
+            return int(search_nearby(problem, own, rng.permutation(n))), own.labels
+
+        with ThreadPoolExecutor(min(workers, NEARBY_RUNS)) as pool:
+            runs = list(pool.map(run_nearby, generators[:NEARBY_RUNS]))
+        return by_size(min(runs, key=lambda result: result[0])[1])[1]
 
     def run(number: int) -> tuple[Labels, int]:
         rng = generators[number]
@@ -208,12 +231,12 @@ class State(NamedTuple):
     used: NDArray[np.int64]  # (1,)
 
 
-def make_problem(draws: Labels, loss: Loss, limit: int) -> Problem:
+def make_problem(draws: Labels, loss: Loss, limit: int, *, dense: bool = True) -> Problem:
     """Put canonical draws (B, n) and a loss into tables."""
     B, n = draws.shape
-    n_rows = int(draws.max(axis=1).sum()) + B
+    n_rows = int(draws.max(axis=1).sum(dtype=np.int64)) + B
     check_memory(
-        4 * draws.size + 12 * int(draws.max() + 1) * n_rows,
+        4 * draws.size + 12 * dense * int(draws.max() + 1) * n_rows,
         f"the search over {B:,} draws of {n:,} items",
         "pass fewer draws, for instance every tenth",
     )
@@ -417,3 +440,176 @@ def _cost_of_staying(problem: Problem, state: State, i: int, rival: int) -> Any:
     for r in rows:
         total += gain[counts[r] - 1]
     return size_cost - 2 * np.int64(total)
+
+
+# --- the same search where clusters are many and small: an item is compared with those it is with
+# in some draw, since joining a cluster without any of them costs more than opening one
+
+
+class Nearby(NamedTuple):
+    """An estimate under construction; items that are together in some draw are near each other."""
+
+    start: IntArray  # (n + 1,) those near item i are near[start[i] : start[i + 1]]
+    near: IntArray
+    labels: IntArray  # (n,), -1 where not yet allocated
+    sizes: IntArray  # (n,)
+    visit: IntArray  # (n,) number of the visit that last weighed each cluster
+    shared: IntArray  # (B,) work space
+    turn: IntArray  # (2,) number of the visit, and where to look for a label that is not in use
+
+
+def is_sparse(draws: Labels) -> bool:
+    """Whether canonical draws (B, n) have so many small clusters that `Nearby` is the way."""
+    number = int(draws.max()) + 1
+    together = np.square(partition_sizes(draws)).sum(axis=1).mean()
+    return number * len(draws) > MANY_ROWS and SPARSE * together < draws.shape[1] * number
+
+
+def nearby(problem: Problem, draws: Labels) -> Nearby:
+    """An estimate without clusters."""
+    n = draws.shape[1]
+    found = [
+        np.unique(shared_pairs(draws[at : at + AT_ONCE])) for at in range(0, len(draws), AT_ONCE)
+    ]
+    known = np.unique(np.concatenate(found))
+    arcs = np.sort(np.concatenate([known, known % n * n + known // n]))
+    start = np.searchsorted(arcs, np.arange(n + 1) * n).astype(np.int64)
+    visit, sizes, turn = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(2, np.int64)
+    shared = np.zeros(len(draws), np.int64)
+    return Nearby(start, arcs % n, np.full(n, -1), sizes, visit, shared, turn)
+
+
+@kernel
+def shared_pairs(draws: Labels) -> IntArray:
+    """i n + j of the pairs i < j that share a cluster, draw after draw."""
+    n = draws.shape[1]
+    last = np.full(n, -1)
+    before = np.zeros(n, np.int64)
+    pairs = np.zeros(0, np.int64)
+    number = 0
+    for write in range(2):
+        if write:
+            pairs = np.zeros(number, np.int64)
+            number = 0
+        for b in range(draws.shape[0]):
+            for k in range(n):
+                last[k] = -1
+            for j in range(n):
+                i = last[draws[b, j]]
+                before[j] = i
+                last[draws[b, j]] = j
+                while i >= 0:
+                    if write:
+                        pairs[number] = i * n + j
+                    number += 1
+                    i = before[i]
+    return pairs
+
+
+@kernel
+def search_nearby(problem: Problem, state: Nearby, order: IntArray) -> Any:
+    """Allocate in order, sweeten and rebuild all clusters until nothing gains; the objective."""
+    n = len(order)
+    value = np.int64(0)
+    for i in order:
+        value += _settle(problem, state, i)
+    gained = True
+    while gained:
+        quiet = 0
+        at = 0
+        while quiet < n:
+            change = _settle(problem, state, order[at % n])
+            value += change
+            quiet = 0 if change < 0 else quiet + 1
+            at += 1
+        gained = False
+        done = np.zeros(n, np.int64)
+        for i in order:
+            if done[state.labels[i]] == 0:
+                done[state.labels[i]] = 1
+                change = _rebuild_nearby(problem, state, i)
+                value += change
+                gained = gained or change < 0
+    return value
+
+
+@device(no_refcount=True)
+def _cost(problem: Problem, state: Nearby, i: int, k: int) -> Any:
+    """The cost of item i, not allocated, in cluster k."""
+    shared = state.shared
+    shared[:] = 0
+    rows = problem.rows
+    for e in range(state.start[i], state.start[i + 1]):
+        j = state.near[e]
+        if state.labels[j] == k:
+            for b in range(len(shared)):
+                shared[b] += rows[i, b] == rows[j, b]
+    total = 0.0
+    for b in range(len(shared)):
+        total += problem.gain[shared[b]]
+    return problem.size_gain[state.sizes[k]] - 2 * np.int64(total)
+
+
+@device(no_refcount=True)
+def _leave(problem: Problem, state: Nearby, i: int) -> Any:
+    """Take item i out of its cluster; returns what it cost there."""
+    k = state.labels[i]
+    state.labels[i] = -1
+    state.sizes[k] -= 1
+    return _cost(problem, state, i, k)
+
+
+@device(no_refcount=True)
+def _settle(problem: Problem, state: Nearby, i: int) -> Any:
+    """Put item i where it costs least; ties keep it. Returns the change of the objective."""
+    own = state.labels[i]
+    best = own
+    least = np.int64(0)
+    before = np.int64(0)
+    if own >= 0:
+        least = before = _leave(problem, state, i)
+    # a cluster of its own
+    if own < 0 or state.sizes[own] > 0:
+        cost = problem.size_gain[0] - 2 * len(state.shared) * np.int64(problem.gain[0])
+        if own < 0 or cost < least:
+            while state.sizes[state.turn[1]] > 0:
+                state.turn[1] = (state.turn[1] + 1) % len(state.sizes)
+            best = state.turn[1]
+            least = cost
+    state.turn[0] += 1
+    for e in range(state.start[i], state.start[i + 1]):
+        k = state.labels[state.near[e]]
+        if k >= 0 and k != own and state.visit[k] != state.turn[0]:
+            state.visit[k] = state.turn[0]
+            cost = _cost(problem, state, i, k)
+            if cost < least:
+                best = k
+                least = cost
+    state.labels[i] = best
+    state.sizes[best] += 1
+    return least - before
+
+
+@device
+def _rebuild_nearby(problem: Problem, state: Nearby, i: int) -> Any:
+    """Allocate item i and those near it in its cluster again, if that gains; returns the change."""
+    own = state.labels[i]
+    items = np.full(state.start[i + 1] - state.start[i] + 1, i)
+    number = 1
+    for e in range(state.start[i], state.start[i + 1]):
+        if state.labels[state.near[e]] == own:
+            items[number] = state.near[e]
+            number += 1
+    change = np.int64(0)
+    for t in range(number):
+        change -= _leave(problem, state, items[t])
+    for t in range(number):
+        change += _settle(problem, state, items[t])
+    if change >= 0:
+        for t in range(number):
+            state.sizes[state.labels[items[t]]] -= 1
+        for t in range(number):
+            state.labels[items[t]] = own
+        state.sizes[own] += number
+        return np.int64(0)
+    return change

@@ -5,7 +5,14 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.posterior.losses import VI, Binder, expected_losses
-from bayesclust.posterior.point_estimate import make_problem, point_estimate, search
+from bayesclust.posterior.point_estimate import (
+    is_sparse,
+    make_problem,
+    nearby,
+    point_estimate,
+    search,
+    search_nearby,
+)
 from bayesclust.posterior.tree import canonical, to_datatree
 from tests.exactness.exact import partitions
 
@@ -135,3 +142,50 @@ def test_relabelled_draws_and_chains_give_the_same_estimate(noisy_draws, rng):
     np.testing.assert_array_equal(point_estimate(tree), expected)
     assert point_estimate([[3]]).tolist() == [0]
     assert point_estimate([[3, 1, 3] * 4]).tolist() == [0, 1, 0] * 4
+
+
+def small_clusters(rng, n=60, number=30, mean=25):
+    """Draws of many small clusters, between some of which items move."""
+    usual = rng.integers(mean, size=n)
+    z = np.tile(usual, (number, 1))
+    moved = rng.random(z.shape) < 0.2
+    z[moved] = (z[moved] + rng.integers(1, 3, size=moved.sum())) % mean
+    return canonical(z)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_search_among_near_items_finds_what_the_dense_one_does(rng, loss):
+    draws = small_clusters(rng)
+    problem = make_problem(draws, loss, 60)
+    best = min(
+        search(problem, np.full(60, -1, np.int32), np.array([rng.permutation(60)] * 4), 60)[1]
+        for _ in range(16)
+    )
+    found = []
+    for _ in range(4):
+        state = nearby(problem, draws)
+        found.append(int(search_nearby(problem, state, rng.permutation(60))))
+        assert found[-1] == plain_objective(problem, state.labels)
+        np.testing.assert_array_equal(state.sizes, np.bincount(state.labels, minlength=60))
+    assert min(found) <= best
+
+
+def test_items_near_each_other_are_those_together_in_some_draw(rng):
+    draws = small_clusters(rng)
+    state = nearby(make_problem(draws, VI(), 60), draws)
+    together = (draws[:, :, None] == draws[:, None]).any(axis=0) & ~np.eye(60, dtype=bool)
+    for i in range(60):
+        np.testing.assert_array_equal(
+            state.near[state.start[i] : state.start[i + 1]], np.flatnonzero(together[i])
+        )
+
+
+def test_thousands_of_small_clusters_take_little_memory():
+    # the dense search would take 1 TB
+    rng = np.random.default_rng(3)
+    draws = np.tile(np.arange(6000) // 2, (40, 1))
+    moved = rng.random(draws.shape) < 0.1
+    draws[moved] = 3000 + np.flatnonzero(moved) % 3000
+    assert is_sparse(canonical(draws))
+    np.testing.assert_array_equal(canonical(point_estimate(draws)), np.arange(6000) // 2)
+    assert not is_sparse(canonical(np.tile(np.arange(6000) % 20, (40, 1))))
