@@ -41,7 +41,7 @@ def test_site_logits_are_those_of_the_views(step, rng):
     layout = make_layout(views, N, 1, 100)
     z = np.r_[rng.integers(K, size=N), 0]
     gains = jnp.asarray(table[:, :1] - table), jnp.asarray(table - table[:, -1:])
-    given = Given(None, jnp.zeros(K + 1), jnp.zeros(K + 1), 0.0, (), *gains)
+    given = Given(None, jnp.zeros(K + 1), jnp.zeros(K + 1), 0.0, (), *gains, None, None)
     at, step = jnp.asarray(z[layout.answered.ravel()]), step or layout.slice
     compiled = jax.jit(site_logits, static_argnums=(1, 5))
     inc = Incidences(*(jnp.asarray(array[0]) for array in layout.incidences))
