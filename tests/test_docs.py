@@ -136,8 +136,6 @@ def statements():
     yield "../README", f"a Python of at least {python}"
     yield "index", f"Python {python} or newer"
     yield "../CHANGELOG", f"of more than {MANY_ITEMS:,} items samples decide"
-    number = {8: "eight"}[len(list(ROOT.glob("notebooks/0*.ipynb")))]
-    yield "../CHANGELOG", f"{number} notebooks"
     yield "../README", f"Given {few} constraints or more"
     yield "../README", re.search(r"\d+ s", runner.COMPILING)[0] + "econds or more"
     yield "limits", f"Below {few} constraints"
