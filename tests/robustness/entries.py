@@ -193,7 +193,6 @@ WITHOUT_DATA = {
     "datasets.names": "takes a switch",
     "partition_priors.PartitionPrior": "abstract; its subclasses are in the table",
     "families.[A-Z]*": "settings of families, checked in their own tests",
-    "*.batch_weights": "of a prior with batches; see tests/estimators/test_batches.py",
     "partition_priors.[A-Z]*": "settings of priors, checked in their own tests",
     "losses.Loss": "abstract; its methods are in the table",
     "posterior.[CDP]*": "what credible_ball, diagnose and posterior_distance return",
