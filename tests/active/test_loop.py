@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesclust as bc
@@ -43,7 +44,7 @@ def run(monkeypatch, capsys, tmp_path):
         saved = []
         monkeypatch.setattr(session, "save", lambda path: saved.append(session.n_answers))
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines)))
-        ask._answer(session, tmp_path / "session.npz", most)
+        ask._answer(session, tmp_path / "session.npz", most, pd.DataFrame(X, columns=["x"]))
         return session, capsys.readouterr().out, saved
 
     return answered

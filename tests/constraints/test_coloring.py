@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
-from bayesclust.constraints.factor_graph import constraint_graph, greedy_coloring
+from bayesclust.constraints.factor_graph import greedy_coloring, item_graph
 
 
 def random_views(n, rng):
@@ -32,7 +32,7 @@ def neighbours(views, n):
 def test_items_that_share_an_answer_differ_in_colour(seed):
     n, rng = 40, np.random.default_rng(seed)
     views = random_views(n, rng)
-    start, neighbour = constraint_graph(views, n)
+    start, neighbour = item_graph([one.items for one in views], n)
     assert [neighbour[a:b].tolist() for a, b in pairwise(start)] == [
         sorted(adjacent) for adjacent in neighbours(views, n)
     ]

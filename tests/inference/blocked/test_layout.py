@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bayesclust.constraints.factor_graph import constraint_graph, stack_tables
+from bayesclust.constraints.factor_graph import item_graph, stack_tables
 from bayesclust.inference.blocked.layout import Incidences, make_layout
 from bayesclust.inference.blocked.step import Given, site_logits, uniforms
 from tests.exactness.cases import all_views, links
@@ -26,7 +26,7 @@ def test_every_item_has_one_place(n_devices, block_size, rng):
     assert layout.answered.shape[1] <= block_size * n_devices
     asked = set(views[0].items.ravel())
     assert {i for i in layout.answered.ravel() if i < 60} == asked
-    start, neighbour = constraint_graph(views, 60)
+    start, neighbour = item_graph([one.items for one in views], 60)
     for block in layout.answered:
         items = set(block[block < 60])
         assert items
