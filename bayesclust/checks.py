@@ -290,14 +290,19 @@ def item_labels(labels: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
     return check_array(labels, name, (..., n_items), "biu", hint)
 
 
+def is_missing(value: Any) -> bool:
+    """Whether a cell has no value: None, NaN, which alone differs from itself, or pandas' NA."""
+    # NA is neither equal to itself nor different
+    return bool(value is None or type(value).__name__ == "NAType" or value != value)
+
+
 def true_labels(labels: ArrayLike, least: int, name: str = "labels") -> IntArray:
     """Return labels of any kind as (n,) integers, equal where the labels are equal."""
     array = check_array(labels, name, ("n",), "", "pass one label per item")
     if len(array) < least:
         raise ValueError(f"{name} must name at least {least} items; got {len(array)}.")
     for row, value in enumerate(array.tolist()):
-        # only NaN differs from itself, and pandas' NA is neither equal nor different
-        if value is None or type(value).__name__ == "NAType" or value != value:
+        if is_missing(value):
             raise ValueError(f"{name}[{row}] is {array[row]}: pass a label for every item.")
     try:
         return np.unique(array, return_inverse=True)[1].astype(np.int64)
@@ -444,8 +449,7 @@ def named_sources(source: Any) -> Any:
     """Return the column of a table that says who answered: names, or numbers from 0."""
     names = source.tolist()
     for row, name in enumerate(names):
-        # only NaN differs from itself, and pandas' NA is neither equal nor different
-        if name is None or type(name).__name__ == "NAType" or name != name:
+        if is_missing(name):
             raise ValueError(
                 f"row {row} has no source: say who answered, or leave the column source out."
             )

@@ -460,6 +460,10 @@ class Constraints(ByPattern, ABC):
         tally = np.bincount(cell.ravel(), minlength=n_tables * n_cells)
         return tally.reshape(*batch, *shape).astype(np.int64, copy=False)
 
+    def draw_counts(self, z: IntArray, params: Mapping[str, Any], rng: Generator) -> IntArray:
+        """`counts` of one partition, by truths that are drawn where it does not tell them."""
+        return self.counts(z)
+
     def log_prob(self, z: ArrayLike, noise_params: Mapping[str, ArrayLike]) -> Any:
         """Return log p(answers | z, noise), a float or (...), for partitions as labels z (..., n).
 

@@ -24,7 +24,13 @@ from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.inference.assignment import Target
-from bayesclust.inference.batches import BatchProblem, BatchState, BatchTarget, InBatches
+from bayesclust.inference.batches import (
+    BatchProblem,
+    BatchState,
+    BatchTarget,
+    InBatches,
+    counts_in_batches,
+)
 from bayesclust.inference.chain import State, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.gibbs import DCRCProblem
 from bayesclust.inference.moves.scan import place, take_out, weigh_options
@@ -143,8 +149,8 @@ def _log_partition(problem: TVClustProblem, variables: xr.Dataset, at: tuple[int
     values = {name: float(variables[name].values[at]) for name in prior.parameters}
     if isinstance(problem, BatchProblem):
         own = InBatches(problem.batch, variables["weight"].values[at][None], problem.batch)
-        counts = np.zeros((len(problem.batch_names), int(z.max()) + 1), np.int64)
-        np.add.at(counts, (problem.batch, z), 1)
+        shape = len(problem.batch_names), int(z.max()) + 1
+        counts = counts_in_batches(problem.batch, z.astype(np.int64), shape)
         return problem.partition_prior.log_prob_given(counts, own.cluster_weights(0, z), values)
     if not isinstance(problem, TwoLevelProblem):
         return prior.log_prob(np.unique(z, return_counts=True)[1], values)

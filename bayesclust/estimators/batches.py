@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.random import Generator
 
-from bayesclust.inference.batches import BatchProblem, codes_of
+from bayesclust.inference.batches import BatchProblem, codes_of, counts_in_batches
 from bayesclust.inference.prediction import Prediction, shares_of_labels
 from bayesclust.typing import FloatArray
 
@@ -49,8 +49,7 @@ def batch_weights(estimator: Any, prob: float, rng: Generator) -> pd.DataFrame:
         found[s] = share[:, :-1] @ shares_of_labels(z, labels)
     tail = (1.0 - prob) / 2
     low, high = np.quantile(found, (tail, 1.0 - tail), axis=0)
-    items = np.zeros((len(names), number), np.int64)
-    np.add.at(items, (batches.batch, labels), 1)
+    items = counts_in_batches(batches.batch, labels, (len(names), number))
     columns = {
         "items": items,
         "weight": found.mean(axis=0),

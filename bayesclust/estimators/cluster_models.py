@@ -290,7 +290,7 @@ class Comparison:
     seed: int
     pilots: dict[Choice, Pilot] = field(default_factory=dict)
     labelled: bool = False
-    """Whether there are labels, of which a classifier is taken if it is about as good."""
+    """Whether there are labels: then a classifier is taken where it is about as good."""
     part: int = -1
     by_shares: FloatArray = field(default_factory=lambda: np.zeros(0))
 

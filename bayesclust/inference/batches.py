@@ -71,7 +71,7 @@ class BatchProblem(TVClustProblem):
             )
 
     def with_more(self, names: Sequence[str]) -> dict[str, Any]:
-        """The fields with the batches of further items, some of which may be new ones."""
+        """The fields with the batches of further items, known and new ones."""
         known = list(dict.fromkeys([*self.batch_names, *names]))
         return {"batch": np.append(self.batch, codes_of(names, known)), "batch_names": known}
 
@@ -80,6 +80,12 @@ def codes_of(names: Sequence[str | None], known: Sequence[str]) -> IntArray:
     """Numbers of batches by their names, -1 for those that are not known."""
     number = {name: j for j, name in enumerate(known)}
     return np.array([-1 if name is None else number.get(name, -1) for name in names], np.int64)
+
+
+def counts_in_batches(batch: IntArray, labels: IntArray, shape: tuple[int, int]) -> IntArray:
+    """Items of each batch in each cluster, in a table of a shape that holds them."""
+    cells = np.bincount(batch * shape[1] + labels, minlength=math.prod(shape))
+    return cells.reshape(shape)
 
 
 class InBatches(NamedTuple):
@@ -99,8 +105,8 @@ class InBatches(NamedTuple):
     def log_weights(self, s: int, labels: IntArray, values: Values, batch: IntArray) -> FloatArray:
         """log probability (m, K + 1) of each cluster, a new one last, of further items."""
         own = values["batch_concentration"] * self.cluster_weights(s, labels)
-        counts = np.zeros((int(self.batch.max()) + 2, len(own)))  # the last without items
-        np.add.at(counts, (self.batch, labels), 1)
+        shape = int(self.batch.max()) + 2, len(own)  # the last batch without items
+        counts = counts_in_batches(self.batch, labels, shape)
         weights = np.log(own + counts[batch])
         return np.asarray(weights - logsumexp(weights, axis=1, keepdims=True))
 
@@ -220,8 +226,7 @@ class BatchState(State):
         beta[slots[: self.n_clusters]] = own[:-1]
         batch = self.problem.batch
         shape = len(self.problem.batch_names), len(slots)
-        cells = np.bincount(batch * shape[1] + self.assignment.z, minlength=math.prod(shape))
-        count = cells.reshape(shape)
+        count = counts_in_batches(batch, self.assignment.z, shape)
         self.weights = Weights(batch, count, beta, own[-1:].copy(), np.zeros(self.n_items))
 
     def take_up(

@@ -420,8 +420,6 @@ class DirichletProcess(PartitionPrior):
     ) -> dict[str, float]:
         """Draw alpha given one partition, or several."""
         one, alpha = self.parameters[CONCENTRATION], values[CONCENTRATION]
-        if one.fixed is not None:
-            return dict(values)
         n = np.array([sizes.sum() for sizes in groups])
         number = sum(len(sizes) for sizes in groups)
         return {CONCENTRATION: draw_concentration(one, alpha, n, number, rng)}

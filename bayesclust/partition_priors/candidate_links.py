@@ -113,10 +113,6 @@ class CandidateLinks(PartitionPrior):
 
     def sample(self, n: int, values: Values, rng: Generator, number: int | None = None) -> IntArray:
         """Labels (n,) of parts that drawn links connect, or (number, n) of several partitions."""
-        # imported here: few need it
-        from scipy.sparse import coo_array
-        from scipy.sparse.csgraph import connected_components
-
         if n != self.n_items:
             self.log_w(np.zeros(0, np.int64), values)
         start, value = self.candidates
@@ -125,6 +121,15 @@ class CandidateLinks(PartitionPrior):
         for row in labels:
             drawn = (rng.random(n) * (values["concentration"] + degree)).astype(np.int64)
             linked = np.flatnonzero(drawn < degree)
-            edges = np.ones(len(linked)), (linked, value[start[linked] + drawn[linked]])
-            row[:] = connected_components(coo_array(edges, (n, n)), directed=False)[1]
+            row[:] = connected(linked, value[start[linked] + drawn[linked]], n)
         return labels[0] if number is None else labels
+
+
+def connected(first: IntArray, second: IntArray, n: int) -> IntArray:
+    """Labels (n,) of the parts that pairs of items connect, in the order of their first items."""
+    # imported here: few need it
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(first)), (first, second)), (n, n))
+    return np.asarray(connected_components(graph, directed=False)[1], np.int64)

@@ -27,7 +27,7 @@ from numpy.random import Generator
 from scipy.special import gammaln
 
 from bayesclust._numba import FAST, device
-from bayesclust.checks import check_int, rows_in_words, shown
+from bayesclust.checks import check_int, is_missing, rows_in_words, shown
 from bayesclust.partition_priors.base import (
     Batches,
     Parameter,
@@ -118,10 +118,7 @@ class HierarchicalDirichletProcess(PartitionPrior):
 
     def _in_words(self, own: Any, new: bool) -> NDArray[np.object_]:
         values = np.asarray(own, dtype=object)
-        if hasattr(own, "isna"):
-            missing = np.asarray(own.isna())
-        else:  # NaN is not equal to itself
-            missing = np.array([v is None or v != v for v in values], dtype=bool)
+        missing = np.array([is_missing(value) for value in values], dtype=bool)
         if missing.any() and not new:
             where = rows_in_words(missing[:, None])
             raise ValueError(f"X has no batch in {where}: fill in column={shown(self.column)}.")

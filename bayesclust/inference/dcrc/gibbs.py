@@ -86,10 +86,7 @@ class DCRCChain:
         if not freeze_noise:
             drawn = []
             for one, own in zip(self.problem.constraints, self.noise, strict=True):
-                if one.has_table:
-                    counts = one.counts(self.z)
-                else:
-                    counts = one.draw_counts(self.z, own, self.rng)
+                counts = one.draw_counts(self.z, own, self.rng)
                 drawn.append(one.noise.draw(counts, own, self.rng))
             self.take_up(drawn)
 

@@ -8,8 +8,8 @@ i, the items that others connect with it are a part A, perhaps a whole cluster. 
 
 where j are the candidates of i, and f is the likelihood of data and answers, times 1 - recall for
 each pair within a cluster that is no candidate. What is within and between other clusters cancels.
-As any link of any item can be drawn, every partition whose
-clusters are connected by candidates is reached, and no other.
+As any link of any item can be drawn, every partition whose clusters are connected by candidates is
+reached, and no other.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
-from bayesclust.constraints.factor_graph import UNPLACED, Rows, Sites, add_block_logits, item_graph
+from bayesclust.constraints.factor_graph import UNPLACED, Rows, Sites, add_block_logits
 from bayesclust.families import base
 from bayesclust.inference.assignment import (
     OUT_OF_RANGE,
@@ -35,6 +35,7 @@ from bayesclust.inference.assignment import (
 )
 from bayesclust.inference.chain import SPARE_SLOTS, Move, Noise, State, TVClustProblem
 from bayesclust.partition_priors import DirichletProcess, Tables
+from bayesclust.partition_priors.candidate_links import connected
 from bayesclust.typing import FloatArray, IntArray
 
 
@@ -209,18 +210,7 @@ def linked_start(problem: TVClustProblem, chain: int) -> IntArray:
     total[~np.isin(known, pairs[0])] = 0.0
     least = np.quantile(total[total > 0], 1.0 - 0.5 ** (3 - chain % 4)) if total.max() > 0 else 0.0
     chosen = known[(total > 0) & (total >= least)]
-    near = item_graph([np.column_stack(np.divmod(chosen, n))], n)
-    links = np.full(n, UNPLACED)
-    link_up(near, np.zeros(n, np.int64), links)
-    return root_labels(links)
-
-
-def root_labels(links: IntArray) -> IntArray:
-    """Labels by the roots of trees of links."""
-    above = links
-    while (above != (higher := above[above])).any():
-        above = higher
-    return np.unique(above, return_inverse=True)[1].astype(np.int64)
+    return connected(*np.divmod(chosen, n), n)
 
 
 class LinkedState(State):
