@@ -21,18 +21,19 @@ import pandas as pd
 
 import bayesclust as bc
 from bayesclust.typing import FloatArray, IntArray
+from experiments.patterns import PATTERNS, pattern
 
 Dataset = bc.datasets.Dataset
 UCI = ("iris", "wine", "ecoli", "glass", "balance")
 WITH_ID = "glass_with_id"
-SHAPES = bc.datasets.SHAPES
+SHAPES = tuple(PATTERNS)
 COUNTS = ("visual_words", "digits")
 SEED = 20_260_101
 """Of generated data: it is the answers that differ from trial to trial."""
 
 SPECIES = (602, 810, 501, 494, 82, 277, 32, 345, 139, 120, 190, 1280, 126)
 PROTEIN = (32, 25, 20, 16, 13, 10)
-FACTOR, SYLLABLES, PATTERNS = 0.625, 2601, 14
+FACTOR, SYLLABLES, SYLLABLE_KINDS = 0.625, 2601, 14
 SEPARATION, APART, NEAR = 5.0, {"fuzzy": 1.4, "separate": 5.0}, 0.4
 TENTHS = ("digits389", "letters_ijl")
 """Of which the MPCK-Means paper takes a tenth."""
@@ -48,7 +49,7 @@ def load(name: str) -> Dataset:
     if name in STAND_INS:
         return STAND_INS[name](SEED)
     if name in SHAPES:
-        return bc.datasets.make_shape(name, 300, seed=SEED)
+        return pattern(name, SEED)
     return bc.datasets.load(name)
 
 
@@ -160,7 +161,7 @@ def uneven(sizes: tuple[int, ...], name: str, seed: int, columns: int = 38) -> D
 
 def syllable_sizes() -> tuple[int, ...]:
     """Sizes that fall by a constant factor, at least two items each, 2601 in all."""
-    shares = FACTOR ** np.arange(PATTERNS)
+    shares = FACTOR ** np.arange(SYLLABLE_KINDS)
     sizes = np.maximum(np.round(SYLLABLES * shares / shares.sum()).astype(int), 2)
     sizes[0] += SYLLABLES - sizes.sum()
     return tuple(sizes.tolist())

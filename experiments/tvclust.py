@@ -3,7 +3,8 @@
 Tables 1 to 3: five UCI sets, or one's own, a share r of the pairs answered, each answer right with
 probability p; with r of the ordered pairs, as the authors drew them, and of the unordered ones;
 glass with the row id that the authors left among its features, a leak, and without. Table 4:
-counts. Figure 2: six shapes. Figure 3: a wrong number told. Figure 4: counts, ever more answers.
+counts. Figure 2: the six patterns of the authors' code. Figure 3: a wrong number told. Figure 4:
+counts, ever more answers.
 """
 
 from __future__ import annotations
@@ -446,6 +447,11 @@ GLASS = {
     "glass": "glass without its row id",
     sources.WITH_ID: "glass with its row id, as in the paper",
 }
+FIGURES = {
+    2: f"Figure 2: answers to r = {SHAPE_FRACTION:g} of the ordered pairs, all right",
+    3: f"Figure 3: told k - deviation, answers to r = {DEVIATION_FRACTION:g}, all right",
+    4: "Figure 4: multinomial clusters of counts, by r in % of the ordered pairs, answers right",
+}
 COUNTED = f"Answers to r = {TABLE_4_FRACTION:g} of the ordered pairs; the paper's r is not said"
 HEAD = """# TVClust's tables, measured
 
@@ -475,6 +481,29 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
                 yield from (f"{fraction}:", "", *_markdown(block, plan))
         else:
             yield from _markdown(rows, plan)
+    drawn: dict[int, Callable[..., pd.DataFrame]] = {
+        2: _on_shapes,
+        3: _told_wrong,
+        4: _more_answers,
+    }
+    for number in plan.figures:
+        yield from _curves_in_markdown(FIGURES[number], drawn[number](cells, plan))
+
+
+def _curves_in_markdown(caption: str, curves: pd.DataFrame) -> Iterator[str]:
+    """What a figure shows as a table of mean F, panel by panel; a level line has one mean."""
+    if curves.empty:
+        return
+    yield f"## {caption}\n"
+    for panel, rows in curves.groupby("panel", sort=False):
+        columns = sorted(rows.x.dropna().unique())
+        lines = []
+        for line, own in rows.groupby("line", sort=False):
+            level = own["mean"].iloc[0] if own.x.isna().all() else np.nan
+            means = own.set_index("x")["mean"].reindex(columns).fillna(level)
+            lines.append([str(line), *map(frame.decimal, means)])
+        heads = [x.replace("_", " ") if isinstance(x, str) else f"{x:g}" for x in columns]
+        yield from frame.in_markdown([str(panel), *heads], lines)
 
 
 def _markdown(rows: pd.DataFrame, plan: Plan) -> Iterator[str]:
@@ -506,7 +535,7 @@ def draw(
         2: lambda: shapes(cells, plan),
         3: lambda: figures.curves(
             _told_wrong(cells, plan),
-            f"Told k - deviation; answers to r = {DEVIATION_FRACTION:g}, all right; {trials}",
+            f"{FIGURES[3].partition(': ')[2].capitalize()}; {trials}",
             "deviation",
             across=5,
             ticks=plan.deviations,
@@ -526,6 +555,16 @@ def draw(
 
 def _table(rows: Iterable[Any], line: str = "line") -> pd.DataFrame:
     return pd.DataFrame(list(rows), columns=["panel", line, "x", "mean"]).assign(error=np.nan)
+
+
+def _on_shapes(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    done = [(name, rows_of(cells, name, deviation=0)) for name in plan.methods]
+    means = [(name, rows.groupby("data").f.mean()) for name, rows in done]
+    return _table(
+        ("", METHODS[name].name, shape, of_data[shape])
+        for (name, of_data), shape in product(means, plan.shapes)
+        if shape in of_data
+    )
 
 
 def _told_wrong(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
@@ -572,7 +611,7 @@ def shapes(cells: pd.DataFrame, plan: Plan) -> Figure | None:
     for across, name in zip(panels, plan.shapes, strict=True):
         items = sources.load(name)
         figures.points(across[0], items.X, items.y)
-        across[0].set_ylabel(name, fontsize=9)
+        across[0].set_ylabel(name.replace("_", " "), fontsize=8)
         for ax, method in zip(across[1:], methods, strict=True):
             rows = done[method][done[method].data == name]
             if rows.empty:

@@ -86,8 +86,17 @@ def test_figures_go_through_the_means(scored, tmp_path):
     kl = more[(more.line == "RDP-means, multinomial") & (more.panel == "digits")]
     assert kl.x.tolist() == pytest.approx([100 * r for r in plan.rates])
     (axes,) = (tvclust.shapes(cells, plan).axes,)
-    panel = axes[4 * plan.shapes.index("spirals") + 2]
-    best = cells[(cells.method == "rdp-means") & (cells.data == "spirals")]
+    panel = axes[4 * plan.shapes.index("two_spirals") + 2]
+    best = cells[(cells.method == "rdp-means") & (cells.data == "two_spirals")]
     assert panel.get_xlabel() == f"F {best.f.max():.2f} (mean {best.f.mean():.2f})"
     drawn = figures.save(tvclust.draw(cells, tables(cells, plan), plan), tmp_path)
     assert len(drawn) == 6
+    lines = list(tvclust.report(cells, tables(cells, plan), plan))
+    heads, *rows = (
+        [cell.strip() for cell in line.split("|")]
+        for line in lines[lines.index(f"## {tvclust.FIGURES[2]}\n") + 1 :]
+    )
+    means = next(row for row in rows if row[1] == "RDP-means")
+    assert means[heads.index("two spirals")] == f"{best.f.mean():.3f}"
+    at = lines.index(f"## {tvclust.FIGURES[3]}\n")
+    assert lines[at + 1].startswith("| iris, k = 3 | -3 | -2 |"), lines[at + 1]
