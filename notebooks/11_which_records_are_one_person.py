@@ -14,59 +14,9 @@
 import numpy as np
 import pandas as pd
 
-NAMES = """Anna Anne Bernd Carla Carola Clara David Daniel Elena Elisa Emil Emma Erik Erika Felix
-Georg Greta Hanna Hannes Helena Helga Ida Ines Jakob Jan Jana Johann Johanna Jonas Julia Karl Karla
-Lars Laura Lea Lena Leonie Lisa Lukas Maria Marie Marina Mark Markus Martin Martina Max Michael
-Nina Nora Otto Paul Paula Peter Petra Rosa Sara Simon Sofia Stefan Theo Thomas Tim Vera"""
-STEMS = "Acker Baum Berg Birk Brand Busch Eich Feld Gold Hart Hof Kirch Lang Neu Rosen Stein"
-ENDS = "er", "mann", "bach", "berg", "ing", "hoff"
-FIRST = NAMES.split()
-SURNAMES = [stem + end for stem in STEMS.split() for end in ENDS]
-TOWNS = [a + b for a in ("Alten", "Bad", "Frei", "Hoch", "Neu") for b in ("au", "burg", "dorf")]
-COLUMNS = ["first", "last", "born", "town"]
+import bayesclust as bc
 
-
-def misspelt(word, rng):
-    at = rng.integers(len(word))
-    other = "abcdefghijklmnopqrstuvwxyz"[rng.integers(26)]
-    middle = ["", other, word[at] + other, word[at : at + 2][::-1]][kind := rng.integers(4)]
-    return word[:at] + middle + word[at + 1 + (kind == 3) :]
-
-
-def record(person, rng):
-    first, last, (year, month, day), town = person
-    if rng.random() < 0.05:
-        first, last = last, first
-    if rng.random() < 0.05:
-        month, day = day, month
-    if rng.random() < 0.08:
-        year += rng.choice([-10, -1, 1, 10])
-    if rng.random() < 0.1:  # moved
-        town = rng.choice(TOWNS)
-    cells = [first, last, f"{year}-{month:02}-{day:02}", town]
-    words = [
-        misspelt(c, rng) if at != 2 and rng.random() < 0.12 else c for at, c in enumerate(cells)
-    ]
-    return [None if rng.random() < 0.05 else word for word in words]
-
-
-def register(n, rng):
-    """Records, and the number of the person that each is of."""
-    rows, who, number = [], [], 0
-    while len(rows) < n:
-        birthday = rng.integers(1950, 2005), rng.integers(1, 13), rng.integers(1, 29)
-        person = rng.choice(FIRST), rng.choice(SURNAMES), birthday, rng.choice(TOWNS)
-        for _ in range(min(rng.geometric(0.55), n - len(rows))):
-            rows.append(record(person, rng))
-            who.append(number)
-        number += 1
-    order = rng.permutation(n)
-    return pd.DataFrame(rows, columns=COLUMNS).iloc[order].reset_index(drop=True), np.array(who)[
-        order
-    ]
-
-
-people, who = register(1500, np.random.default_rng(0))
+people, who = bc.datasets.make_register(1500, seed=0)
 print(f"{len(people)} records of {who.max() + 1} people")
 people.head()
 
@@ -110,12 +60,10 @@ print(f"{len(pairs)} candidates; {same.sum()} are of one person, of {every} such
 # learned, from these scores alone: no pair has a label.
 
 # %%
-import bayesclust as bc
-
 n = len(people)
 rows, column = np.nonzero(~np.isnan(alike))
 scored = bc.PairwiseConstraints.from_scores(
-    pairs[rows], alike[rows, column], n_items=n, source=np.array(COLUMNS)[column]
+    pairs[rows], alike[rows, column], n_items=n, source=people.columns.to_numpy()[column]
 )
 links = bc.partition_priors.CandidateLinks(pairs, n_items=n)
 est = bc.TVClust(

@@ -192,3 +192,19 @@ def test_noise_has_the_deviation_asked_for():
             datasets.make_shape(kind, 3000, noise=noise, seed=5).X for noise in (0.0, 0.3)
         )
         assert (noisy - clean).std() == pytest.approx(0.3, rel=4 / np.sqrt(2 * 6000))
+
+
+def test_a_register_has_people_more_than_once_and_errors():
+    table, person = datasets.make_register(4000, seed=np.random.default_rng(3))
+    again, same = datasets.make_register(4000, seed=3)
+    assert table.equals(again)
+    assert (person == same).all()
+    # a mean of 1 / .55, by the standard error of as many geometric numbers
+    people = person.max() + 1
+    assert len(table) / people == pytest.approx(1 / 0.55, abs=4 * np.sqrt(0.45 / people) / 0.55)
+    empty = table.isna().to_numpy().mean()
+    assert empty == pytest.approx(0.05, abs=4 * np.sqrt(0.05 * 0.95 / table.size))
+    # of two records of one person, neither moved nor misspelt nor empty, (.9 * .88 * .95)^2 agree
+    towns = table.town.groupby(person).agg(list)
+    both = [own[0] == own[1] for own in towns if len(own) > 1]
+    assert np.mean(both) == pytest.approx(0.752**2, abs=4 * np.sqrt(0.25 / len(both)))

@@ -5,6 +5,6 @@ them.
 """
 
 from bayesclust.datasets.files import Dataset, load, names
-from bayesclust.datasets.generated import SHAPES, make_mixture, make_shape
+from bayesclust.datasets.generated import SHAPES, make_mixture, make_register, make_shape
 
-__all__ = ["SHAPES", "Dataset", "load", "make_mixture", "make_shape", "names"]
+__all__ = ["SHAPES", "Dataset", "load", "make_mixture", "make_register", "make_shape", "names"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.random import Generator
 
@@ -134,6 +136,87 @@ def _shape(kind: str, s: FloatArray, t: FloatArray, y: IntArray) -> FloatArray:
             up = 0.1 + 0.8 * t
             x = [np.where(right, across, -across), np.where(right ^ (y == 1), up, -up)]
     return np.column_stack(x)
+
+
+NAMES = """Anna Anne Bernd Carla Carola Clara David Daniel Elena Elisa Emil Emma Erik Erika Felix
+Georg Greta Hanna Hannes Helena Helga Ida Ines Jakob Jan Jana Johann Johanna Jonas Julia Karl Karla
+Lars Laura Lea Lena Leonie Lisa Lukas Maria Marie Marina Mark Markus Martin Martina Max Michael
+Nina Nora Otto Paul Paula Peter Petra Rosa Sara Simon Sofia Stefan Theo Thomas Tim Vera"""
+STEMS = "Acker Baum Berg Birk Brand Busch Eich Feld Gold Hart Hof Kirch Lang Neu Rosen Stein"
+ENDS = "er", "mann", "bach", "berg", "ing", "hoff"
+FIRST = NAMES.split()
+SURNAMES = [stem + end for stem in STEMS.split() for end in ENDS]
+TOWNS = [a + b for a in ("Alten", "Bad", "Frei", "Hoch", "Neu") for b in ("au", "burg", "dorf")]
+
+
+def make_register(n: int = 1000, *, seed: Seed) -> tuple[Any, IntArray]:
+    """Draw a register of people, most of whom are in it more than once, with errors.
+
+    A person has a geometric number of records, 1.8 on average. Names are swapped, days and months
+    too, years are wrong, people move, 12% of the words have a typing error, and 5% of the cells are
+    empty.
+
+    Parameters
+    ----------
+    n : int, default 1000
+        Records.
+    seed : int or numpy.random.Generator
+
+    Returns
+    -------
+    table : pandas.DataFrame of shape (n, 4)
+        Columns first, last, born and town.
+    person : ndarray of shape (n,)
+        Who each record is of.
+
+    Examples
+    --------
+    >>> from bayesclust.datasets import make_register
+    >>> table, person = make_register(1500, seed=0)
+    >>> table.shape, int(person.max()) + 1
+    ((1500, 4), 830)
+    """
+    import pandas as pd
+
+    n, rng = check_int(n, "n"), check_random_state(seed, "seed")
+    rows: list[list[str | None]] = []
+    who: list[int] = []
+    while len(rows) < n:
+        born = rng.integers(1950, 2005), rng.integers(1, 13), rng.integers(1, 29)
+        person = rng.choice(FIRST), rng.choice(SURNAMES), born, rng.choice(TOWNS)
+        number = who[-1] + 1 if who else 0
+        for _ in range(min(rng.geometric(0.55), n - len(rows))):
+            rows.append(_record(person, rng))
+            who.append(number)
+    order = rng.permutation(n)
+    table = pd.DataFrame(rows, columns=["first", "last", "born", "town"])
+    return table.iloc[order].reset_index(drop=True), np.array(who)[order]
+
+
+def _record(person: Any, rng: Generator) -> list[str | None]:
+    first, last, (year, month, day), town = person
+    if rng.random() < 0.05:
+        first, last = last, first
+    if rng.random() < 0.05:
+        month, day = day, month
+    if rng.random() < 0.08:
+        year += rng.choice([-10, -1, 1, 10])
+    if rng.random() < 0.1:  # moved
+        town = rng.choice(TOWNS)
+    cells = [first, last, f"{year}-{month:02}-{day:02}", town]
+    words = [
+        _misspelt(c, rng) if at != 2 and rng.random() < 0.12 else c for at, c in enumerate(cells)
+    ]
+    return [None if rng.random() < 0.05 else word for word in words]
+
+
+def _misspelt(word: str, rng: Generator) -> str:
+    """Leave a letter out, put another in its place or behind it, or swap two."""
+    at = rng.integers(len(word))
+    other = "abcdefghijklmnopqrstuvwxyz"[rng.integers(26)]
+    kind = rng.integers(4)
+    middle = ["", other, word[at] + other, word[at : at + 2][::-1]][kind]
+    return word[:at] + middle + word[at + 1 + (kind == 3) :]
 
 
 def _covariance_root(d: int, rng: Generator) -> FloatArray:
