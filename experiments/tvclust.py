@@ -465,8 +465,19 @@ the row, by which its classes are sorted: a leak.
 def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
     """The tables in Markdown: our mean F, and in brackets the paper's."""
     yield HEAD.format(seed=plan.seed, trials=plan.trials)
-    if entries.empty:
-        return
+    if len(entries):
+        yield from _tables_in_markdown(entries, plan)
+    drawn: dict[int, Callable[..., pd.DataFrame]] = {
+        2: _on_shapes,
+        3: _told_wrong,
+        4: _more_answers,
+    }
+    for number in plan.figures:
+        yield from _curves_in_markdown(FIGURES[number], drawn[number](cells, plan))
+
+
+def _tables_in_markdown(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
+    """Tables 1 to 4, one for each way of drawing pairs and copy of glass."""
     # both copies of glass are columns of Table 1
     copy = entries.glass.where(entries.table != 1, "")
     for _, rows in entries.groupby([entries.table, entries.sampling, copy], sort=False):
@@ -481,13 +492,6 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
                 yield from (f"{fraction}:", "", *_markdown(block, plan))
         else:
             yield from _markdown(rows, plan)
-    drawn: dict[int, Callable[..., pd.DataFrame]] = {
-        2: _on_shapes,
-        3: _told_wrong,
-        4: _more_answers,
-    }
-    for number in plan.figures:
-        yield from _curves_in_markdown(FIGURES[number], drawn[number](cells, plan))
 
 
 def _curves_in_markdown(caption: str, curves: pd.DataFrame) -> Iterator[str]:
@@ -500,6 +504,8 @@ def _curves_in_markdown(caption: str, curves: pd.DataFrame) -> Iterator[str]:
         lines = []
         for line, own in rows.groupby("line", sort=False):
             level = own["mean"].iloc[0] if own.x.isna().all() else np.nan
+            if np.isnan(level) and len(own) == 1:
+                continue  # one point shows no course
             means = own.set_index("x")["mean"].reindex(columns).fillna(level)
             lines.append([str(line), *map(frame.decimal, means)])
         heads = [x.replace("_", " ") if isinstance(x, str) else f"{x:g}" for x in columns]
