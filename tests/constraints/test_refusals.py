@@ -45,19 +45,19 @@ pairs([(0, 1), (1, 2)], [True])
     "same" (1).
 pairs([(0, 1), (1, 2)], [1.0, nan])
     ValueError: same[1] is nan, not an answer: pass for each row of pairs "different" (0) or "same"
-    (1).
+    (1); leave out rows without one.
 pairs([(0, 1), (1, 2)], [0, -1])
     ValueError: same[0] is 0, not an answer: pass for each row of pairs "different" (0) or "same"
-    (1).
+    (1); leave out rows without one.
 triplets([(0, 1, 2)], [-1])
     ValueError: answers[0] is -1, not an answer: pass for each row of triplets "yes" (0) or "no" (1)
-    or "dnk" (2).
+    or "dnk" (2); leave out rows without one.
 pairs([("ann", "bob")])
     TypeError: pairs must hold integers; got dtype <U3: pass one row of 2 item indices per answer,
     or names of items by from_frame.
 triplets([(0, 1, 2)], ['maybe'])
     ValueError: answers[0] is 'maybe', not an answer: pass for each row of triplets "yes" (0) or
-    "no" (1) or "dnk" (2).
+    "no" (1) or "dnk" (2); leave out rows without one.
 pairs([(0, 1), (1, 2)], [1, 1], source=[0, 2])
     ValueError: source has the numbers 0 and 2: name the sources of all rows of pairs, or
     number them 0, 1, 2, ... without gaps.

@@ -101,7 +101,7 @@ read(TABLE.assign(source=["eve", np.nan]))
     ValueError: row 1 has no source: say who answered, or leave the column source out.
 read(TABLE.assign(answer=["must", "perhaps"]))
     ValueError: answer[1] is 'perhaps', not an answer: pass for each row of the table "different"
-    (0) or "same" (1).
+    (0) or "same" (1); leave out rows without one.
 read(TABLE.assign(j=["p0", "p5"]))
     ValueError: row 0 names 'p0' twice: remove this row.
 bc.PairwiseConstraints(TABLE[["i", "j"]], TABLE["answer"], 8)
@@ -109,7 +109,7 @@ bc.PairwiseConstraints(TABLE[["i", "j"]], TABLE["answer"], 8)
     answer, or names of items by from_frame.
 pairs([1.0, np.nan])
     ValueError: same[1] is nan, not an answer: pass for each row of pairs "different" (0) or "same"
-    (1).
+    (1); leave out rows without one.
 fit(data=X.where(X < 5))
     ValueError: X has NaN in rows 4, 5 and 7: remove these items, fill in values, or use a family
     that takes NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust.
