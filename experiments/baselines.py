@@ -1,4 +1,4 @@
-"""Methods around centres that the TVClust and DCRC papers compare with, small and ours.
+"""Methods around centres, and classifiers after votes, that ours are compared with, small and ours.
 
 Every one is a function ``method(X, constraints, n_clusters, seed)`` that returns labels 0 to K - 1.
 Methods that need the number of clusters are told the true one, as in the papers; those that take no
@@ -16,6 +16,7 @@ metric are in `experiments.learned_metrics`.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
+from scipy.special import softmax
 
 import bayesclust as bc
 from bayesclust.typing import BoolArray, FloatArray, IntArray
@@ -389,3 +391,53 @@ def closed_form(spread: FloatArray, beta: float) -> FloatArray:
     """
     raw = (spread / spread.min()) ** (-1.0 / (beta - 1.0))
     return np.asarray(raw / raw.sum())
+
+
+def voted(
+    labels: Any, vote: str, rng: np.random.Generator
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Items with labels, a class of each, and by Dawid and Skene (1979) annotators' accuracies.
+
+    A tie of a majority is broken at random. Dawid and Skene's EM starts at the votes; a hundredth
+    of a label in each cell of a confusion matrix keeps it from zeros.
+    """
+    some, row = np.unique(labels.items[:, 0], return_inverse=True)
+    L, given = len(labels.classes), labels.answers.astype(int)
+    share = np.zeros((len(some), L))
+    np.add.at(share, (row, given), 1.0)
+    if vote == "majority":
+        return some, (share + 0.5 * rng.random(share.shape)).argmax(axis=1), np.array([])
+    share /= share.sum(axis=1, keepdims=True)
+    for _ in range(200):
+        confusion = np.full((labels.n_sources, L, L), 0.01)
+        np.add.at(confusion, (labels.source, slice(None), given), share[row])
+        confusion /= confusion.sum(axis=2, keepdims=True)
+        log = np.tile(np.log(share.mean(axis=0) + 1e-12), (len(some), 1))
+        np.add.at(log, row, np.log(confusion[labels.source, :, given]))
+        share = softmax(log, axis=1)
+    right = share[row, given]
+    accuracy = np.bincount(labels.source, right) / np.bincount(labels.source)
+    return some, share.argmax(axis=1), accuracy
+
+
+def classified(name: str, X: FloatArray, some: IntArray, votes: IntArray, seed: int) -> IntArray:
+    """Classes of all items, of a classifier that uses those without a vote too."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
+    from sklearn.svm import SVC
+
+    known = np.full(len(X), -1)
+    known[some] = votes
+    if len(np.unique(votes)) == 1:
+        return np.full(len(X), votes[0])
+    way = {
+        "spreading-knn": lambda: LabelSpreading(kernel="knn", n_neighbors=7),
+        # of columns standardized; on other draws better than 1 / d, 1 and the default, 20
+        "spreading-rbf": lambda: LabelSpreading(kernel="rbf", gamma=0.25),
+        "training-logistic": lambda: SelfTrainingClassifier(LogisticRegression(max_iter=2000)),
+        "training-svc": lambda: SelfTrainingClassifier(SVC(probability=True, random_state=seed)),
+    }[name]()
+    # of few labels: neighbours that reach none, and probabilities of SVC that were deprecated
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return np.asarray(way.fit(X, known).predict(X))

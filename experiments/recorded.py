@@ -111,15 +111,25 @@ def claims(folder: Path) -> Iterator[str]:
 
 
 def verdict(ours: pd.Series, other: pd.Series | None, printed: Any, by: Any) -> list[str]:
-    """Means with their intervals, and whether the claim holds: yes, no, or open."""
-    if other is None:
+    """Means with their intervals, and whether the claim holds: yes, no, or open.
+
+    `by` is how much more ours are; or "< .6", what they are below, "times < .6" of the others.
+    """
+    what, below, bound = str(by).rpartition("<")
+    if other is None and not below:
         near = abs(ours.mean() - float(printed)) <= NEAR
         return [stated(ours), "", "", "yes" if near else "no"]
-    more, least = (ours - other).dropna(), float(by or 0)
+    more, least = ours, float(bound or 0)
+    if other is not None:
+        more = (ours / other if what else ours - other).dropna()
     width = float(half_width(more.std(), len(more)))
-    low, high = more.mean() - width, more.mean() + width
-    found = "yes" if low > least else "no" if high < least else "open"
-    return [stated(ours), stated(other), stated(more), found]
+    low, high = more.mean() - width - least, more.mean() + width - least
+    if below:
+        low, high = -high, -low
+    found = "yes" if low > 0 else "no" if high < 0 else "open"
+    if other is None:
+        return [stated(ours), "", "", found]
+    return [stated(ours), stated(other), ("times " if what else "") + stated(more), found]
 
 
 def stated(draws: pd.Series) -> str:

@@ -79,6 +79,13 @@ def test_claims_are_decided_by_intervals():
     assert recorded.verdict(other, one, "", "")[-1] == "no"
     assert recorded.verdict(one, other, "", "0.09")[-1] == "open"
     assert [recorded.verdict(one, None, f, "")[-1] for f in (".93", ".95")] == ["yes", "no"]
+    bounds = {"< .94": "yes", "< .92": "open", "< .88": "no"}
+    assert {by: recorded.verdict(one, None, "", by)[-1] for by in bounds} == bounds
+    assert recorded.verdict(other, one, "", "times < .95")[-2:] == [
+        "times 0.894 ± 0.018 (3)",
+        "yes",
+    ]
+    assert recorded.verdict(one, other, "", "times < 1.05")[-1] == "no"
 
 
 def test_recorded_cells_are_small():
