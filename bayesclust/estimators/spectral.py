@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, Self
 
@@ -12,8 +13,15 @@ from bayesclust import checks
 from bayesclust.estimators import base, confidence
 from bayesclust.estimators.rdp_means import MeansClusterer, RDPMeans
 from bayesclust.inference.limits import tuning
-from bayesclust.inference.limits.answers import largest, times
-from bayesclust.inference.limits.spectral import relax, relaxed_objective, solve
+from bayesclust.inference.limits.answers import pose, times
+from bayesclust.inference.limits.rdp_means import Problem
+from bayesclust.inference.limits.spectral import (
+    choose,
+    penalty_from_data,
+    relax,
+    relaxed_objective,
+    solve,
+)
 from bayesclust.typing import ArrayLike, FloatArray
 
 
@@ -35,15 +43,20 @@ class SpectralRDPMeans(MeansClusterer):
 
     Parameters
     ----------
-    penalty, n_clusters, xi
-        As in `RDPMeans`; xi has the value to which it grows there, and where it would grow without
-        end, 64 mean squared distances of items from their overall mean.
+    penalty, n_clusters
+        As in `RDPMeans`. With neither, the penalty under which the relaxation itself predicts
+        held-out answers best or, with fewer than ten answers or `xi` given, has the smallest
+        Bayesian information criterion.
+    xi : float, (float, float), dict or None, default None
+        As in `RDPMeans`. None is chosen by held-out answers too; with fewer than ten of them it is
+        infinity, which stands for 64 mean squared distances of items from their overall mean. Of
+        more than 2,000 items, `penalty` and `xi` are chosen on a sample.
     kernel, kernel_params
         As in `RDPMeans`: K in place of XX', the matrix of Eq. 21.
     max_clusters : int, default 50
         Largest number of clusters before merging, and of eigenvectors.
     random_state : int, Generator or None, default None
-        Decides how answers are held out to choose `xi`; all else is deterministic.
+        Decides how answers are held out, and the sample; all else is deterministic.
 
     Attributes
     ----------
@@ -106,18 +119,25 @@ class SpectralRDPMeans(MeansClusterer):
             self, X, y, constraints, read=squared.points, needs="links"
         )
         cost = confidence.cost_of_centre(self.penalty, self.n_clusters, points, squared)
-        problem, schedule, _ = confidence.plan(
-            points, squared, constraints, cost, asked, None, RDPMeans.xi_rate, rng, 1
-        )
-        xi = schedule.xi
-        if schedule.rate > 1:
-            most = min(schedule.most, tuning.LARGEST_SHARE * tuning.first_xi(problem, share=1.0))
-            xi = times(xi, max(most / largest(xi), 1.0))
         checks.check_memory(
             32 * len(points) * min(number, len(points)),
             f"{number:,} eigenvectors of {len(points):,} items, with room to find them,",
             "lower max_clusters",
         )
+        grows = asked is None or asked == confidence.GROWS
+        read = pose if grows else partial(confidence.fixed_confidence, asked)
+        graph, xi = read(constraints, len(points))
+        problem = Problem.of(points, squared, graph, cost or 0.0)
+        if asked is None and tuning.enough(constraints):
+            cost, factor = choose(constraints, problem, cost, number, rng)
+            xi = times(xi, factor)
+        elif grows:
+            answers = float(any(map(len, constraints)))
+            far = tuning.LARGEST_SHARE * tuning.first_xi(problem, share=1.0)
+            xi = times(xi, answers * far)
+        if cost is None:
+            cost = penalty_from_data(problem, number)
+        problem = problem._replace(penalty=cost)
         relaxation = relax(problem, xi, number)
         self._keep(problem, solve(problem, relaxation, xi))
         self.eigenvalues_: FloatArray = relaxation.eigenvalues

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.inference.limits.tuning import LARGEST_SHARE
+from bayesclust.inference.limits.tuning import LARGEST_SHARE, folds
 
 
 @pytest.fixture
@@ -38,21 +38,52 @@ def test_attributes(blobs, links):
     assert est.objective_ == pytest.approx(terms)
 
 
-@pytest.mark.parametrize(
-    "settings", [{}, {"n_clusters": 4}, {"penalty": 9.0}, {"n_clusters": 3, "xi": (2.0, 0.5)}]
-)
-def test_penalty_and_confidence_are_chosen_as_for_rdp_means(blobs, links, settings):
-    X, _ = blobs
+@pytest.mark.parametrize("settings", [{}, {"n_clusters": 4}, {"penalty": 9.0}])
+def test_settings_are_those_that_predict_held_out_links_best(blobs, links, settings):
+    """Each penalty and confidence is scored by a relaxation of its own, afresh."""
+    X = blobs[0]
     est = bc.SpectralRDPMeans(**settings, random_state=0).fit(X, constraints=links)
-    other = bc.RDPMeans(**settings, random_state=0).fit(X, constraints=links)
-    assert est.penalty_ == other.penalty_
-    # descent may end before confidence has grown to where it is to end
-    assert np.less_equal(other.xi_, np.multiply(est.xi_, 1 + 1e-12)).all()
-    if "xi" in settings:
-        assert est.xi_ == other.xi_
-    alone = bc.SpectralRDPMeans(**settings).fit(X)
-    assert alone.penalty_ == bc.RDPMeans(**settings).fit(X).penalty_
+    squared = np.square(X - X.mean(axis=0)).sum(axis=1).mean()
+    if "penalty" in settings:
+        penalties = [9.0]
+    elif settings:
+        penalties = [bc.RDPMeans(n_clusters=4).fit(X).penalty_]
+    else:
+        penalties = 120 * squared * 0.5 ** np.arange(1, 9)
+    scores = {}
+    for kept, held in folds([links], np.random.default_rng(0)):
+        for penalty in penalties:
+            for step in range(10):
+                xi = 1e-3 * squared * 4.0**step
+                again = bc.SpectralRDPMeans(penalty, xi=xi).fit(X, constraints=kept[0])
+                own = held[0].noise.log_marginal(held[0].counts(again.labels_))
+                scores[penalty, xi] = scores.get((penalty, xi), 0.0) + own
+    # the largest penalty, then the smallest confidence, of equals
+    best = max(scores.values()) - 1e-9
+    expected = next(setting for setting in scores if scores[setting] >= best)
+    assert (est.penalty_, est.xi_[0]) == pytest.approx(expected)
+
+
+def test_given_confidence_leaves_the_penalty_to_the_data(blobs, links):
+    X, _ = blobs
+    est = bc.SpectralRDPMeans(xi=(2.0, 0.5)).fit(X, constraints=links)
+    alone = bc.SpectralRDPMeans().fit(X)
+    assert est.penalty_ == alone.penalty_
+    assert est.xi_ == (2.0, 0.5)
+    assert alone.xi_ == (0.0, 0.0)
+    assert alone.n_clusters_ == 3
     assert alone.objective_ == pytest.approx(alone.relaxed_objective_)
+
+
+def test_a_sample_chooses_a_penalty_for_all_items(rng):
+    """Eigenvalues grow in proportion to the items, and the penalty with them."""
+    y = rng.integers(3, size=4000)
+    X = rng.normal(size=(4000, 2)) + 5.0 * np.array([[0, 0], [2, 0], [0, 2]])[y]
+    links = bc.PairwiseConstraints.sample(y, size=2000, error_rate=0.1, seed=0)
+    for given in (links, None):
+        est = bc.SpectralRDPMeans(random_state=0, max_clusters=10).fit(X, constraints=given)
+        assert est.n_clusters_ == 3
+        assert bc.metrics.adjusted_rand(est.labels_, y) > 0.99
 
 
 def test_growth_without_end_ends_at_many_mean_distances(blobs, links):

@@ -23,20 +23,26 @@ those with eigenvalue mu above lambda, at the optimum
     for all z,
 
 m the mean of all items. M is never formed: a product with it costs O(n d + links).
+
+lambda is a cost of large clusters here, in proportion to n, where one start of RDP-means compares
+it with the divergence of single items: each chooses it by what it finds itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from scipy.linalg import qr
 from scipy.sparse import coo_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 
-from bayesclust.inference.limits.answers import Xi, pair_weights
+from bayesclust.constraints.base import Constraints
+from bayesclust.inference.limits import tuning
+from bayesclust.inference.limits.answers import Xi, link_graph, pair_weights, pose, times
 from bayesclust.inference.limits.rdp_means import Problem, Solution, means, objective
 from bayesclust.inference.limits.search import by_first_items, merge
 from bayesclust.typing import FloatArray, IntArray
@@ -44,6 +50,8 @@ from bayesclust.typing import FloatArray, IntArray
 FEW_ITEMS = 500
 """Up to this many items all eigenvalues at once are faster than the leading ones iteratively."""
 FIRST_EIGENVALUES = 16
+MOST_TO_TUNE = 2000
+"""Of more items, penalty and confidence are chosen on a sample of so many."""
 
 
 class Relaxation(NamedTuple):
@@ -137,8 +145,71 @@ def solve(problem: Problem, relaxation: Relaxation, xi: Xi) -> Solution:
 
     The relaxed problem has more clusters than the best partition. Merges are by J itself.
     """
-    labels, centers = means(problem.points, round_off(relaxation))
-    merged = merge(problem, labels, centers, xi)
-    labels, centers = means(problem.points, by_first_items(merged)[1])
+    return merged(problem, round_off(relaxation), xi)
+
+
+def merged(problem: Problem, labels: IntArray, xi: Xi) -> Solution:
+    """Merge the clusters whose union lowers J."""
+    labels, centers = means(problem.points, labels)
+    found = merge(problem, labels, centers, xi)
+    labels, centers = means(problem.points, by_first_items(found)[1])
     value = objective(problem, labels, centers, xi)
     return Solution(labels, centers, np.arange(len(centers)), value, np.array([value]), xi, True)
+
+
+def solve_all(problem: Problem, penalties: FloatArray, xi: Xi, most: int) -> Iterator[Solution]:
+    """The solution under each of the penalties, which fall, from one relaxation."""
+    values, vectors, _ = relax(problem._replace(penalty=float(penalties[-1])), xi, most)
+    rounded: dict[int, IntArray] = {}
+    for penalty in penalties.tolist():
+        r = int(np.count_nonzero(values > penalty))
+        if r not in rounded:
+            rounded[r] = round_off(Relaxation(values[:r], vectors[:, :r], -np.inf))
+        yield merged(problem._replace(penalty=penalty), rounded[r], xi)
+
+
+def few(
+    constraints: Sequence[Constraints], problem: Problem, rng: Generator
+) -> tuple[Sequence[Constraints], Problem]:
+    """The answers and the items that settings are chosen on, without a graph."""
+    n = len(problem.points)
+    if n > MOST_TO_TUNE:
+        constraints, problem = tuning.sample(constraints, problem, MOST_TO_TUNE / n, rng)
+    return constraints, problem._replace(graph=link_graph([], len(problem.points)))
+
+
+def choose(
+    constraints: Sequence[Constraints],
+    problem: Problem,
+    cost: float | None,
+    most: int,
+    rng: Generator,
+) -> tuple[float, float]:
+    """The penalty, if no `cost` is given, and a confidence: those that predict held-out answers.
+
+    Of equals the largest penalty and the smallest confidence.
+    """
+    asked, part = few(constraints, problem, rng)
+    share = len(part.points) / len(problem.points)
+    penalties = tuning.candidates(part.points, part.divergence, 2)
+    if cost is not None:
+        penalties = np.array([share * cost])
+    xis = tuning.confidences(part, tuning.first_xi(part), tuning.SAMPLED_RATE)
+    scores = np.zeros((len(penalties), len(xis)))
+    for kept, held in tuning.folds(asked, rng):
+        graph, unit = pose(kept, len(part.points))
+        for step, xi in enumerate(xis):
+            found = solve_all(part._replace(graph=graph), penalties, times(unit, xi), most)
+            scores[:, step] += [tuning.log_prob_given(end.labels, held) for end in found]
+    at, step = divmod(int(scores.argmax()), len(xis))
+    return float(penalties[at]) / share, float(xis[step])
+
+
+def penalty_from_data(problem: Problem, most: int) -> float:
+    """The penalty whose solution without answers has the smallest `information_criterion`."""
+    # nothing is random in what follows from the data
+    part = few([], problem, np.random.default_rng(0))[1]
+    penalties = tuning.candidates(part.points, part.divergence, 2)
+    found = solve_all(part, penalties, tuning.NO_ANSWERS.xi, most)
+    costs = [tuning.information_criterion(part.points, part.divergence, end) for end in found]
+    return float(penalties[np.argmin(costs)]) * len(problem.points) / len(part.points)

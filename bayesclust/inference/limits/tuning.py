@@ -132,6 +132,13 @@ def first_xi(problem: Problem, share: float = 1e-3) -> float:
     return share * mean if mean > 0 else share
 
 
+def confidences(problem: Problem, start: float, rate: float) -> FloatArray:
+    """Those from `start` to where answers decide nearly alone."""
+    most = LARGEST_SHARE * first_xi(problem, share=1.0)
+    growths = max(0, int(np.ceil(np.log(most / start) / np.log(rate))))
+    return np.asarray(start * rate ** np.arange(growths + 1, dtype=np.float64))
+
+
 def enough(constraints: Sequence[Constraints]) -> bool:
     """Whether there are answers enough to hold some out."""
     return sum(map(len, constraints)) >= FEWEST_ANSWERS
@@ -235,9 +242,7 @@ def choose(
     """
     start = first_xi(problem) if xi0 is None else xi0
     endless = Schedule(times(unit, start), rate)
-    most = LARGEST_SHARE * first_xi(problem, share=1.0)
-    growths = max(0, int(np.ceil(np.log(most / start) / np.log(rate))))
-    xis: FloatArray = start * rate ** np.arange(growths + 1, dtype=np.float64)
+    xis = confidences(problem, start, rate)
     seed = int(rng.integers(2**63))
     best = -np.inf
     chosen = problem._replace(penalty=float(penalties[0])), endless
