@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -12,6 +12,19 @@ from bayesclust.estimators.tvclust import MODEL, TVClust
 from bayesclust.partition_priors import HierarchicalDirichletProcess
 from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.tree import feature_names, group, item_names, settings_of
+
+
+class SavedTVClust(TVClust):
+    """A TVClust of saved draws, without the constraints of its fit and what they cost."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        """Say that it only predicts."""
+        raise ValueError(
+            "this TVClust was made from saved draws, without the constraints of its fit, and only "
+            "predicts: keep the fitted estimator, or fit a new TVClust."
+        )
+
+    fit = extend = log_joint = to_arviz = start_chains = _refuse
 
 
 def restored(tree: Any) -> tuple[TVClust, dict[int, Any]]:
@@ -32,7 +45,7 @@ def restored(tree: Any) -> tuple[TVClust, dict[int, Any]]:
             'cluster_model="single" or "mixture", and family and partition_prior by name, or keep '
             "the fitted estimator."
         )
-    estimator = TVClust(**{name: own for name, own in settings.items() if name != "moves"})
+    estimator = SavedTVClust(**{name: own for name, own in settings.items() if name != "moves"})
     if batches is not None:
         estimator.partition_prior = HierarchicalDirichletProcess(tree.attrs["batches"])
     estimator._words = {int(j): own for j, own in words.items()}

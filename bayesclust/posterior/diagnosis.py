@@ -474,10 +474,7 @@ def _won_by_clusters(
 
 def _remedies(posterior: Any) -> str:
     """What the fit has not tried yet, by its settings."""
-    settings = settings_of(posterior)
-    tries = []
-    if settings.get("cluster_model") == "single":
-        tries.append('try cluster_model="auto", which compares models by the constraints')
-    if settings.get("cluster_model") != "auto" and settings.get("power") is None:
-        tries.append("try power=0.25 or less, so that the data outweigh the answers less")
-    return "; ".join(tries or ["leave_view_out tells what each side supports without the other"])
+    # no word of power: weaker data can leave one cluster, which is not seen before a fit
+    if settings_of(posterior).get("cluster_model") in ("single", "mixture"):
+        return 'try cluster_model="auto", which compares models by the constraints'
+    return "leave_view_out tells what each side supports without the other"

@@ -83,5 +83,14 @@ def test_reports_have_the_partition_that_the_fit_settled_on(tmp_path):
         assert np.array(names, int)[labels].tolist() == est.labels_.tolist()
     again, _ = restored(tree)
     np.testing.assert_array_equal(again.predict_proba(blob), est.predict_proba(blob))
+    for rest in (
+        lambda: again.fit(blob),
+        lambda: again.fit_predict(blob),
+        lambda: again.extend(blob),
+        lambda: again.log_joint(again.labels_),
+        again.to_arviz,
+    ):
+        with pytest.raises(ValueError, match=r"from saved draws, .* only predicts: keep "):
+            rest()
     plain = bc.TVClust(cluster_model="single", **CHAINS, progress=False).fit(blob)
     assert plain.labels_.tolist() == bc.point_estimate(plain).tolist()
