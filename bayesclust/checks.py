@@ -502,7 +502,9 @@ def answer_codes(answers: ArrayLike, kind: Any, m: int, name: str, items: str) -
         elif isinstance(value, (int, float)):
             at = number.get(value)
         if at is None:
-            raise ValueError(f"{name}[{row}] is {value!r}, not an answer: {hint}; leave out rows without one.")
+            raise ValueError(
+                f"{name}[{row}] is {value!r}, not an answer: {hint}; leave out rows without one."
+            )
         values[row] = at
     return np.array(values, dtype=np.int8)
 

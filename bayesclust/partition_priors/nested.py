@@ -73,13 +73,18 @@ WORDS: dict[str, Callable[[], PartitionPrior]] = {
 """Priors with their defaults, by name."""
 
 
-def as_nested(prior: PartitionPrior | Nested | str | None, *, mixture: bool = False) -> Nested:
+def as_nested(
+    prior: PartitionPrior | Nested | str | None,
+    *,
+    mixture: bool = False,
+    name: str = "partition_prior",
+) -> Nested:
     """A prior of clusters, or its name, with the default within."""
     # None is a Dirichlet process, the model of the paper, and for mixtures the default of `Nested`.
     if prior is None:
         return Nested() if mixture else Nested(DirichletProcess())
     if isinstance(prior, str):
-        check_choice(prior, "partition_prior", WORDS)
+        check_choice(prior, name, WORDS)
         return Nested(WORDS[prior]())
     return prior if isinstance(prior, Nested) else Nested(prior)
 

@@ -218,7 +218,8 @@ def prior_sizes(
         )
     number = check_int(n_items, "n_items")
     kinds = PartitionPrior, Nested, str, type(None)
-    given = [as_nested(one) for one in each_is([*named.values()], kinds, "priors")]
+    checked = each_is([*named.values()], kinds, "priors")
+    given = [as_nested(one, name="priors") for one in checked]
     panels = style.panels_or_new(axes, 2, "prior sizes", 2, (9.5, 3.6))
     widest = []
     for at, name in enumerate(named):

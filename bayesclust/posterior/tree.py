@@ -221,7 +221,8 @@ def is_array(posterior: Any) -> bool:
     """Tell whether draws come as an array, as from another package, and not in a tree."""
     if isinstance(posterior, (list, tuple)):
         return True
-    return hasattr(posterior, "__array__") and not hasattr(posterior, "data_vars")
+    tables = hasattr(posterior, "data_vars") or hasattr(posterior, "columns")
+    return hasattr(posterior, "__array__") and not tables
 
 
 def chain_partitions(posterior: Any) -> Labels:

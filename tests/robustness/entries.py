@@ -106,7 +106,9 @@ OWN: dict[str, tuple[str, Any]] = {
     "*.fit.constraints": ("optional constraints", LINKS),
     **dict.fromkeys(("*.predict*.X", "*.score*.X", "*.transform.X"), ("new items", NEW)),
     "TVClust.extend.X": ("new items", NEW),
-    "TVClust.fit.X": ("optional items", X),
+    **dict.fromkeys(
+        ("TVClust.fit.X", "cross_validate.X", "leave_view_out.X"), ("optional items", X)
+    ),
     "TVClust.extend.num_samples": ("optional count", 6),
     **dict.fromkeys(("*Constraints.sample.labels", "metrics.*.labels"), ("labels", TRUTH)),
     "*Constraints.name": ("optional name", "mine"),
