@@ -43,6 +43,9 @@ from bayesclust.partition_priors import (
 from bayesclust.typing import FloatArray, IntArray
 
 CLASSIFIER, CHOICE = "classifier", "choice"
+LOGISTIC, RADIAL = "logistic", "radial"
+"""Features of a classifier: the columns for links, and radial basis functions of them for labels,
+which are too few to choose by, and part classes better along a curve than along a line."""
 MANY_COLUMNS, COMPONENTS, WEAKER = 20, (10, 5, 20), 0.7
 """Columns up to which Gaussian clusters are of the columns themselves, and numbers of principal
 components otherwise: a cluster seldom has the items for d (d + 1) / 2 parameters. Of the most of
@@ -91,7 +94,8 @@ class Choice(NamedTuple):
         """The model in words."""
         kind = f"{self.cluster_model}, {self.family}"
         if self.n_classes:
-            kind = f"{self.cluster_model}, K = {self.n_classes}"
+            name = f", {RADIAL}" if self.family == RADIAL else ""
+            kind = f"{self.cluster_model}{name}, K = {self.n_classes}"
         weight = "" if self.power == 1.0 else f", power {self.power:g}"
         return f"{kind}, d = {self.n_dimensions}{'' if self.scaled else ', unscaled'}{weight}"
 
@@ -148,7 +152,9 @@ class Candidates:
         given = tuple(constraints)
         if choice.cluster_model == CLASSIFIER:
             assert rng is not None
-            return classifier_problem(items, given, choice.n_classes, search, rng), reduction
+            radial = choice.family == RADIAL
+            made = classifier_problem(items, given, choice.n_classes, search, rng, radial=radial)
+            return made, reduction
         own = choice.family == self.name
         bound = self.bound
         if reduction is not None or not own:
@@ -196,7 +202,8 @@ class Candidates:
         most = as_nested(self.partition_prior).among.most_clusters or n // 2
         numbers: Sequence[int] = [max(2, len(own.classes)) for own in labels if many(own)]
         classes = (k for k in (numbers if labels else CLASSES) if k <= most)
-        return [*tried, *(Choice(CLASSIFIER, 1.0, "logistic", seen, n_classes=k) for k in classes)]
+        kind = RADIAL if labels else LOGISTIC
+        return [*tried, *(Choice(CLASSIFIER, 1.0, kind, seen, n_classes=k) for k in classes)]
 
 
 def many(labels: Any) -> bool:
@@ -275,7 +282,7 @@ class Pilot:
     chains: list[Chain] = field(default_factory=list)
     seconds: float = 0.0
     score: FloatArray = field(default_factory=lambda: np.zeros(0))
-    """log p of each constraint held out."""
+    """Mean log p of the constraints in each unit held out."""
     clusters: float = np.nan
 
 
@@ -462,7 +469,7 @@ def hopeless_scalings(pilots: Mapping[Choice, Pilot]) -> set[bool]:
 
 
 def held_out_log_prob(draws: Draws, kept: Sequence[Any], held: Sequence[Constraints]) -> FloatArray:
-    """log p(answer | the constraints of the draws, `kept`) of each answer held out."""
+    """log p(answer | the constraints of the draws, `kept`) of each unit of answers held out."""
     z = draws.posterior["z"].reshape(-1, draws.posterior["z"].shape[-1])
     values = []
     for known, one, names in zip(kept, held, noise_names(held), strict=True):
@@ -475,17 +482,23 @@ def held_out_log_prob(draws: Draws, kept: Sequence[Any], held: Sequence[Constrai
         for at in range(len(z)):
             part = slice(at, at + 1)
             p += known.forecast(one, z[part], confusion[part])[0, np.arange(len(one)), one.answers]
-        values.append(np.log(np.maximum(p / len(z), TINY)))
+        values.append(mean_of_units(one, np.log(np.maximum(p / len(z), TINY))))
     return np.concatenate(values)
 
 
 def shares_log_prob(kept: Sequence[Constraints], held: Sequence[Constraints]) -> FloatArray:
-    """log p of each answer held out as the share that it has among the others of its kind."""
+    """The same, an answer being as probable as its share among the others of its kind."""
     values = []
     for known, one in zip(kept, held, strict=True):
         times = np.bincount(known.answers, minlength=len(one.vocabulary)) + 1.0
-        values.append(np.log(times / times.sum())[one.answers])
+        values.append(mean_of_units(one, np.log(times / times.sum())[one.answers]))
     return np.concatenate(values)
+
+
+def mean_of_units(held: Constraints, score: FloatArray) -> FloatArray:
+    """The mean score of each unit: labels of one item go well or badly together."""
+    unit = held.units
+    return np.asarray(np.bincount(unit, score) / np.bincount(unit))
 
 
 def behind_best(scores: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:

@@ -118,7 +118,7 @@ def extended(
     """
     given = with_more(problem.constraints, constraints, len(items))
     if isinstance(problem, ClassifierProblem):
-        return classifier_problem(items, given, len(problem.W), ROUGH, rng)
+        return classifier_problem(items, given, len(problem.W), ROUGH, rng, radial=problem.radial)
     family = problem.family
     if rows is not None:
         family = family.with_rows(np.concatenate([family.X, rows]))

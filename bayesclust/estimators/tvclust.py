@@ -76,8 +76,8 @@ class TVClust(base.SampledClusterer):
         and those that come close by other fifths too: of more than 20 columns mixtures of principal
         components, of 20 also with power .7; where many items share a value, or rows have length
         one, family "mixed" or "von_mises_fisher" too; then classifiers (DCRC's data term), which
-        have no density. With labels a classifier is tried from five labelled items per class on,
-        and taken within a standard error of the best. A family other than "gaussian" is kept. With
+        have no density. With labels one of radial basis functions is tried, from five items a class
+        on, and taken within a standard error of the best. A family but "gaussian" is kept. With
         fewer than 10 constraints, and for other samplers than "collapsed", "auto" is "single".
     power : float in (0, 1] or None, default None
         What an item weighs in the likelihood: below 1, the data need fit the model only roughly
@@ -118,15 +118,15 @@ class TVClust(base.SampledClusterer):
         The partition of least expected loss: 0 is the largest cluster, ties go by first item.
     n_clusters_, n_features_in_ : int
     cluster_model_, power_, family_ : str, float, str
-        As used; "classifier", 1 and "logistic" where "auto" took one.
+        As used; "classifier", 1 and "logistic" or, of labels, "radial" where "auto" took one.
     reduction_ : scikit-learn transformer or None
         What maps the columns to the principal components that "auto" took, if it did: densities are
         of these.
     model_scores_ : pandas.DataFrame
         With ``cluster_model="auto"`` and 10 constraints or more, else None: for each model that was
-        tried, of d columns or components of them, how many constraints were held out (held) and
-        their mean log probability (score), how far the best is ahead on these and the standard
-        error of that, clusters found, processor seconds, and which was chosen.
+        tried, of d columns or components of them, how many constraints, or items with labels, were
+        held out (held), their mean log probability (score), how far the best is ahead on these and
+        the standard error of that, clusters found, processor seconds, and which was chosen.
     responsibilities_ : ndarray of shape (n, K)
         Only "variational": probability of each component for each item, first those of the clusters
         of `labels_`, which are the items' most probable components (`loss` is not used).

@@ -17,6 +17,8 @@ from bayesclust.estimators.cluster_models import (
     shares_log_prob,
     tells,
 )
+from bayesclust.inference.dcrc import classifier
+from bayesclust.inference.dcrc.em import EMSettings, fit_em
 from bayesclust.inference.limits.tuning import folds
 from bayesclust.inference.runner import Draws
 
@@ -187,11 +189,11 @@ def test_with_labels_a_classifier_is_compared_to_the_end_and_taken_if_as_good():
 
 def test_many_labels_are_classified_by_as_many_classes(rng):
     X = rng.normal(size=(100, 3))
-    for number, expected in ((14, []), (15, [3])):
+    for number, expected in ((14, []), (15, [("radial", 3)])):
         rows = [(i, "abc"[i % 3]) for i in range(number)] * 2
         labels = bc.LabelConstraints(rows, 100)
         tried = Candidates(X, "gaussian", None).to_try(None, densities=False, labels=[labels])
-        assert [own.n_classes for own in tried if own.n_classes] == expected
+        assert [(own.family, own.n_classes) for own in tried if own.n_classes] == expected
 
 
 def test_the_best_are_compared_on_further_parts():
@@ -325,9 +327,8 @@ def test_labels_are_held_out_by_item_and_scored_by_hand(rng):
     z = rng.integers(0, 3, (2, 5, 10))
     drawn = {"accuracy": rng.random((2, 5, 2)), "confusion": rng.dirichlet([1, 1], (2, 5, 2, 3))}
     found = held_out_log_prob(Draws({"z": z} | drawn, {}, False), [kept], [held])
-    for m, (item, source, answer) in enumerate(
-        zip(held.items[:, 0], held.source, held.answers, strict=True)
-    ):
+    likely = {}
+    for item, source, answer in zip(held.items[:, 0], held.source, held.answers, strict=True):
         given = []
         for at in np.ndindex(2, 5):
             p, matrix = np.array(labels.class_weights), drawn["confusion"][at]
@@ -335,7 +336,11 @@ def test_labels_are_held_out_by_item_and_scored_by_hand(rng):
                 if z[at][i] == z[at][item]:
                     p = p * matrix[s, :, a]
             given.append(p @ matrix[source, :, answer] / p.sum())
-        assert found[m] == pytest.approx(np.log(np.mean(given)))
+        likely.setdefault(item, []).append(np.log(np.mean(given)))
+    np.testing.assert_allclose(found, [np.mean(likely[item]) for item in sorted(likely)])
+    share = (np.bincount(kept.answers, minlength=2) + 1) / (len(kept) + 2)
+    by_item = held.answers[np.argsort(held.items[:, 0], kind="stable")].reshape(2, 2)
+    np.testing.assert_allclose(shares_log_prob([kept], [held]), np.log(share)[by_item].mean(axis=1))
 
 
 def test_a_model_tells_something_where_it_beats_the_shares(rng):
@@ -405,6 +410,43 @@ def test_a_classifier_takes_noisy_labels(rng):
     good, bad = table.loc[table["parameter"] == "accuracy", "mean"]
     assert good > 0.85 > 0.75 > bad
     assert bc.constraint_credibility(est)["credibility"].between(0, 1).all()
+
+
+def test_a_radial_classifier_parts_along_a_curve(rng, tmp_path):
+    """A disc within one uniform cloud: no line and no ellipses part it from the rest."""
+    X = rng.uniform(-1, 1, size=(500, 2))
+    y = ((X**2).sum(axis=1) < 0.6).astype(int)
+    labels = bc.LabelConstraints.sample(
+        y[:400], size=80, n_sources=2, per_item=2, error_rate=0.1, seed=1
+    )
+    store = tmp_path / "run.zarr"
+    est = bc.TVClust(**SHORT).fit(X[:400], constraints=labels, checkpoint=store)
+    assert (est.cluster_model_, est.family_) == ("classifier", "radial")
+    assert est.model_scores_["chosen"]["classifier, radial, K = 2, d = 2"]
+    proba = est.predict_label_proba(X).to_numpy()
+    assert (proba.argmax(axis=1) == y).mean() > 0.9
+    again = bc.TVClust(**SHORT).fit(X[:400], constraints=labels, checkpoint=store)
+    np.testing.assert_array_equal(again.predict_label_proba(X), proba)
+    est.extend(X[400:])
+    assert est._problem.radial
+    assert (est.predict_label_proba().to_numpy().argmax(axis=1) == y).mean() > 0.9
+
+
+def test_annotators_of_one_item_do_not_weigh_down_items_without_labels(monkeypatch, rng):
+    """Three labels of each item leave the weight of the others' entropy as one does."""
+    weights = []
+
+    def entropies(points, constraints, n_clusters, settings, rng):
+        weights.append(settings.tau * sum(map(len, constraints)))
+        return fit_em(points, constraints, n_clusters, settings, rng)
+
+    monkeypatch.setattr(classifier, "fit_em", entropies)
+    X, rows = rng.normal(size=(40, 2)), [(i, i % 2) for i in range(10)]
+    once, thrice = (bc.LabelConstraints(rows * times, 40) for times in (1, 3))
+    links = bc.PairwiseConstraints([(0, 1), (2, 3), (0, 1)], [1, 0, 1], 40)
+    for given in ([once], [thrice], [thrice, links]):
+        classifier.classifier_problem(X, given, 2, EMSettings(starts=1, kept=1), rng)
+    np.testing.assert_allclose(weights, [10, 10, 13])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import bayesclust as bc
-from bayesclust.inference.dcrc.features import SPREAD, fit_features
+from bayesclust.inference.dcrc.features import SPREAD, fit_features, radial_features
 
 QUICK = {"n_init": 3, "random_state": 0, "n_jobs": 1}
 
@@ -142,6 +142,28 @@ def test_inner_products_of_features_are_centred_kernels(rng, kernel):
     wanted = center @ gram @ center
     np.testing.assert_allclose(Z @ Z.T, SPREAD * 40 / np.trace(wanted) * wanted, atol=1e-6)
     np.testing.assert_allclose(features(X[3:5]), Z[3:5], atol=1e-8)
+
+
+def test_radial_features_have_the_median_distance_and_the_columns_variance(rng):
+    X = rng.normal(size=(40, 3)) * [1.0, 5.0, 0.2] + 2.0
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    squares = ((scaled[:, None] - scaled) ** 2).sum(axis=-1)
+    gram = np.exp(-squares / np.median(squares[np.triu_indices(40, 1)]))
+    features = radial_features(X)
+    Z = features(X)
+    center = np.eye(40) - 1 / 40
+    wanted = center @ gram @ center
+    np.testing.assert_allclose(Z @ Z.T, 3 * 40 / np.trace(wanted) * wanted, atol=1e-6)
+    np.testing.assert_allclose(features(X[3:5]), Z[3:5], atol=1e-8)
+    same = radial_features(np.repeat(X[:2], [30, 2], axis=0))(X)
+    assert np.isfinite(same).all()
+
+
+def test_radial_features_of_many_items_are_few_and_the_same_again(rng):
+    X = rng.normal(size=(1200, 2))
+    Z = radial_features(X)(X)
+    assert Z.shape == (1200, 100)
+    np.testing.assert_array_equal(Z, radial_features(X)(X))
 
 
 def test_constant_columns_become_zero(rng):

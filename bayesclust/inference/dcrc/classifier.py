@@ -17,7 +17,7 @@ from scipy.special import logsumexp
 
 from bayesclust.constraints.base import Constraints
 from bayesclust.inference.dcrc.em import PRECISION, EMSettings, fit_em
-from bayesclust.inference.dcrc.features import FeatureMap, fit_features
+from bayesclust.inference.dcrc.features import FeatureMap, fit_features, radial_features
 from bayesclust.inference.dcrc.gibbs import DCRCProblem
 from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.inference.prediction import FromTerms, Terms
@@ -29,6 +29,8 @@ class ClassifierProblem(DCRCProblem):
     """A DCRC problem on the items of TVClust, its features remembered for new items."""
 
     features: FeatureMap
+    radial: bool = False
+    """Whether features are radial basis functions."""
 
     @property
     def n_items(self) -> int:
@@ -42,15 +44,20 @@ def classifier_problem(
     n_clusters: int,
     search: EMSettings | None,
     rng: Generator,
+    *,
+    radial: bool = False,
 ) -> ClassifierProblem:
     """Fit the weights to items and constraints, by default with the search of `DCRC`."""
-    features = fit_features(X, None, rng)
+    features = radial_features(X) if radial else fit_features(X, None, rng)
     points = features(X)
     answers = sum(map(len, constraints))
     settings = EMSettings() if search is None else search
-    settings = replace(settings, penalty=PRECISION / (2 * max(answers, 1)))
+    # items that nobody labelled weigh as many as the labelled ones, whoever labelled these
+    units = sum(len(np.unique(one.units)) for one in constraints)
+    tau, penalty = units / max(answers, 1), PRECISION / (2 * max(answers, 1))
+    settings = replace(settings, tau=tau, penalty=penalty)
     fit = fit_em(points, constraints, n_clusters, settings, rng)
-    return ClassifierProblem(points, tuple(constraints), fit.W, features)
+    return ClassifierProblem(points, tuple(constraints), fit.W, features, radial)
 
 
 class ClassifierPrediction(FromTerms):

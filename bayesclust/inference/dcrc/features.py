@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from scipy.spatial.distance import pdist
 from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 from sklearn.pipeline import make_pipeline
@@ -21,6 +22,8 @@ LANDMARKS = 500
 SPREAD = 10.0
 """Total variance of kernel features: that of ten standardised columns, so that one default penalty
 suits both."""
+RADIAL, SCALED_BY = 100, 1000
+"""Landmarks of radial basis functions, and items whose median distance is their scale."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,22 @@ def fit_features(X: FloatArray, kernel: Any, rng: Generator) -> FeatureMap:
     )
     seed = int(rng.integers(2**31))
     landmarks = Nystroem(KERNELS[kernel], n_components=number, random_state=seed)
+    return _kernel_features(X, landmarks, SPREAD)
+
+
+def radial_features(X: FloatArray) -> FeatureMap:
+    """Learn exp(-|x - x'|^2 / median of it), of the total variance of the standardised columns."""
+    some = StandardScaler().fit_transform(X)
+    rng = np.random.default_rng(0)
+    if len(some) > SCALED_BY:
+        some = some[rng.choice(len(some), SCALED_BY, replace=False)]
+    median = float(np.median(pdist(some, "sqeuclidean"))) or 1.0  # 0 where most items are the same
+    landmarks = Nystroem("rbf", gamma=1 / median, n_components=min(len(X), RADIAL), random_state=0)
+    return _kernel_features(X, landmarks, float(some.var(axis=0).sum()))
+
+
+def _kernel_features(X: FloatArray, landmarks: Any, spread: float) -> FeatureMap:
+    """Centred coordinates of a kernel of standardised columns, of this total variance."""
     transformer = make_pipeline(StandardScaler(), landmarks, StandardScaler(with_std=False))
     variance = float(transformer.fit_transform(X).var(axis=0).sum())
-    return FeatureMap(transformer, float(np.sqrt(SPREAD / variance)) if variance > 0 else 1.0)
+    return FeatureMap(transformer, float(np.sqrt(spread / variance)) if variance > 0 else 1.0)
