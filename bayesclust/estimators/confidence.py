@@ -122,6 +122,7 @@ def cost_of_centre(
     divergence: Divergence,
     name: str = "penalty",
     what: str = "cluster",
+    n_init: int = 1,
 ) -> float | None:
     """The cost of a centre: given, or from a guess of the number; None where it is to be chosen."""
     if given is not None and n_clusters is not None:
@@ -133,7 +134,7 @@ def cost_of_centre(
     if n_clusters is None:
         return None
     number = checks.check_int(n_clusters, "n_clusters", most=len(points))
-    return float(tuning.penalties(points, divergence, number)[-1])
+    return tuning.penalty_of(points, divergence, number, n_init)
 
 
 def plan(

@@ -180,7 +180,9 @@ class DPMeans(MeansClusterer):
         several = self.cluster_model == MIXTURE
         name, what = ("within_penalty", "component") if several else ("penalty", "cluster")
         given = self.within_penalty if several else self.penalty
-        cost = confidence.cost_of_centre(given, self.n_clusters, points, divergence, name, what)
+        cost = confidence.cost_of_centre(
+            given, self.n_clusters, points, divergence, name, what, self.n_init
+        )
         model = (several, self.penalty if several else None)
         growth = self.xi0, self.xi_rate
         problem, schedule, near = confidence.plan(
@@ -275,8 +277,8 @@ class RDPMeans(DPMeans):
     n_init : int, default 1
         Starts; the smallest J is kept. Those after the first are random, or disturb the best one.
         Under one penalty the smallest J has more clusters than the first start finds: with several
-        a penalty is chosen by the smallest J of four, in some ten times as long, but of more than
-        50,000 items, and from `n_clusters`, as for one.
+        a penalty is chosen by the smallest J of four, in some ten times as long, and from
+        `n_clusters` so that this J has as many; of more than 50,000 items as for one.
     max_iter : int, default 300
         Largest number of passes in one descent.
     random_state : int, Generator or None, default None

@@ -12,6 +12,7 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.families import Divergence
 from bayesclust.inference.limits.answers import Xi, link_graph, pose, times
 from bayesclust.inference.limits.rdp_means import (
+    MANY_ITEMS,
     Problem,
     Schedule,
     Solution,
@@ -44,6 +45,8 @@ MOST_RISE, ABOVE = 2.0, 1.1
 """A sample's penalty rises by at most this factor, to this much above the farthest item's."""
 FEW_STARTS = 4
 """Starts at most, under each penalty, where the fit has several."""
+HALVINGS = 12
+"""Of the range, in logarithms, in which a penalty is sought that leaves a given number."""
 NO_ANSWERS = Schedule((0.0, 0.0))
 ROUNDING = 1e-9
 """Share by which distances differ, computed in another order: the farthest point itself must not
@@ -84,6 +87,29 @@ def candidates(points: FloatArray, divergence: Divergence, n_init: int = 1) -> F
     wanted = np.concatenate([np.arange(1, 11), np.geomspace(10, MOST_CLUSTERS, 8).round()])
     wanted = np.unique(wanted.astype(int))
     return np.unique(all_of_them[wanted[wanted <= most] - 1])[::-1]
+
+
+def penalty_of(points: FloatArray, divergence: Divergence, k: int, n_init: int = 1) -> float:
+    """The penalty that k clusters suggest, for the starts that there are.
+
+    The lowest J of several, without answers, has k clusters under it, or a few more where a little
+    more of it makes them fewer. Of many items it is furthest-first's, as for one.
+    """
+    low = float(penalties(points, divergence, k)[-1])
+    if n_init == 1 or len(points) > MANY_ITEMS:
+        return low
+    total = float(divergence.between(points, points.mean(axis=0, keepdims=True)).sum())
+    high = max(total, low)
+    for _ in range(HALVINGS):
+        middle = float(np.sqrt(low * high))
+        # nothing is random in what follows from the data
+        rng = np.random.default_rng(0)
+        problem = Problem.of(points, divergence, link_graph([], len(points)), middle)
+        end = search(problem, NO_ANSWERS, min(n_init, FEW_STARTS), rng=rng, finely=False)
+        if len(end.centers) == k:
+            return middle
+        low, high = (middle, high) if len(end.centers) > k else (low, middle)
+    return low
 
 
 def information_criterion(

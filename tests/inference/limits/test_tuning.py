@@ -20,6 +20,7 @@ from bayesclust.inference.limits.tuning import (
     information_criterion,
     penalties,
     penalty_from_data,
+    penalty_of,
     penalty_on_sample,
     sample,
 )
@@ -51,6 +52,21 @@ def test_the_penalty_of_one_cluster_opens_no_other(columns):
     for seed in range(20):
         X = 7 + 3 * np.random.default_rng(seed).normal(size=(60, columns))
         assert DPMeans(n_clusters=1, random_state=0).fit(X).n_clusters_ == 1
+
+
+@pytest.mark.parametrize("k", [1, 3, 4])
+def test_many_starts_find_the_number_that_is_guessed(k):
+    """In four clusters of twenty items; furthest-first's penalty leaves more where k is 3."""
+    X = np.repeat(4.0 * np.array([[0, 0], [2, 0], [0, 2], [2, 2]]), 20, axis=0)
+    X += np.random.default_rng(1).normal(size=X.shape)
+    est = DPMeans(n_clusters=k, n_init=4, random_state=0).fit(X)
+    assert est.n_clusters_ == k
+    assert est.penalty_ == penalty_of(X, SQUARED, k, n_init=4)
+    assert penalty_of(X, SQUARED, k) == penalties(X, SQUARED, k)[-1]
+    assert (
+        DPMeans(float(penalties(X, SQUARED, 3)[-1]), n_init=4, random_state=0).fit(X).n_clusters_
+        > 3
+    )
 
 
 @pytest.mark.parametrize("n_init", [1, 5])
