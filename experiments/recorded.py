@@ -116,6 +116,8 @@ def verdict(ours: pd.Series, other: pd.Series | None, printed: Any, by: Any) -> 
     `by` is how much more ours are; or "< .6", what they are below, "times < .6" of the others.
     """
     what, below, bound = str(by).rpartition("<")
+    if not len(ours) or (other is not None and not len(other)):
+        return ["", "", "", "not recorded"]
     if other is None and not below:
         near = abs(ours.mean() - float(printed)) <= NEAR
         return [stated(ours), "", "", "yes" if near else "no"]

@@ -53,7 +53,7 @@ def test_joint_distribution_and_a_fault():
     assert_noticed(z_scores(template(Turned(60.0), size=8), 1500, 4))
 
 
-def boastful(seed, n=60, m=400, slope=0.5, shift=1.0):
+def boastful(seed, n=60, m=400):
     """Scores whose odds are too sure of themselves, and too high, of pairs of three clusters."""
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 3
@@ -62,7 +62,7 @@ def boastful(seed, n=60, m=400, slope=0.5, shift=1.0):
     # the evidence is normal, with means a distance of 2 apart, and its log odds 2 x - log 2
     x = rng.normal(np.where(together, 1.0, -1.0), 1.0)
     right = 2 * x - np.log(2)
-    scores = 1 / (1 + np.exp(-(right / slope + shift)))
+    scores = 1 / (1 + np.exp(-(2 * right + 1)))
     X = 3.0 * np.eye(3)[y][:, :2] + rng.normal(size=(n, 2))
     return X, y, together, PairwiseConstraints.from_scores(pairs, scores, n), scores
 
@@ -103,26 +103,6 @@ def test_what_scores_are_worth_is_learned(fitted):
     expected = share * rows[1] / (share * rows[1] + (1 - share) * rows[0])
     often = counts.sum(axis=0) >= 20
     np.testing.assert_allclose(table["mean"][often], expected[often], atol=0.06)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("slope", "shift"), [(0.5, 1.0), (1.0, 0.0)])
-def test_scores_tell_more_than_the_same_answers_cut(slope, shift):
-    """The numbers of docs/howto/graded_answers.md."""
-    errors, gains = np.empty(10), np.empty(10)
-    for seed in range(10):
-        _, y, together, graded, _ = boastful(seed, m=300, slope=slope, shift=shift)
-        rng = np.random.default_rng(seed + 99)
-        X = rng.normal(size=(60, 2)) + 1.5 * np.eye(3)[y][:, :2]
-        chains = {"num_chains": 2, "num_warmup": 200, "num_samples": 300}
-        est = bc.TVClust(cluster_model="single", **chains, progress=False, random_state=seed)
-        cut = bc.metrics.pairwise_f(est.fit(X, constraints=graded.cut()).labels_, y)
-        gains[seed] = bc.metrics.pairwise_f(est.fit(X, constraints=graded).labels_, y) - cut
-        learned = bc.source_reliability(est)["mean"].to_numpy()[graded.answers]
-        errors[seed] = error_of(learned, together, graded.answers)
-    print("errors", errors.round(3), "F", gains.round(3))
-    assert errors.mean() < 0.05
-    assert gains.mean() > 0.02
 
 
 def test_answers_are_right_on_the_side_that_they_speak_for(fitted):

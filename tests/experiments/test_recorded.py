@@ -86,6 +86,7 @@ def test_claims_are_decided_by_intervals():
         "yes",
     ]
     assert recorded.verdict(one, other, "", "times < 1.05")[-1] == "no"
+    assert recorded.verdict(one, other[:0], "", "")[-1] == "not recorded"
 
 
 def test_recorded_cells_are_small():
