@@ -18,6 +18,7 @@ from sklearn.utils.validation import has_fit_parameter
 from bayesclust import checks
 from bayesclust.checks import check_choice, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
+from bayesclust.constraints.noise import refuse_hard
 from bayesclust.inference.limits.tuning import folds
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.mean_field import one_hot
@@ -312,6 +313,7 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFra
         )
     whole = stacked_partitions(estimator)
     views = check_constraints(constraints, whole.shape[1], needs=_needs(estimator))
+    refuse_hard(views, "leave_view_out")
     if not views:
         raise ValueError(
             "there are no constraints to leave out: pass those that the estimator was fitted to."
@@ -420,6 +422,7 @@ def cross_validate(
         raise TypeError(f"estimator is {kind}: pass one that takes constraints, as TVClust().")
     first = constraints[0] if isinstance(constraints, list) and constraints else constraints
     given = check_constraints(constraints, getattr(first, "n_items", 0), needs=_needs(estimator))
+    given = [one.given for one in given]
     most = max((len(np.unique(one.units)) for one in given), default=0)
     if most < 2:
         raise ValueError(f"constraints hold {most} answers: pass at least two to hold out one.")

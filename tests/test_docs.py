@@ -277,7 +277,10 @@ CLAIMS = {
     ),
     "choosing_priors": lambda names: names["clusters"]["probability"].idxmax() >= 2,
     "several_annotators": lambda names: (
-        names["est"].n_clusters_ == names["pooled"].n_clusters_ == 2 and len(names["table"]) == 8
+        names["est"].n_clusters_ == names["pooled"].n_clusters_ == 2
+        and len(names["table"]) == 8
+        and names["difficult"].between(0, 1).all()
+        and 0 < names["share"].mean() < 0.5
     ),
     "groups": lambda names: (
         names["bc"].metrics.pairwise_f(names["est"].labels_, names["y"]) > 0.9

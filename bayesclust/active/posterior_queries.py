@@ -24,7 +24,8 @@ from bayesclust.active.protocol import (
     ordered,
 )
 from bayesclust.constraints.base import equality_patterns
-from bayesclust.constraints.noise import LinkNoise, NoiseModel
+from bayesclust.constraints.noise import LinkNoise, NoiseModel, refuse_hard
+from bayesclust.constraints.queries import asked_alone
 from bayesclust.estimators import TVClust
 from bayesclust.inference.particles import THINNING, Particles, extends, systematic
 from bayesclust.posterior import tree
@@ -153,6 +154,7 @@ class PosteriorQueries:
         if self.noise is not None:
             kind = self.noise.kind
             constraints = [c.with_noise(self.noise) if c.kind == kind else c for c in constraints]
+        refuse_hard(constraints, "PosteriorQueries")
         if self._particles is not None and np.array_equal(self._X, state.X):
             known = self._particles.problem.constraints
             further = sum(map(len, constraints)) - sum(map(len, known))
@@ -354,6 +356,7 @@ def suggest_queries(
     if stored and all(name in kept for name in stored[0].parameters.values()):
         by_chain = confusions(stored[0], kept)
         tables = by_chain.reshape(-1, *by_chain.shape[2:])[rows]
+        tables = asked_alone(tables, stored[0].n_sources)
         known = _names(stored[0])
     asked = {ordered(kind, row) for own in stored for row in own.items.tolist()}
     items = expected_gain.propose(kind, draws, weights, asked, CANDIDATES, rng)

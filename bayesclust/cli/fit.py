@@ -22,6 +22,8 @@ from bayesclust.cli.tables import SCALING, add_reading, read_answers, read_items
 INTERRUPTED = 130
 MORE = "bayesclust.diagnose"
 """What says more of a run in Python, where the shell has a command."""
+HARD = (1.0, 9.0)
+"""Beta prior of the share of hard pairs and triplets."""
 CLASSES = {"tvclust": "TVClust", "dcrc": "DCRC", "rdp-means": "RDPMeans"}
 OPTIONS = {
     "sampler": "tvclust: collapsed (default), gibbs, blocked or variational",
@@ -96,6 +98,8 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--checkpoint", metavar="DIR", help=kept)
     alike = "tvclust: few answers of each source: what is learned of one tells of the others"
     parser.add_argument("--pooled", action="store_true", help=alike)
+    difficult = "tvclust: some pairs and triplets may be hard, on which all sources err alike"
+    parser.add_argument("--hard", action="store_true", help=difficult)
     sites = "tvclust: the column that tells the batch of each item; weights of clusters differ"
     parser.add_argument("--batches", metavar="COLUMN", help=sites)
     add_reading(parser)
@@ -147,8 +151,9 @@ def _estimator(settings: argparse.Namespace) -> Any:
             )
     if settings.checkpoint is not None and settings.model == "rdp-means":
         raise ValueError("rdp-means has no draws for --checkpoint to keep: leave it out.")
-    if settings.pooled and settings.model != "tvclust":
-        raise ValueError(f"--pooled is not an option of {settings.model}: leave it out.")
+    for option in ("pooled", "hard"):
+        if getattr(settings, option) and settings.model != "tvclust":
+            raise ValueError(f"--{option} is not an option of {settings.model}: leave it out.")
     if settings.model == "dcrc" and "n_clusters" not in names:
         raise ValueError("dcrc needs the number of clusters: pass --n-clusters K.")
     chosen = {name: getattr(settings, name) for name in names}
@@ -186,11 +191,7 @@ def run(settings: argparse.Namespace) -> int:
         (SpreadConstraints, settings.groups),
     ]
     views = [read_answers(paths, kind, X.index) for kind, paths in asked if paths]
-    if settings.pooled:
-        views = [
-            one.with_noise(replace(one.noise, pooled=True)) if hasattr(one.noise, "pooled") else one
-            for one in views
-        ]
+    views = [_as_asked(one, settings) for one in views]
     about = f"{len(X)} items, {X.shape[1]} features"
     _say(settings, f"{about}, {sum(map(len, views))} answers; fitting.")
     keep = {} if settings.checkpoint is None else {"checkpoint": settings.checkpoint}
@@ -218,6 +219,18 @@ def run(settings: argparse.Namespace) -> int:
     print(f"{settings.out}: {made} of {len(X)} items, {clusters}.")
     _say(settings, f"To read it: bayesclust summary {settings.out}")
     return INTERRUPTED if tree.attrs.get("interrupted") else 0
+
+
+def _as_asked(constraints: Any, settings: argparse.Namespace) -> Any:
+    """The constraints with noise as the options ask for, where they have such."""
+    from bayesclust.constraints.queries import Asked
+
+    noise = constraints.noise
+    if settings.pooled and hasattr(noise, "pooled"):
+        noise = replace(noise, pooled=True)
+    if settings.hard and isinstance(constraints, Asked):
+        noise = replace(noise, hard=HARD)
+    return constraints if noise is constraints.noise else constraints.with_noise(noise)
 
 
 def _say(settings: argparse.Namespace, text: str) -> None:

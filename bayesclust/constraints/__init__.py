@@ -7,13 +7,13 @@ from bayesclust.constraints.noise import (
     DirichletNoise,
     LinkNoise,
     NoiseModel,
-    RuleNoise,
     UniformNoise,
 )
 from bayesclust.constraints.pairwise import GradedConstraints, GradeNoise, PairwiseConstraints
 from bayesclust.constraints.relative import RelativeConstraints
 from bayesclust.constraints.rules import (
     ImplicationConstraints,
+    RuleNoise,
     Rules,
     SpanConstraints,
     SpreadConstraints,

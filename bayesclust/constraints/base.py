@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust import checks as check
-from bayesclust.constraints.noise import NoiseModel
+from bayesclust.constraints.noise import NoiseModel, refuse_hard
 from bayesclust.constraints.statements import (
     Apart,
     Either,
@@ -106,6 +106,7 @@ class Reading(NamedTuple):
     truth: Any  # (b, m, T) probability of each truth
     without: Any  # (b, m, T) the same by all but the answer itself
     p: FloatArray  # (b, m, answers) probability of each answer, by all but itself
+    hard: Any = None  # (b, m) probability that its query is hard, if some may be
 
 
 class ByPattern:
@@ -148,6 +149,11 @@ class ByPattern:
             return codes
         words = self.truth_words
         return np.array([words.index(side) for side in self.sides], dtype=np.int8)[codes]
+
+    @property
+    def given(self: Any) -> Any:
+        """The constraints with a row for each answer."""
+        return self
 
     @property
     def said(self: Any) -> CodeArray:
@@ -478,7 +484,7 @@ class Constraints(ByPattern, ABC):
         shapes = {name: own.shape for name, own in self.noise.initial(self.n_sources).items()}
         if isinstance(given, Mapping) and set(shapes) <= set(given):
             params = {name: check.real_array(given[name], name) for name in shapes}
-            if all(params[name].shape[-len(own) :] == own for name, own in shapes.items()):
+            if all(own in ((), params[name].shape[-len(own) :]) for name, own in shapes.items()):
                 return params
         words = " and ".join(f"{name!r} of shape {shape}" for name, shape in shapes.items())
         raise ValueError(f"noise_params must be a dict of {words}, behind any batch axes.")
@@ -673,6 +679,8 @@ def check_constraints(
                 "holds answers out in place of items."
             )
         found = one
+        if needs == "table":
+            refuse_hard([one], "this method")
         if needs != "statements":
             found = one.evidence() if needs in ("classes", "evidence") else one.factors()
             if not found.taken_for(needs):

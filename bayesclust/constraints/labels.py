@@ -486,7 +486,8 @@ class LabelConstraints(ClassLabels, Rules):
         return made
 
     def evidence(self) -> Constraints:
-        return self if isinstance(self.noise, LabelNoise) and self.classes else self.factors()
+        own = isinstance(self.noise, LabelNoise) and self.classes
+        return self if own else self.factors().evidence()
 
     def taken_for(self, needs: Needs) -> bool:
         return needs in ("classes", "evidence")

@@ -18,7 +18,7 @@ into C - 1 rates, of each kind among itself and those after it (Connor and Mosim
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from numbers import Real
@@ -291,12 +291,20 @@ class DirichletNoise(NoiseModel):
     pooled : bool
         Whether what is learned of one source tells of the others; False by default. A subclass
         whose users may choose has a field of this name.
+    hard : pair of float, float or None
+        The share of hard queries, as its Beta prior or known (`constraints.queries`); None, none.
     """
 
     pooled: bool = False
+    hard: Beta | float | None = None
 
     cell: ClassVar[tuple[tuple[int, ...], ...] | None] = None
     share: ClassVar[tuple[tuple[float, ...], ...] | None] = None
+
+    def _check_options(self) -> None:
+        check_flag(self.pooled, "pooled")
+        if self.hard is not None:
+            object.__setattr__(self, "hard", beta_or_known(self.hard, "hard", "(0, 1)"))
 
     @abstractmethod
     def priors(self) -> dict[str, Prior]:
@@ -515,6 +523,10 @@ class LinkNoise(DirichletNoise):
     pooled : bool, default False
         Learn how the sources vary, and shrink each towards their mean: for many annotators with few
         answers each. The Beta(a, b) of p and of q is then the prior of the crowd's mean.
+    hard : (a, b), float or None, default None
+        Some pairs may be hard: about these all annotators answer alike, by chance or together
+        wrongly. The Beta(a, b) prior of their share, such as (1, 9) of mean 0.1, or a known share
+        in (0, 1); None, no pair is. For several annotators of each pair; only `TVClust` takes it.
 
     Examples
     --------
@@ -526,6 +538,7 @@ class LinkNoise(DirichletNoise):
     p: Beta | float = (4.0, 1.0)
     q: Beta | float = (4.0, 1.0)
     pooled: bool = False
+    hard: Beta | float | None = None
 
     kind: ClassVar[str] = "pairwise"
     # patterns same, different; answers different = 0, same = 1; kinds p, 1 - p, q, 1 - q
@@ -535,29 +548,12 @@ class LinkNoise(DirichletNoise):
     parameters: ClassVar[dict[str, tuple[str, ...]]] = {"p": ("source",), "q": ("source",)}
 
     def __post_init__(self) -> None:
-        check_flag(self.pooled, "pooled")
+        self._check_options()
         for name in ("p", "q"):
             object.__setattr__(self, name, beta_or_known(getattr(self, name), name, "(0, 1)"))
 
     def priors(self) -> dict[str, Prior]:
         return {"p": self.p, "q": self.q}
-
-
-@dataclass(frozen=True)
-class RuleNoise(LinkNoise):
-    """Noise of rules as evidence: p is the probability that a rule that holds is said to hold.
-
-    q is that one that does not hold is said not to. Where sources only ever say that rules hold, as
-    they do by default, what counts is p / (1 - q). Parameters are those of `LinkNoise`.
-
-    Examples
-    --------
-    >>> RuleNoise(p=0.9, q=0.8).confusion({"p": [0.9], "q": [0.8]}).round(2)
-    array([[[0.8, 0.2],
-            [0.1, 0.9]]])
-    """
-
-    kind: ClassVar[str] = "rule"
 
 
 class TripletNoise(DirichletNoise):
@@ -579,7 +575,7 @@ class UniformNoise(TripletNoise):
     ----------
     eps : (a, b) or float, default (1, 9)
         The Beta(a, b) prior of every source, or a known value in [0, 1). Beta(1, 9) has mean 0.1.
-    pooled : bool, default False
+    pooled, hard
         As for `LinkNoise`.
 
     Examples
@@ -592,6 +588,7 @@ class UniformNoise(TripletNoise):
 
     eps: Beta | float = (1.0, 9.0)
     pooled: bool = False
+    hard: Beta | float | None = None
 
     parameters: ClassVar[dict[str, tuple[str, ...]]] = {"noise": ("source",)}
     # kinds wrong, right
@@ -599,7 +596,7 @@ class UniformNoise(TripletNoise):
     share = ((1.0, 0.5, 0.5), (0.5, 1.0, 0.5), (0.5, 0.5, 1.0))
 
     def __post_init__(self) -> None:
-        check_flag(self.pooled, "pooled")
+        self._check_options()
         object.__setattr__(self, "eps", beta_or_known(self.eps, "eps", "[0, 1)"))
 
     def priors(self) -> dict[str, Prior]:
@@ -620,7 +617,7 @@ class ConfusionNoise(TripletNoise):
         default.
     matrix : (3, 3) array of float, optional
         A known confusion matrix instead, whose rows sum to one.
-    pooled : bool, default False
+    pooled, hard
         As for `LinkNoise`; every row is pooled by itself.
 
     Examples
@@ -634,11 +631,12 @@ class ConfusionNoise(TripletNoise):
     prior: Any = None
     matrix: Any = None
     pooled: bool = False
+    hard: Beta | float | None = None
 
     parameters: ClassVar[dict[str, tuple[str, ...]]] = {"confusion": ("source", "truth", "answer")}
 
     def __post_init__(self) -> None:
-        check_flag(self.pooled, "pooled")
+        self._check_options()
         if self.prior is not None and self.matrix is not None:
             raise TypeError(
                 "ConfusionNoise takes a prior or a known matrix, not both: leave one out."
@@ -664,6 +662,16 @@ def beta_or_known(value: Any, name: str, interval: str) -> Beta | float:
     if not (0 < a < np.inf and 0 < b < np.inf):
         raise ValueError(f"{name} is {shown(value)}: {hint}.")
     return float(a), float(b)
+
+
+def refuse_hard(constraints: Sequence[Any], method: str) -> None:
+    """Refuse constraints some of whose queries may be hard."""
+    for one in constraints:
+        if getattr(getattr(one.given, "noise", None), "hard", None) is not None:
+            raise TypeError(
+                f"the noise of {one.name!r} has hard queries, which {method} does not take: give "
+                "them noise without hard=, by with_noise, or take a sampler of TVClust."
+            )
 
 
 def square(values: ArrayLike, size: int, name: str, *, weights: bool = False) -> FloatArray:

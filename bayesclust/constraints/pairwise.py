@@ -25,10 +25,11 @@ from bayesclust.constraints.noise import (
     NoiseModel,
     Prior,
 )
+from bayesclust.constraints.queries import Asked
 from bayesclust.typing import ArrayLike, CodeArray, FloatArray, IntArray, Seed
 
 
-class PairwiseConstraints(Constraints):
+class PairwiseConstraints(Asked):
     """Answers "same" (may-link) or "different" (may-not-link) about pairs of items, maybe wrong.
 
     The side information E of TVClust (Khashabi et al., section 3). A pair may be asked several

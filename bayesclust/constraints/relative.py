@@ -9,8 +9,9 @@ import numpy as np
 
 from bayesclust import checks as check
 from bayesclust.constraints import sampling
-from bayesclust.constraints.base import Constraints, draw_answers
+from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.noise import ConfusionNoise, NoiseModel, UniformNoise, square
+from bayesclust.constraints.queries import Asked
 from bayesclust.constraints.statements import Apart, Closer, Either, Every, Statement, Together
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, Seed
 
@@ -18,7 +19,7 @@ YES = 0
 DNK = 2
 
 
-class RelativeConstraints(Constraints):
+class RelativeConstraints(Asked):
     """Answers "yes", "no" or "dnk" (do not know) about triplets of items, maybe wrong.
 
     The triplet (i, j, k) asks whether i is more similar to j than to k. The true answer

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from bayesclust import checks as check
 from bayesclust.constraints import statements as say
 from bayesclust.constraints.base import ByPattern, Constraints, Needs, pairs_in_a_ring
-from bayesclust.constraints.noise import NoiseModel, RuleNoise
+from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray, Seed
 
 if TYPE_CHECKING:
@@ -181,6 +182,28 @@ class SpanConstraints(Rules):
 
     def _statement_of(self, items: tuple[int, ...], clusters: tuple[int, ...]) -> say.Statement:
         return say.Every(tuple(say.Among(item, clusters) for item in items))
+
+
+@dataclass(frozen=True)
+class RuleNoise(LinkNoise):
+    """Noise of rules as evidence: p is the probability that a rule that holds is said to hold.
+
+    q is that one that does not hold is said not to. Where sources only ever say that rules hold, as
+    they do by default, what counts is p / (1 - q). Parameters are those of `LinkNoise`.
+
+    Examples
+    --------
+    >>> RuleNoise(p=0.9, q=0.8).confusion({"p": [0.9], "q": [0.8]}).round(2)
+    array([[[0.8, 0.2],
+            [0.1, 0.9]]])
+    """
+
+    kind: ClassVar[str] = "rule"
+
+    def _check_options(self) -> None:
+        super()._check_options()
+        if self.hard is not None:
+            raise ValueError(f"hard is {self.hard}, but rules are no queries: leave it out.")
 
 
 class ByFormula(ByPattern):

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayesclust.constraints.base import ByPattern, Constraints
 from bayesclust.constraints.labels import ClassLabels
+from bayesclust.constraints.queries import SHARE, AskedTogether
 from bayesclust.constraints.rules import ByFormula
 from bayesclust.constraints.statements import Atom, Formula
 from bayesclust.typing import CodeArray, IntArray
@@ -50,6 +51,11 @@ class StoredRules(ByFormula, StoredConstraints):
     """Rules as read from a data set."""
 
 
+@dataclass(frozen=True, eq=False)
+class StoredAnswers(AskedTogether, StoredConstraints):
+    """Answers, to queries some of which may be hard, as read from a data set."""
+
+
 STORED = {"label": StoredLabels, "spread": StoredRules, "implication": StoredRules}
 """Kinds that are read otherwise than by a table of patterns."""
 
@@ -86,7 +92,7 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
     variables: dict[str, Any] = {}
     names: list[str] = []
     for one, parameters in zip(constraints, noise_names(constraints), strict=True):
-        v = one.name
+        v, given = one.name, one.given
         if v in names:
             raise ValueError(
                 f'two constraints are named "{v}": give each a name of its own, name="...".'
@@ -97,23 +103,26 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
             prior = one.prior
         else:  # the mean over sources where they are known to differ
             initial = one.noise.initial(one.n_sources)
-            prior = {name: np.mean(mean, axis=0).tolist() for name, mean in initial.items()}
+            over = {
+                name: 0 if "source" in dims else () for name, dims in one.noise.parameters.items()
+            }
+            prior = {name: np.mean(mean, over[name]).tolist() for name, mean in initial.items()}
         about = {
             "kind": one.kind,
-            "vocabulary": json.dumps(list(one.vocabulary)),
+            "vocabulary": json.dumps(list(given.vocabulary)),
             "truth": json.dumps(one.truth.tolist()),
             "n_items": one.n_items,
-            "n_sources": one.n_sources,
+            "n_sources": given.n_sources,
             "parameters": json.dumps(parameters),
             "prior": json.dumps(prior),
-            "source_names": json.dumps(one.source_names),
+            "source_names": json.dumps(given.source_names),
             "class_weights": json.dumps(getattr(one, "class_weights", ())),
             "sides": json.dumps(one.sides),
             "formulas": json.dumps(getattr(one, "formulas", ())),
         }
-        variables[f"{v}_items"] = ((rows, f"{v}_member"), one.items, about)
-        variables[f"{v}_answer"] = ((rows,), one.answers)
-        variables[f"{v}_source"] = ((rows,), one.source)
+        variables[f"{v}_items"] = ((rows, f"{v}_member"), given.items, about)
+        variables[f"{v}_answer"] = ((rows,), given.answers)
+        variables[f"{v}_source"] = ((rows,), given.source)
     return xr.Dataset(variables, attrs={"constraints": json.dumps(names)})
 
 
@@ -130,7 +139,9 @@ def constraints_from_dataset(ds: xr.Dataset) -> list[StoredConstraints]:
 
 def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
     about = ds[f"{name}_items"].attrs
-    stored = STORED.get(about["kind"], StoredConstraints)(
+    parameters = json.loads(about["parameters"])
+    usual = StoredAnswers if SHARE in parameters else StoredConstraints
+    stored = STORED.get(about["kind"], usual)(
         name=name,
         kind=about["kind"],
         items=np.asarray(ds[f"{name}_items"].values, dtype=np.int64),
@@ -140,7 +151,7 @@ def _stored(ds: xr.Dataset, name: str) -> StoredConstraints:
         n_sources=int(about["n_sources"]),
         vocabulary=tuple(json.loads(about["vocabulary"])),
         truth=np.array(json.loads(about["truth"]), dtype=np.int8),
-        parameters=json.loads(about["parameters"]),
+        parameters=parameters,
         prior=json.loads(about["prior"]),
         source_names=tuple(json.loads(about["source_names"]) or ()) or None,
         class_weights=tuple(json.loads(about.get("class_weights", "[]"))),

@@ -634,7 +634,7 @@ def fingerprint(
     answers = [
         f"{_digest(view.items, view.answers, view.source)} {view.name} {_exact(view.noise)}"
         + ("" if view.members else f" {view.rows}")
-        for view in constraints
+        for view in (one.given for one in constraints)
     ]
     words = {n: _word(value) for n, value in settings.items() if n not in NOT_PART_OF_DRAWS}
     words["version"] = version("bayesclust")

@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from bayesclust.checks import check_choice, number_between, some_of
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import TINY
+from bayesclust.constraints.queries import all_easy
 from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.base import AUTO, COLLAPSED, MIXTURE, SINGLE, chain_starts, no_data, warn
 from bayesclust.families import Family, get_family
@@ -418,6 +419,7 @@ def choose(
     the others: the density of the data has no part in it, which models need not have. The best are
     run on further parts, since few answers tell little.
     """
+    constraints = all_easy(constraints)
     parts = folds(constraints, rng, enough=ENOUGH)
     first = next(parts)
     compared = Comparison(candidates, tried, moves, how, int(rng.integers(2**63)))

@@ -116,7 +116,8 @@ def extended(
 
     The prior stays the one that the first items gave; a classifier's weights are fitted again.
     """
-    given = with_more(problem.constraints, constraints, len(items))
+    old, new = ([one.given for one in part] for part in (problem.constraints, constraints))
+    given = [one.evidence() for one in with_more(old, new, len(items))]
     if isinstance(problem, ClassifierProblem):
         return classifier_problem(items, given, len(problem.W), ROUGH, rng, radial=problem.radial)
     family = problem.family
@@ -135,7 +136,7 @@ def last_noise(draws: Any, constraints: Sequence[Constraints], chain: int) -> li
             if variable in draws:
                 known = draws[variable].values[chain, -1]
                 values[parameter] = np.array(values[parameter])
-                values[parameter][: len(known)] = known
+                values[parameter][tuple(map(slice, known.shape))] = known
         found.append(values)
     return found
 

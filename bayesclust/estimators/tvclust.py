@@ -461,8 +461,7 @@ class TVClust(base.SampledClusterer):
     @available_if(
         lambda self: (
             getattr(self, "cluster_model_", SINGLE) == SINGLE
-            and not getattr(getattr(self, "_problem", None), "labels", ())
-            and not getattr(getattr(self, "_problem", None), "batch_names", ())
+            and getattr(getattr(self, "_problem", None), "has_log_joint", True)
         )
     )
     def log_joint(self, labels: ArrayLike) -> float:
@@ -470,7 +469,8 @@ class TVClust(base.SampledClusterer):
 
         Cluster parameters, those of the partition prior and the noise of every source are
         integrated out; learned hyper-parameters of the base measure stay at their posterior
-        geometric means. Only ``cluster_model="single"`` without class labels or batches has it.
+        geometric means. Only ``cluster_model="single"`` without class labels, batches or hard
+        queries has it.
 
         Parameters
         ----------

@@ -69,6 +69,12 @@ class TVClustProblem:
         """The constraints that are classes of items, one or none."""
         return [one for one in self.constraints if not one.has_table]
 
+    @property
+    def has_log_joint(self) -> bool:
+        """Whether the noise can be integrated out, and the prior is of the partition alone."""
+        hard = any(one.given is not one for one in self.constraints)
+        return not (hard or self.labels or hasattr(self, "batch_names"))
+
     def variables(
         self, values: Mapping[str, float], hyper: FloatArray, noise: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:

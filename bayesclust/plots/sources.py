@@ -180,7 +180,7 @@ def confusion(
     for ax, view in zip(panels, views, strict=True):
         words = in_order(view.vocabulary)
         at = [view.vocabulary.index(word) for word in words]
-        drawn = tables.confusions(view, draws)[..., at, :][..., at]
+        drawn = tables.confusions(view, draws)[:, :, : view.n_sources, at][..., at]
         rates = drawn.reshape(-1, view.n_sources * view.n_answers, view.n_answers)
         names = source_names(posterior, view.name, view.n_sources)
         sources = [f"source {name}" if name.isdecimal() else name for name in names]

@@ -15,6 +15,7 @@ import xarray as xr
 from bayesclust.checks import check_random_state
 from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.noise import NoiseModel
+from bayesclust.constraints.queries import HARD, confusion_of
 from bayesclust.constraints.stored import StoredConstraints, StoredRules
 from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.n_clusters import batches, error_of_means
@@ -62,6 +63,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
           if X was one with names, else by number), answer (in words), source (its name, if any);
         - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
           likely (the answer of highest posterior probability);
+        - where queries may be hard, hard (the probability that its query is);
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
           constraints) and elpd_loo (its log probability given all the rest, in nats);
         - under a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor:
@@ -144,6 +146,8 @@ def _table(
     frame = pd.DataFrame(columns, index=range(len(view)))
     if "k" in frame:
         frame["k"] = frame["k"].astype("Int64")
+    if tally.hard is not None:
+        frame["hard"] = tally.hard
     if kept:
         frame["credibility_loo"] = tally.right
         frame["elpd_loo"] = np.log(np.maximum(tally.predicted[given], TINY))
@@ -157,12 +161,13 @@ def _table(
 
 
 class _Tally(NamedTuple):
-    """What the draws say of m constraints; the last two without the constraint itself."""
+    """What the draws say of m constraints; `right`, `predicted` without the constraint itself."""
 
     shares: FloatArray  # (m, T): posterior probability of each truth
     error: FloatArray  # (m,): standard error of that of the answer given
     right: FloatArray  # (m,): credibility
     predicted: FloatArray  # (m, answers): probability of each answer
+    hard: FloatArray | None  # (m,): probability that its query is hard, if any may be
 
 
 def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> _Tally:
@@ -171,22 +176,26 @@ def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> 
     predicted = np.zeros((len(view), view.n_answers))
     total, right_total = np.zeros((2, len(view)))
     rows = np.arange(len(view))
-    means = []
+    means, hard, is_hard = [], np.zeros(len(view)), None
     for c, first, last in batches(*z.shape[:2]):
         noise = None if confusion is None else confusion[c, first:last]
-        truth, without, p = view.read(z[c, first:last], noise)
+        truth, without, p, is_hard = view.read(z[c, first:last], noise)
         shares += truth.sum(axis=0)
         means.append(truth[:, rows, view.said].mean(axis=0))
+        if is_hard is not None:
+            hard += is_hard.sum(axis=0)
         if confusion is not None:
             weight = 1 / np.maximum(p[:, rows, view.answers], IMPOSSIBLE)
             total += weight.sum(axis=0)
             right_total += (weight * without[:, rows, view.said]).sum(axis=0)
             predicted += np.einsum("bm,bma->ma", weight, p)
-    shares /= z.shape[0] * z.shape[1]
+    number = z.shape[0] * z.shape[1]
+    shares /= number
     if confusion is not None:
         right_total /= total
         predicted /= total[:, None]
-    return _Tally(shares, error_of_means(means), right_total, predicted)
+    shown = None if is_hard is None else hard / number
+    return _Tally(shares, error_of_means(means), right_total, predicted, shown)
 
 
 def forecasts(posterior: Any) -> tuple[FloatArray, BoolArray]:
@@ -297,7 +306,7 @@ def source_reliability(posterior: Any) -> pd.DataFrame:
     draws = group(posterior, "posterior")
     rows: list[dict[str, Any]] = []
     for view in stored_constraints(posterior):
-        noise = _noise(view, draws)
+        noise = {n: own for n, own in _noise(view, draws).items() if not n.startswith(HARD)}
         rows_of: tuple[Any, ...] = (view.source,)
         size: tuple[int, ...] = (view.n_sources,)
         parts = zip(z, confusions(view, draws), strict=True)
@@ -431,14 +440,17 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
 
 
 def confusions(view: StoredConstraints, draws: xr.Dataset) -> FloatArray:
-    """Return the confusion matrices (chain, draw, source, truth, answer) of the group posterior."""
-    return _noise_model(view).confusion(_noise(view, draws))
+    """Return confusion matrices (chain, draw, source, truth, answer) of the group posterior.
+
+    Where some queries may be hard, two more of them, as `confusion_of` has it.
+    """
+    return confusion_of(_noise_model(view), _noise(view, draws))
 
 
 def _noise_model(view: StoredConstraints) -> NoiseModel:
     """With default settings: confusion matrices follow from the parameters, not from priors."""
     waiting = NoiseModel.__subclasses__()
-    wanted = (view.noise_kind, set(view.parameters))
+    wanted = (view.noise_kind, {name for name in view.parameters if not name.startswith(HARD)})
     for model in waiting:
         waiting.extend(model.__subclasses__())
         # what all of a kind share has no parameters of its own

@@ -10,6 +10,7 @@ import pandas as pd
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
+from bayesclust.constraints.queries import asked_alone, draw_sources
 from bayesclust.constraints.stored import StoredConstraints
 from bayesclust.posterior.credibility import INTERVAL, confusions, with_source_names
 from bayesclust.posterior.tree import (
@@ -96,13 +97,15 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
             truths = view.draw_truths(stacked[at], table, rng)
             said = view.said_by(np.arange(table.shape[2]))
             right = said == np.arange(table.shape[1])[:, None]
-            error_rate = 1 - (table * right).sum(axis=-1)[view.source, truths]
+            alone = asked_alone(table, view.n_sources)
+            error_rate = 1 - (alone * right).sum(axis=-1)[view.source, truths]
             # by the source and the items' clusters, in any order
             names = np.sort(stacked[at][view.items], axis=1).astype(np.int64)
             sizes = (view.n_sources, *[view.n_items] * names.shape[1])
             kinds = np.ravel_multi_index((view.source, *names.T), sizes)
             cell = np.unique(kinds, return_inverse=True)[1]
-            answers = draw_answers(table[view.source, truths], rng)
+            source = draw_sources(view, table, question, rng)
+            answers = draw_answers(table[source, truths], rng)
             for part, own in ((given, view.answers), (made, answers)):
                 part.append(_statistics(view, own, truths, error_rate, cell, question))
         rows += _rows(view, given, made)

@@ -96,6 +96,15 @@ def test_sources_are_pooled_where_asked(fit, tmp_path):
     assert fit(out, "--pairs {pairs} --pooled --model rdp-means") == 1
 
 
+def test_hard_queries_are_told_where_asked(fit, tmp_path):
+    out = tmp_path / "hard.nc"
+    both = "--pairs {pairs} --triplets {triplets} --cluster-model single --hard --pooled"
+    assert fit(out, f"{both} {SHORT}") == 0
+    with opened(out) as tree:
+        assert {"hard_share", "hard_share_triplets", "hard_noise"} <= set(tree["posterior"])
+    assert fit(out, "--pairs {pairs} --hard --model dcrc --n-clusters 2") == 1
+
+
 def test_batches_are_a_column_of_words(tmp_path):
     rows = [f"n{i},{i // 6 * 9 + i % 5},{'Oslo' if i % 3 else 'Rome'}" for i in range(12)]
     data, out = tmp_path / "data.csv", tmp_path / "out.nc"

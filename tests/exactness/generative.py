@@ -7,6 +7,7 @@ the predictive formulas that the samplers use.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +56,9 @@ def answers_given(
     """The views with answers drawn anew, through each source's confusion matrix."""
     drawn = []
     for view, noise in zip(views, noises, strict=True):
+        if view.given is not view:  # some queries are hard: their answers are of one source more
+            drawn += answers_to_hard(view.given, z, noise, rng)
+            continue
         answers = []
         classes = (
             {
@@ -94,12 +98,38 @@ def answers_given(
     return tuple(drawn)
 
 
+def answers_to_hard(
+    view: Constraints, z: NDArray[np.int64], noise: dict[str, Any], rng: Generator
+) -> list[Constraints]:
+    """A view with answers drawn anew, and the queries that are hard."""
+    is_hard = {query: rng.random() < noise["hard_share"] for query in map(tuple, view.items)}
+    wider = copy(view)
+    wider.source = np.array(
+        [
+            view.n_sources if is_hard[tuple(items)] else source
+            for items, source in zip(view.items, view.source, strict=True)
+        ]
+    )
+    both = {
+        name: np.concatenate([noise[name], noise[f"hard_{name}"][None]])
+        for name in view.noise.parameters
+    }
+    (answered,) = answers_given([wider], z, [both], rng)
+    return [view.with_answers(answered.answers).evidence()]
+
+
 def functionals_of_answers(
     views: Sequence[Constraints], z: NDArray[np.int64], noises: Sequence[dict[str, Any]]
 ) -> dict[str, Any]:
     """Functions of the answers and the noise: how many are right, and how often each is given."""
     found: dict[str, Any] = {}
-    for view, parameters in zip(views, noises, strict=True):
+    for used, parameters in zip(views, noises, strict=True):
+        view = used.given
+        if view is not used:
+            wrong = view.said != view.truths(z)
+            times = np.bincount(np.unique(view.items, axis=0, return_inverse=True)[1], wrong)
+            found["wrong together"] = together = (times * (times - 1)).mean()
+            found["hard and wrong together"] = parameters["hard_share"] * together
         if view.kind == "label":  # pairs of items that agree on both
             beside = z[view.items[:, 0]][:, None] == z[view.items[:, 0]]
             alike = view.answers[:, None] == view.answers

@@ -16,6 +16,7 @@ from numpy.random import Generator
 from scipy.special import logsumexp
 
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.queries import all_easy
 from bayesclust.inference.dcrc.em import PRECISION, EMSettings, fit_em
 from bayesclust.inference.dcrc.features import FeatureMap, fit_features, radial_features
 from bayesclust.inference.dcrc.gibbs import DCRCProblem
@@ -50,13 +51,14 @@ def classifier_problem(
     """Fit the weights to items and constraints, by default with the search of `DCRC`."""
     features = radial_features(X) if radial else fit_features(X, None, rng)
     points = features(X)
-    answers = sum(map(len, constraints))
+    given = all_easy(constraints)
+    answers = sum(map(len, given))
     settings = EMSettings() if search is None else search
     # items that nobody labelled weigh as many as the labelled ones, whoever labelled these
-    units = sum(len(np.unique(one.units)) for one in constraints)
+    units = sum(len(np.unique(one.units)) for one in given)
     tau, penalty = units / max(answers, 1), PRECISION / (2 * max(answers, 1))
     settings = replace(settings, tau=tau, penalty=penalty)
-    fit = fit_em(points, constraints, n_clusters, settings, rng)
+    fit = fit_em(points, given, n_clusters, settings, rng)
     return ClassifierProblem(points, tuple(constraints), fit.W, features, radial)
 
 

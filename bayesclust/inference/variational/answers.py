@@ -38,7 +38,7 @@ from bayesclust.constraints.factor_graph import (
     stack_tables,
     table_parts,
 )
-from bayesclust.constraints.noise import TINY
+from bayesclust.constraints.noise import TINY, refuse_hard
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 # rows: what a pair's entries, a triplet's "i and u alone" for the three pairs of members, and its
@@ -79,6 +79,7 @@ class SoftAnswers:
     """All constraints as one factor graph under uncertain labels."""
 
     def __init__(self, constraints: Sequence[Constraints], n_items: int) -> None:
+        refuse_hard(constraints, "mean field")
         self.constraints = tuple(constraints)
         sites = compile_sites(constraints, n_items)
         colors = greedy_coloring(constraints, n_items) if n_items else np.zeros(0, np.int64)
