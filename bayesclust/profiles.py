@@ -187,7 +187,11 @@ def _draw(
     means, variances, shares = [], [], []
     statistics: Terms = ()
     for s, at in enumerate(which.tolist()):
-        if s == 0 or drawn.components is not None:
+        if drawn.batches is not None and drawn.batches.shift is not None:
+            none = np.zeros(0, np.int64)
+            moved = drawn.family.with_rows(drawn.batches.without_shifts(at, drawn.rows, none))
+            statistics = hard_statistics(moved, parts[s], int(parts[s].max()) + 1)
+        elif s == 0 or drawn.components is not None:
             statistics = hard_statistics(family, parts[s], int(parts[s].max()) + 1)
         mean, variance = moments(family.terms(statistics, hyper[s], rng))
         if drawn.within is not None and drawn.within_values is not None:

@@ -102,6 +102,8 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--hard", action="store_true", help=difficult)
     sites = "tvclust: the column that tells the batch of each item; weights of clusters differ"
     parser.add_argument("--batches", metavar="COLUMN", help=sites)
+    moved = "with --batches: each batch is shifted as a whole too"
+    parser.add_argument("--shifts", action="store_true", help=moved)
     add_reading(parser)
     models = parser.add_argument_group("options of the models")
     for name, text in OPTIONS.items():
@@ -157,12 +159,16 @@ def _estimator(settings: argparse.Namespace) -> Any:
     if settings.model == "dcrc" and "n_clusters" not in names:
         raise ValueError("dcrc needs the number of clusters: pass --n-clusters K.")
     chosen = {name: getattr(settings, name) for name in names}
+    if settings.shifts and settings.batches is None:
+        raise ValueError("--shifts goes with --batches COLUMN: add that, or leave it out.")
     if settings.batches is not None:
         if settings.model != "tvclust" or "partition_prior" in names:
             raise ValueError(
                 "--batches goes with tvclust, as its partition prior: leave out the other."
             )
-        chosen["partition_prior"] = HierarchicalDirichletProcess(settings.batches)
+        chosen["partition_prior"] = HierarchicalDirichletProcess(
+            settings.batches, shifts=settings.shifts
+        )
     if "progress" in known:
         chosen["progress"] = not settings.no_progress
     return kind(**chosen, random_state=settings.seed)

@@ -23,8 +23,10 @@ from bayesclust._numba import FAST, device, generic, implements, kernel
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
+from bayesclust.families.squared_distance import LOG_TWO_PI
 from bayesclust.inference.assignment import Target
 from bayesclust.inference.batches import (
+    SHIFTS,
     BatchProblem,
     BatchState,
     BatchTarget,
@@ -38,6 +40,7 @@ from bayesclust.inference.prediction import Prediction
 from bayesclust.inference.two_level.state import TwoLevelState, TwoLevelTarget, new_levels
 from bayesclust.inference.variational.mean_field import draw_noise
 from bayesclust.partition_priors import CandidateLinks
+from bayesclust.partition_priors.hierarchical import SHIFT_PRECISION
 from bayesclust.partition_priors.nested import nested_log_prob
 from bayesclust.posterior.credibility import constraint_log_likelihood
 from bayesclust.posterior.tree import constraints_if_any, group, numbered, tree_of
@@ -105,6 +108,9 @@ def draw_prior(
     if isinstance(problem, BatchProblem):
         own = problem.partition_prior
         counts = [own.sample(n, row, rng, batch=problem.batch).max() + 1 for row in rows]
+        if own.shifts:
+            sd = _shift_sd(problem, drawn[SHIFT_PRECISION])
+            drawn[SHIFTS] = rng.normal(0.0, sd, (1, number, len(problem.shifted), sd.shape[-1]))
         return drawn | {"n_clusters": np.array([counts])}
     if prior.learned:
         found = [
@@ -114,6 +120,11 @@ def draw_prior(
     return drawn | {
         "n_clusters": prior.sample(n, prior.initial(), rng, number).max(axis=1)[None] + 1
     }
+
+
+def _shift_sd(problem: Any, precision: FloatArray) -> FloatArray:
+    """Prior standard deviations (chain, draw, 1, d) of shifts, in the user's units."""
+    return np.asarray(problem.family.unit / np.sqrt(precision[..., None, None]))
 
 
 def log_priors(
@@ -135,6 +146,10 @@ def log_priors(
         if own.log_sd > 0:  # its density is that of the logarithm
             values = variables[own.name].values
             found[own.name] = np.vectorize(own.log_prob, otypes=[float])(values) - np.log(values)
+    if SHIFTS in variables:
+        sd = _shift_sd(problem, variables[SHIFT_PRECISION].values)
+        squares = np.square(variables[SHIFTS].values / sd) + LOG_TWO_PI
+        found[SHIFTS] = -(0.5 * squares + np.log(sd)).sum(axis=(2, 3))
     if isinstance(problem.partition_prior, CandidateLinks):  # draws have clusters, not links
         return found
     found["partition"] = np.empty(variables["z"].shape[:2])
@@ -201,6 +216,8 @@ def item_log_likelihood(
             state.levels = new_levels(labels, draws.z[s], len(labels))
         state.assign(labels)
         if draws.batches is not None:
+            if draws.batches.shift is not None:
+                state.set_shift(draws.batches.shift[s, :-1])
             state.set_weights(draws.batches.cluster_weights(s, labels))
         leave_rows_out(state.target, found[s])
     family = problem.family

@@ -29,6 +29,7 @@ from bayesclust.constraints.stored import noise_dims
 from bayesclust.families import Bernoulli
 from bayesclust.inference import runner
 from bayesclust.inference.assignment import dispersed_number, seeded_partition
+from bayesclust.inference.batches import SHIFTS
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
 from bayesclust.inference.dcrc.classifier import ClassifierProblem
@@ -454,12 +455,15 @@ def usual_draws(n_items: int) -> int:
     return min(MOST_DRAWS, max(FEWEST_DRAWS, MOST_DRAWS * FREE_ITEMS // n_items))
 
 
-def check_draws_fit_in_memory(n_items: int, num_chains: int, num_samples: int) -> None:
+def check_draws_fit_in_memory(
+    n_items: int, num_chains: int, num_samples: int, *, weights: bool = False
+) -> None:
     """Refuse runs whose draws of the partition would not fit into memory."""
-    # while draws are put together and made canonical, a label takes three times as much and 8 bytes
+    # while draws are put together and made canonical, a label takes three times as much and 8
+    # bytes, and the weight of its cluster, where items come in batches, twice 8
     label = np.dtype(np.int16 if n_items <= np.iinfo(np.int16).max else np.int32).itemsize
     check_memory(
-        num_chains * num_samples * n_items * (3 * label + 8),
+        num_chains * num_samples * n_items * (3 * label + 8 + 16 * weights),
         f"keeping {num_chains} x {num_samples:,} draws of {n_items:,} labels",
         "ask for fewer draws (num_samples), or fewer chains",
     )
@@ -491,7 +495,7 @@ def chain_starts(
             return linked_start(problem, chain)
         most = problem.partition_prior.most_clusters or problem.n_items
         number = min(dispersed_number(chain, problem.n_items, finer=finer), most)
-        return seeded_partition(problem.family.embedding(), number, rngs[chain])
+        return seeded_partition(problem.embedding(), number, rngs[chain])
 
     def blocked() -> Chain:
         # imported here: it loads JAX, which the other samplers do without
@@ -543,7 +547,8 @@ def search(
 
 def draw_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
     """Names of the dimensions of what is drawn, after chain and draw."""
-    return {"component": ("item",), "weight": ("item",), **noise_dims(constraints)}
+    own = {SHIFTS: ("batch", "shifted_feature")}
+    return {"component": ("item",), "weight": ("item",), **own, **noise_dims(constraints)}
 
 
 def parameter_rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:

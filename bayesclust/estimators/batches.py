@@ -9,9 +9,15 @@ import pandas as pd
 import xarray as xr
 from numpy.random import Generator
 
-from bayesclust.inference.batches import BatchProblem, codes_of, counts_in_batches
+from bayesclust.inference.batches import (
+    SHIFTS,
+    BatchProblem,
+    InBatches,
+    codes_of,
+    counts_in_batches,
+)
 from bayesclust.inference.prediction import Prediction, shares_of_labels
-from bayesclust.typing import FloatArray
+from bayesclust.typing import FloatArray, IntArray
 
 MOST = 400
 """Draws that a table of weights averages over, at most."""
@@ -20,17 +26,42 @@ MOST = 400
 def with_batches(tree: Any, problem: BatchProblem) -> Any:
     """The tree, with the batches of a problem among the observed data, and their column."""
     tree.attrs["batches"] = problem.partition_prior.column
-    names = np.array(problem.batch_names, dtype=object)[problem.batch]
+    every = np.array(problem.batch_names, dtype=object)
     data = tree["observed_data"].to_dataset()
-    tree["observed_data"] = xr.DataTree(data.assign(batch=("item", names)))
+    tree["observed_data"] = xr.DataTree(data.assign(batch=("item", every[problem.batch])))
+    if len(problem.shifted):
+        draws = tree["posterior"].to_dataset()
+        family: Any = problem.family
+        columns = data["feature"].values[family.kept]
+        own = {"batch": every[problem.shifted], "shifted_feature": columns}
+        tree["posterior"] = xr.DataTree(draws.assign_coords(own))
     return tree
 
 
-def in_new_batches(drawn: Any, problem: Any, names: Any) -> Any:
+def batches_drawn(problem: BatchProblem, draws: Any, chosen: IntArray) -> InBatches:
+    """The batches in some draws, numbered chain by chain."""
+    weight = draws["weight"].values.reshape(-1, problem.n_items)[chosen]
+    if not problem.has_shifts:
+        return InBatches(problem.batch, weight, problem.batch)
+    found = draws[SHIFTS].values
+    found = found.reshape(-1, *found.shape[2:])[chosen]
+    shift = np.zeros((len(chosen), len(problem.batch_names) + 1, found.shape[2]))
+    own = codes_of(draws["batch"].values.tolist(), problem.batch_names)
+    shift[:, own] = found / problem.family.unit  # type: ignore[attr-defined]
+    return InBatches(problem.batch, weight, problem.batch, shift)
+
+
+def in_new_batches(drawn: Any, problem: Any, names: Any, *, extends: bool = False) -> Any:
     """Draws that predict new items, of the batches named if there are any."""
     if names is None:
         return drawn
-    return drawn.of_batches(codes_of(names.tolist(), problem.batch_names))
+    codes = codes_of(names.tolist(), problem.batch_names)
+    if len(getattr(problem, "shifted", ())) and codes.min() < 0 and not extends:
+        raise ValueError(
+            f"X has batch {names[codes.argmin()]!r}, whose shift is not known: give items of "
+            f"{', '.join(problem.batch_names)}, or extend the fit with those of a new batch."
+        )
+    return drawn.of_batches(codes)
 
 
 def batch_weights(estimator: Any, prob: float, rng: Generator) -> pd.DataFrame:

@@ -168,7 +168,10 @@ class Candidates:
             return TwoLevelProblem(family, given, prior.among, prior.within), reduction
         if self.batches is not None:
             names, batch = np.unique(self.batches.astype(str), return_inverse=True)
-            return BatchProblem(family, given, prior.among, batch, names.tolist()), reduction
+            largest = int(np.bincount(batch).argmax())
+            return BatchProblem(
+                family, given, prior.among, batch, names.tolist(), largest
+            ), reduction
         return TVClustProblem(family, given, prior.among), reduction
 
     def to_try(

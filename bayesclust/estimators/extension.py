@@ -24,8 +24,9 @@ from bayesclust.inference.runner import Schedule
 from bayesclust.posterior.tree import Names, names_in
 from bayesclust.typing import FloatArray
 
-WARMUP, SAMPLES = 1 / 20, 1 / 12
-"""Default shares of a fit's warm-up and draws: less than a tenth of its sweeps in all."""
+WARMUP, SAMPLES = 1 / 40, 1 / 16
+"""Default shares of a fit's warm-up and draws: a twentieth of its sweeps in all. These visit more
+items, and what follows from the draws costs as much as a few sweeps: a tenth altogether."""
 
 
 def check_chains(problem: Any, *, variational: bool) -> None:
@@ -158,6 +159,14 @@ def chains(
         return chain_starts(sampler, problem, None, moves, rng.spawn(draws.sizes["chain"]))
     number = len(last.z)
     rows = problem.family.X[last.z.shape[1] :]
+    shift = None
+    if last.batches is not None and last.batches.shift is not None:
+        # a new batch begins where it is nearest the reference
+        shift = np.tile(problem.start_shifts, (number, 1, 1))
+        known = last.batches.shift.shape[1] - 1
+        shift[:, :known] = last.batches.shift[:, :-1]
+        new = problem.batch[last.z.shape[1] :]
+        rows = rows - (new >= known)[:, None] * shift[0][new]
     clusters = last.clusters(rows, rng)
     components = last.components
     if components is not None:
@@ -170,6 +179,8 @@ def chains(
         for c, state in enumerate(together or [chain.state], first):
             if components is not None and last.within_values is not None:
                 state.regroup(components[c], clusters[c], last.within_values[c])
+            if shift is not None:
+                state.set_shift(shift[c])
             state.take_up(dict(last.values[c]), last.hyper[c], noise[c])
         return chain
 

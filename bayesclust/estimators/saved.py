@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesclust.estimators.cluster_models import CLASSIFIER, Candidates, Choice
 from bayesclust.estimators.tvclust import MODEL, TVClust
+from bayesclust.inference.batches import SHIFTS
 from bayesclust.partition_priors import HierarchicalDirichletProcess
 from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.tree import feature_names, group, item_names, settings_of
@@ -47,7 +48,9 @@ def restored(tree: Any) -> tuple[TVClust, dict[int, Any]]:
         )
     estimator = SavedTVClust(**{name: own for name, own in settings.items() if name != "moves"})
     if batches is not None:
-        estimator.partition_prior = HierarchicalDirichletProcess(tree.attrs["batches"])
+        estimator.partition_prior = HierarchicalDirichletProcess(
+            tree.attrs["batches"], shifts=SHIFTS in group(tree, "posterior").data_vars
+        )
     estimator._words = {int(j): own for j, own in words.items()}
     items = group(tree, "observed_data")["X"].values
     given = estimator.family, estimator.partition_prior, tuple(estimator._words), batches

@@ -19,10 +19,10 @@ from bayesclust import checks
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators import base, cluster_models, extension
 from bayesclust.estimators.base import AUTO, COLLAPSED, SINGLE, VARIATIONAL
-from bayesclust.estimators.batches import in_new_batches, with_batches
+from bayesclust.estimators.batches import batches_drawn, in_new_batches, with_batches
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words, refuse_names
-from bayesclust.inference.batches import BatchProblem, InBatches
+from bayesclust.inference.batches import BatchProblem
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
@@ -239,7 +239,8 @@ class TVClust(base.SampledClusterer):
         settings = self._settings()
         if self._batches is not None:
             settings["batches"] = self._batches.astype(str)
-        base.check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
+        amount = len(items), self.num_chains, schedule.num_samples
+        base.check_draws_fit_in_memory(*amount, weights=self._batches is not None)
         start = base.start_labels(init, len(items))
         store = base.open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
         problem = self._pose(items, given, seed, store=store)
@@ -282,8 +283,8 @@ class TVClust(base.SampledClusterer):
             Further ones, on all n + m items. Those of the kind and name of earlier ones add to
             these, with the same sources by name or number.
         num_warmup, num_samples : int or None, default None
-            Sweeps before the first draw, and draws of each chain; None is a twentieth and a twelfth
-            of the fit's. Items or answers that overthrow the partition need more.
+            Sweeps before the first draw, and draws of each chain; None is a fortieth of the fit's
+            and a sixteenth. Items or answers that overthrow the partition need more.
 
         Returns
         -------
@@ -330,7 +331,7 @@ class TVClust(base.SampledClusterer):
         problem = extension.extended(self._problem, items, rows, given, rng, batches)
         draws = group(self.posterior_, "posterior")
         last = np.arange(1, draws.sizes["chain"] + 1) * draws.sizes["draw"] - 1
-        ends = in_new_batches(self._draws_at(last), self._problem, batches)
+        ends = in_new_batches(self._draws_at(last), self._problem, batches, extends=True)
         chains = extension.chains(self.sampler, problem, ends, draws, self.moves, rng)
         how = self._how(items)
         found = run_chains(chains, schedule, spread=True, title="{}, going on", **how)
@@ -681,8 +682,7 @@ class TVClust(base.SampledClusterer):
         prior = problem.partition_prior
         values = base.parameter_rows(draws, chosen, {name: name for name in prior.parameters})
         if isinstance(problem, BatchProblem):
-            weight = draws["weight"].values.reshape(every.shape)[chosen]
-            found = InBatches(problem.batch, weight, problem.batch)
+            found = batches_drawn(problem, draws, chosen)
             return Prediction(family, z, values, hyper, prior, batches=found)
         if not isinstance(problem, TwoLevelProblem):
             return Prediction(family, z, values, with_shared(family, z, hyper), prior)

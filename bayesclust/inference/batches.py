@@ -24,6 +24,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,16 +39,20 @@ from bayesclust.constraints.factor_graph import (
     add_site_logits,
 )
 from bayesclust.families import base
+from bayesclust.families.base import BoundFamily
 from bayesclust.inference import assignment as partition
 from bayesclust.inference.assignment import Assignment, Target, close_slot, open_slot
 from bayesclust.inference.chain import State, TVClustProblem
 from bayesclust.inference.moves import link_blocks, split_merge
 from bayesclust.inference.moves.scan import place, take_out, weigh_options
+from bayesclust.inference.shifts import aligned, check_shifts, log_prior, with_items
 from bayesclust.partition_priors import DirichletProcess, Tables, Values
-from bayesclust.partition_priors.hierarchical import fresh_share
+from bayesclust.partition_priors.hierarchical import CONCENTRATIONS, SHIFT_PRECISION, fresh_share
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
 LEAST, ROUNDING = 1e-300, 1e-6
+SHIFTS = "batch_shifts"
+"""Shifts of batches in the posterior, in the user's units."""
 WIDER = 1.3
 """Deviation of proposed log odds of weights relative to that of Beta(t_A, t_B), roughly."""
 LOGISTIC = math.sqrt(3.0) / math.pi
@@ -61,6 +66,8 @@ class BatchProblem(TVClustProblem):
     partition_prior: Any = None
     batch: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     batch_names: Sequence[str] = ()
+    reference: int = 0
+    """The batch whose shift is 0, where batches are shifted."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -69,6 +76,36 @@ class BatchProblem(TVClustProblem):
                 f"{type(self.family).__name__} has a covariance that all clusters share, which "
                 "is not sampled together with batches: choose another family."
             )
+        if self.has_shifts:
+            check_shifts(self.family)
+
+    @property
+    def has_shifts(self) -> bool:
+        """Whether batches are shifted."""
+        return bool(self.partition_prior.shifts)
+
+    @property
+    def shifted(self) -> IntArray:
+        """The batches with a shift to be drawn."""
+        every = np.arange(len(self.batch_names) if self.has_shifts else 0)
+        return every[every != self.reference]
+
+    @cached_property
+    def start_shifts(self) -> FloatArray:
+        """Shifts (J, d) that bring each batch near the reference."""
+        X, found = self.family.X, np.zeros((len(self.batch_names), self.family.X.shape[1]))
+        for j in self.shifted:
+            found[j] = aligned(X[self.batch == j], X[self.batch == self.reference])
+        return found
+
+    def without(self, shift: FloatArray) -> BoundFamily:
+        """The family with the items where they would be without shifts."""
+        return self.family.with_rows(self.family.X - shift[self.batch])
+
+    def embedding(self) -> FloatArray:
+        if not self.has_shifts:
+            return super().embedding()
+        return self.without(self.start_shifts).embedding()
 
     def with_more(self, names: Sequence[str]) -> dict[str, Any]:
         """The fields with the batches of further items, known and new ones."""
@@ -94,6 +131,13 @@ class InBatches(NamedTuple):
     batch: IntArray  # (n,)
     weight: FloatArray  # (S, n) beta of each item's cluster
     new: IntArray  # (m,) -1 for a batch without items
+    shift: FloatArray | None = None  # (S, J + 1, d), last 0, for those without items
+
+    def without_shifts(self, s: int, rows: FloatArray, new: IntArray) -> FloatArray:
+        """All items and new ones of these batches where one draw has them without shifts."""
+        if self.shift is None:
+            return rows
+        return rows - self.shift[s][np.append(self.batch, new)]
 
     def cluster_weights(self, s: int, labels: IntArray) -> FloatArray:
         """Weights (K + 1,) of the clusters of one draw, beta_u last."""
@@ -190,13 +234,31 @@ class BatchState(State):
 
     problem: BatchProblem
     weights: Weights | None = None
+    shift: FloatArray | None = None  # (J, d) in units of the columns, where batches are shifted
+
+    def use(self, problem: TVClustProblem) -> None:
+        super().use(problem)
+        if self.problem.has_shifts:
+            self._place(self.problem.start_shifts if self.shift is None else self.shift)
+
+    def _place(self, shift: FloatArray) -> None:
+        """Take the items for where they would be without these shifts."""
+        self.shift = shift
+        self.family = self.problem.without(shift)
+        self.embedding = self.family.embedding()
+
+    def set_shift(self, shift: FloatArray) -> None:
+        """Set the shifts, and derive the clusters again."""
+        self._place(shift)
+        self.clusters = with_items(self.clusters, self.family)
+        self.refresh()
 
     @property
     def target(self) -> BatchTarget:
         weights = self.weights
         assert weights is not None
         weights.uniform[:] = self.rng.random(self.n_items)
-        concentrations = (self.values[name] for name in self.problem.partition_prior.parameters)
+        concentrations = (self.values[name] for name in CONCENTRATIONS)
         return BatchTarget(
             self.clusters,
             self.assignment,
@@ -256,14 +318,30 @@ class BatchState(State):
         value = prior.log_prob_given(self._counts(), self.cluster_weights(), self.values)
         return value + prior.log_prior(self.values)
 
+    def log_joint(self) -> float:
+        value = super().log_joint()
+        if self.shift is None:
+            return value
+        return value + log_prior(self.shift[self.problem.shifted], self.values[SHIFT_PRECISION])
+
     def draw(self) -> dict[str, Any]:
         assert self.weights is not None
-        return super().draw() | {"weight": self.weights.beta[self.assignment.z]}
+        drawn = super().draw() | {"weight": self.weights.beta[self.assignment.z]}
+        if self.shift is None:
+            return drawn
+        unit: FloatArray = self.family.unit  # type: ignore[attr-defined]
+        return drawn | {SHIFTS: self.shift[self.problem.shifted] * unit}
 
     def snapshot(self) -> dict[str, Any]:
-        return super().snapshot() | {"weights": self.cluster_weights()}
+        own = {} if self.shift is None else {"shift": self.shift}
+        return super().snapshot() | {"weights": self.cluster_weights()} | own
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
+        if self.shift is not None:
+            shift = np.asarray(snapshot["shift"], np.float64)
+            if shift.shape != self.shift.shape or not np.isfinite(shift).all():
+                raise ValueError("a snapshot has no shifts: remove the checkpoint that it is from.")
+            self._place(shift)
         super().restore(snapshot)
         own = snapshot["weights"]
         if (

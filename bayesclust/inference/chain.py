@@ -64,6 +64,10 @@ class TVClustProblem:
         """Number of items."""
         return len(self.family.X)
 
+    def embedding(self) -> FloatArray:
+        """The items as points, for starts."""
+        return self.family.embedding()
+
     @property
     def labels(self) -> list[Any]:
         """The constraints that are classes of items, one or none."""
@@ -137,6 +141,7 @@ class State:
         # None where no noise is learned, or some of what is learned has no Dirichlet rows
         free = any(each.noise.free for each in given if each.has_table)
         self.dirichlets = factor_graph.stack_dirichlets(given) if free else None
+        self.family = problem.family
         self.embedding = problem.family.embedding()
         pairs = [each.anchors for each in given]
         self.asked: IntArray = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
@@ -222,7 +227,7 @@ class State:
 
     def _new_clusters(self, capacity: int) -> Any:
         """The family's cluster state, refused where kernels would leave its arrays."""
-        family = self.problem.family
+        family = self.family
         state = family.new_state(capacity, self.hyper)
         slots, n = capacity + 1, self.n_items
         for name, wanted in (("count", slots), ("total", slots), ("items", n), ("X", n)):
@@ -256,7 +261,7 @@ class State:
     def statistics(self) -> Terms:
         """Weighted statistics of the clusters in use, in the order of their slots."""
         labels = self.assignment.place[self.assignment.z]
-        return hard_statistics(self.problem.family, labels, int(self.assignment.number[0]))
+        return hard_statistics(self.family, labels, int(self.assignment.number[0]))
 
     def redraw_shared(self) -> None:
         """Draw what clusters share, given them."""

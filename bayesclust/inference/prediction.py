@@ -24,6 +24,7 @@ from bayesclust._numba import FAST, kernel
 from bayesclust.families.base import BoundFamily, hard_statistics, log_predictive
 from bayesclust.inference.assignment import Assignment, new_assignment, refresh
 from bayesclust.inference.batches import InBatches
+from bayesclust.inference.shifts import with_items
 from bayesclust.partition_priors import DirichletProcess, PartitionPrior, Tables, Values
 from bayesclust.partition_priors.nested import NestedTables, nested_tables
 from bayesclust.typing import FloatArray, IntArray
@@ -202,6 +203,10 @@ class Prediction(FromTerms):
         joins = []
         alone = np.empty((number, len(self.z)))
         for s, (labels, hyper) in enumerate(zip(self._lowest, self.hyper, strict=True)):
+            if self.batches is not None and self.batches.shift is not None:
+                own = self.batches.new[which]
+                moved = family.with_rows(self.batches.without_shifts(s, every, own))
+                state = with_items(state, moved)
             family.set_hyper(state, hyper)
             assignment = new_assignment(labels, capacity)
             refresh(state, assignment)

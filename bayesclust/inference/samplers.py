@@ -14,6 +14,7 @@ from bayesclust.inference.moves.link_blocks import LinkBlocks
 from bayesclust.inference.moves.parameter_scan import ParameterScan
 from bayesclust.inference.moves.scan import Scan
 from bayesclust.inference.moves.split_merge import SplitMerge
+from bayesclust.inference.shifts import Shifts
 from bayesclust.inference.two_level.moves import ComponentBlocks, TwoLevelScan, TwoLevelSplitMerge
 from bayesclust.inference.two_level.state import TwoLevelState
 from bayesclust.partition_priors import CandidateLinks
@@ -57,6 +58,7 @@ def collapsed_chain(
         state = BatchState(problem, z, rng)
         scan = Scan(fast=moves.fast)
         groups = group_moves(moves, splits=BatchSplitMerge)
+        groups += [Shifts()] if problem.has_shifts else []
     else:
         state = chain.State(problem, z, rng)
         scan = Scan(fast=moves.fast)

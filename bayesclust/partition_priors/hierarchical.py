@@ -27,7 +27,7 @@ from numpy.random import Generator
 from scipy.special import gammaln
 
 from bayesclust._numba import FAST, device
-from bayesclust.checks import check_int, is_missing, rows_in_words, shown
+from bayesclust.checks import check_flag, check_int, is_missing, rows_in_words, shown
 from bayesclust.partition_priors.base import (
     Batches,
     Parameter,
@@ -37,6 +37,8 @@ from bayesclust.partition_priors.base import (
 )
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
+CONCENTRATIONS = ("concentration", "batch_concentration")
+SHIFT_PRECISION = "shift_precision"
 TINY = 1e-300
 LEAST = 1e-12
 MOST_COLUMNS = 1 << 31
@@ -48,7 +50,8 @@ class HierarchicalDirichletProcess(PartitionPrior):
 
     The data name the batch of each item in a column, which is not clustered: `TVClust` takes it out
     of `X`, in `fit`, `extend` and `predict`. Items of an unseen batch, which may be missing there,
-    have the weights that batches vary around. How clusters look is the same in all batches.
+    have the weights that batches vary around. How clusters look is the same in all batches, and
+    where they are too, but that `shifts` displace each batch as a whole.
 
     Parameters
     ----------
@@ -59,10 +62,17 @@ class HierarchicalDirichletProcess(PartitionPrior):
     batch_concentration : float or (shape, rate), default (1.0, 0.1)
         alpha, or its Gamma prior: the larger, the more alike are the weights of all batches. The
         default, of mean and standard deviation 10, leaves that to the data.
+    shifts : bool, default False
+        Add a shift of its own to the items of each batch, a vector with a number for each column.
+        The largest batch (of several the first by name) has none: shifts are relative to it.
+    shift_precision : float or (shape, rate), default (1.0, 0.1)
+        1 / tau^2, or its Gamma prior: shifts are N(0, tau^2) in units of each column's standard
+        deviation. Under the default tau is between .16 and 2 with probability .95.
 
     Notes
     -----
-    Only sampler "collapsed" with single clusters takes it.
+    Only sampler "collapsed" with single clusters takes it; shifts need the families "gaussian",
+    "gaussian_diagonal" or "gaussian_spherical", and prediction with them items of known batches.
 
     References
     ----------
@@ -86,15 +96,18 @@ class HierarchicalDirichletProcess(PartitionPrior):
     column: str | int
     concentration: Any = (1.0, 1.0)
     batch_concentration: Any = (1.0, 0.1)
+    shifts: bool = False
+    shift_precision: Any = (1.0, 0.1)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_flag(self.shifts, "shifts of HierarchicalDirichletProcess")
         if not isinstance(self.column, str):
             check_int(self.column, "column", least=-MOST_COLUMNS)
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
-        names = "concentration", "batch_concentration"
+        names = (*CONCENTRATIONS, SHIFT_PRECISION) if self.shifts else CONCENTRATIONS
         return {name: Parameter.parse(getattr(self, name), name) for name in names}
 
     def take_batches(self, X: Any, *, new: bool = False) -> tuple[Any, Batches]:
@@ -144,7 +157,7 @@ class HierarchicalDirichletProcess(PartitionPrior):
 
     def log_prob_given(self, counts: IntArray, weights: FloatArray, values: Values) -> float:
         """log p(z, beta | alpha, gamma) from counts (J, K) and weights (K + 1,), beta_u last."""
-        gamma, alpha = (values[name] for name in self.parameters)
+        gamma, alpha = (values[name] for name in CONCENTRATIONS)
         a = alpha * weights[:-1]
         value = len(a) * np.log(gamma) - np.log(weights[:-1]).sum()
         value += (gamma - 1.0) * np.log(weights[-1]) + (gammaln(a + counts) - gammaln(a)).sum()
@@ -158,19 +171,30 @@ class HierarchicalDirichletProcess(PartitionPrior):
         Tables are as many of n_jk draws from a Polya urn as are new: draw i is with probability
         alpha beta_k / (alpha beta_k + i) (Antoniak 1974; Teh et al. 2006, Eq. 40).
         """
-        gamma, alpha = (values[name] for name in self.parameters)
+        gamma, alpha = (values[name] for name in CONCENTRATIONS)
         cell = np.repeat(np.arange(counts.size), counts.ravel())
         place = np.arange(len(cell)) - (counts.cumsum() - counts.ravel())[cell]
         a = np.maximum(alpha * np.tile(weights[:-1], len(counts)), TINY)[cell]
         new = rng.random(len(cell)) * (a + place) < a
         tables = np.bincount(cell[new], minlength=counts.size).reshape(counts.shape)
         of_cluster = tables.sum(axis=0)
-        one, other = self.parameters.values()
+        one, other = (self.parameters[name] for name in CONCENTRATIONS)
         total = np.array([of_cluster.sum()])
         gamma = draw_concentration(one, gamma, total, len(of_cluster), rng)
         alpha = draw_concentration(other, alpha, counts.sum(axis=1), int(total[0]), rng)
         gammas = np.maximum(rng.standard_gamma(np.append(of_cluster, gamma)), TINY)
-        return gammas / gammas.sum(), dict(zip(self.parameters, (gamma, alpha), strict=True))
+        drawn = dict(zip(CONCENTRATIONS, (gamma, alpha), strict=True))
+        return gammas / gammas.sum(), {**values, **drawn}
+
+    def update_shift_precision(
+        self, shifts: FloatArray, values: Values, rng: Generator
+    ) -> dict[str, float]:
+        """Draw 1 / tau^2 given the shifts (m, d) of batches."""
+        one = self.parameters[SHIFT_PRECISION]
+        if one.fixed is not None:
+            return dict(values)
+        rate = one.b + 0.5 * np.square(shifts).sum()
+        return {**values, SHIFT_PRECISION: rng.gamma(one.a + 0.5 * shifts.size) / rate}
 
     def sample(
         self,
@@ -182,7 +206,7 @@ class HierarchicalDirichletProcess(PartitionPrior):
     ) -> IntArray:
         """Labels (n,) drawn item by item, or (number, n) of several; of one batch if not told."""
         batch = np.zeros(n, np.int64) if batch is None else batch
-        gamma, alpha = (values[name] for name in self.parameters)
+        gamma, alpha = (values[name] for name in CONCENTRATIONS)
         labels = np.zeros((number or 1, n), np.int64)
         for row in labels:
             weights = np.ones(1)

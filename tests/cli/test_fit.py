@@ -117,6 +117,11 @@ def test_batches_are_a_column_of_words(tmp_path):
     placed = tmp_path / "placed.csv"
     assert cli.main(["predict", str(out), str(data), "-o", str(placed)]) == 0
     assert pd.read_csv(placed)["p_0"].between(0, 1).all()
+    assert cli.main([*asked, "--batches", "site", "--shifts"]) == 0
+    with opened(out) as tree:
+        assert tree["posterior"]["batch_shifts"].coords["batch"].values.tolist() == ["Rome"]
+    assert cli.main(["predict", str(out), str(data), "-o", str(placed)]) == 0
+    assert cli.main([*asked, "--shifts"]) == 1
     assert cli.main([*asked, "--batches", "city"]) == 1
     assert cli.main([*asked, "--batches", "site", "--model", "rdp-means"]) == 1
 

@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import norm
 
 import bayesclust as bc
+from bayesclust.estimators.saved import restored
 from bayesclust.inference.batches import InBatches
 from bayesclust.partition_priors import HierarchicalDirichletProcess
 
@@ -129,3 +131,108 @@ def test_weights_of_further_items_sum_to_one():
     found = np.exp(own.log_weights(0, labels, {"batch_concentration": 2.0}, np.array([1, -1])))
     assert found[0] == pytest.approx(np.array([1.6, 1.4, 0.2, 0.8]) / 4)
     assert found[1] == pytest.approx([0.3, 0.2, 0.1, 0.4])
+
+
+# --- batches that are shifted
+
+
+MOVED = {"Oslo": [0.0, 0.0], "Rome": [3.0, -2.0], "Bonn": [-2.0, 2.5]}
+
+
+def shifted_table(sites=SITES):
+    data = table()
+    data["site"] = sites
+    data[["a", "b"]] += np.array([MOVED[one] for one in sites])
+    return data
+
+
+def shifted_fit(data, **given):
+    prior = HierarchicalDirichletProcess("site", shifts=True)
+    return bc.TVClust(partition_prior=prior, progress=False, **SHORT | given).fit(data)
+
+
+@pytest.fixture(scope="module")
+def moved():
+    return shifted_fit(shifted_table())
+
+
+def found_shifts(est):
+    return est.posterior_["posterior"]["batch_shifts"].mean(["chain", "draw"]).to_pandas()
+
+
+def test_shifts_are_found_and_named(moved):
+    draws = moved.posterior_["posterior"]["batch_shifts"]
+    assert draws.dims == ("chain", "draw", "batch", "shifted_feature")
+    found = found_shifts(moved)
+    assert found.index.tolist() == ["Rome"]  # Oslo, as large and earlier, has none
+    assert found.columns.tolist() == ["a", "b"]
+    error = 2.0 / np.sqrt(40)  # of a difference of two means of 40, but for the other batches'
+    assert found.to_numpy()[0] == pytest.approx(MOVED["Rome"], abs=2.5 * error)
+    assert bc.metrics.pairwise_f(moved.labels_, TRUTH) > 0.95
+    assert np.abs(np.diff(draws.mean("draw"), axis=0)).max() < error
+
+
+def test_prediction_uses_the_shift_of_the_batch(moved):
+    own = moved.labels_[0]
+    new = pd.DataFrame({"a": [3.0, 3.0], "b": [-2.0, -2.0], "site": ["Rome", "Oslo"]})
+    assert moved.predict(new)[0] == own
+    scores = moved.score_samples(new)
+    assert scores[0] > scores[1] + 2
+    assert (moved.predict(shifted_table()) == moved.labels_).mean() > 0.95
+    profile = bc.cluster_profiles(moved)
+    assert profile["mean"].loc[own].to_numpy() == pytest.approx([0.0, 0.0], abs=0.7)
+    assert (profile["sd"] < 1.4).all()  # of one batch, without the shift
+    for word in ("Bonn", None):
+        with pytest.raises(ValueError, match="shift is not known"):
+            moved.predict(new.assign(site=["Rome", word]))
+
+
+def test_a_shifted_batch_is_added_at_the_end():
+    sites = np.where(np.arange(80) % 4 == 3, "Bonn", SITES)
+    data = shifted_table(sites)
+    last = np.flatnonzero(sites == "Bonn")
+    order = np.append(np.setdiff1d(np.arange(80), last), last)
+    est = shifted_fit(data.iloc[order[:60]]).extend(data.iloc[last])
+    found = found_shifts(est)
+    assert found.index.tolist() == ["Rome", "Bonn"]
+    assert found.loc["Bonn"].to_numpy() == pytest.approx(MOVED["Bonn"], abs=1.0)
+    assert bc.metrics.pairwise_f(est.labels_, TRUTH[order]) > 0.95
+    whole = found_shifts(shifted_fit(data.iloc[order]))
+    assert found.loc["Rome"].to_numpy() == pytest.approx(whole.loc["Rome"].to_numpy(), abs=0.25)
+
+
+def test_a_run_with_shifts_resumes_and_is_restored(moved, tmp_path):
+    path = tmp_path / "run.zarr"
+    for number in (60, 150):
+        prior = HierarchicalDirichletProcess("site", shifts=True)
+        est = bc.TVClust(partition_prior=prior, progress=False, **SHORT | {"num_samples": number})
+        est.fit(shifted_table(), checkpoint=path)
+    draws, whole = est.posterior_["posterior"], moved.posterior_["posterior"]
+    for name in ("z", "batch_shifts", "shift_precision"):
+        assert np.array_equal(draws[name], whole[name])
+    again, _ = restored(moved.posterior_)
+    assert np.array_equal(
+        again.score_samples(shifted_table()), moved.score_samples(shifted_table())
+    )
+
+
+def test_arviz_has_the_prior_of_shifts(moved):
+    tree = moved.to_arviz(num_prior_draws=400)
+    shift, precision = tree["prior"]["batch_shifts"], tree["prior"]["shift_precision"]
+    unit = shifted_table()[["a", "b"]].std(ddof=0).to_numpy()
+    standard = shift.values[0] / unit * np.sqrt(precision.values[0])[:, None, None]
+    assert standard.std() == pytest.approx(1.0, abs=0.12)
+    own = moved.posterior_["posterior"]
+    sd = unit / np.sqrt(own["shift_precision"].values[0, 0])
+    density = norm.logpdf(own["batch_shifts"].values[0, 0], scale=sd).sum()
+    assert tree["log_prior"]["batch_shifts"].values[0, 0] == pytest.approx(density)
+    mean = tree["log_likelihood"]["X"].values.mean()
+    assert mean == pytest.approx(moved.score_samples(shifted_table()).mean(), abs=0.2)
+
+
+def test_shifts_are_refused_without_gaussian_clusters():
+    counts = table()[["site"]].assign(a=np.arange(80), b=1 + np.arange(80) % 7)
+    with pytest.raises(ValueError, match="needs Gaussian clusters"):
+        shifted_fit(counts, family="poisson")
+    with pytest.raises(TypeError, match="shifts"):
+        HierarchicalDirichletProcess("site", shifts="yes")
