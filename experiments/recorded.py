@@ -29,6 +29,7 @@ from experiments.frame import (
 
 SAME, NEAR = 0.001, 0.03
 """How far apart scores of a cell are the same, and a mean and a printed one agree."""
+SUMMARY, FOLDER = RESULTS.parents[1] / "RESULTS.md", "experiments/results"
 HEAD = "## Their claims, and whether they hold here\n\n"
 
 
@@ -103,11 +104,12 @@ def claims(folder: Path) -> Iterator[str]:
             rows.append(
                 [claim.claim, claim.printed, *verdict(ours, other, claim.printed, claim.by)]
             )
-        yield f"### [{paper}]({paper}.md): {(experiment.module.__doc__ or '').partition('\n')[0]}\n"
+        page = f"{FOLDER}/{paper}"
+        yield f"### [{paper}]({page}.md): {(experiment.module.__doc__ or '').partition('\n')[0]}\n"
         yield from in_markdown(["claim", "printed", "here", "beside", "more by", "holds"], rows)
         made = (folder / paper / "tables.md").read_text(encoding="utf-8").splitlines()[-1]
         versions = ", ".join(cells.commit.drop_duplicates())
-        yield f"{len(cells)} cells at {versions}; [tables]({paper}/tables.md). {made}\n"
+        yield f"{len(cells)} cells at {versions}; [tables]({page}/tables.md). {made}\n"
 
 
 def verdict(ours: pd.Series, other: pd.Series | None, printed: Any, by: Any) -> list[str]:
@@ -141,12 +143,12 @@ def stated(draws: pd.Series) -> str:
 
 
 def summary(arguments: Sequence[str]) -> int:
-    """Write the README of the results, from its head on."""
-    about = "Write the claims of experiments/results/claims.csv, measured, into its README.md."
+    """Write RESULTS.md, from its head on."""
+    about = "Write the claims of experiments/results/claims.csv, measured, into RESULTS.md."
     argparse.ArgumentParser(prog="python -m experiments summary", description=about).parse_args(
         arguments
     )
-    path = RESULTS / "README.md"
+    path = SUMMARY
     kept = path.read_text(encoding="utf-8").partition(HEAD)[0]
     path.write_text(kept + HEAD + "\n".join(claims(RESULTS)), encoding="utf-8")
     return 0

@@ -74,7 +74,7 @@ def make_mixture(
 def make_shape(kind: str = "moons", n: int = 300, *, noise: float = 0.05, seed: Seed) -> Dataset:
     """Draw points in the plane along shapes that no mixture of a few Gaussians follows.
 
-    The six kinds, `SHAPES`, are like the patterns of TVClust's Figure 2, each harder in its way.
+    The six kinds, `SHAPES`, are in the manner of TVClust's Figure 2.
 
     Parameters
     ----------

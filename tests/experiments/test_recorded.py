@@ -69,7 +69,7 @@ def test_recorded_cells_are_packed_and_added_to(tmp_path, monkeypatch):
 
 
 def test_claims_are_measured_on_the_recorded_cells():
-    text = (recorded.RESULTS / "README.md").read_text(encoding="utf-8")
+    text = recorded.SUMMARY.read_text(encoding="utf-8")
     assert "\n".join(recorded.claims(recorded.RESULTS)) == text.partition(recorded.HEAD)[2]
 
 
