@@ -24,7 +24,7 @@ from bayesclust.estimators.base import (
 from bayesclust.estimators.confidence import check_costs
 from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.mpck import descend
-from bayesclust.inference.limits.mpck.assign import Sizes
+from bayesclust.inference.limits.mpck.assign import Near, Sizes
 from bayesclust.inference.limits.mpck.links import WeightedLinks, closure, contradictions
 from bayesclust.inference.limits.rdp_means import means
 from bayesclust.posterior.tree import by_size
@@ -97,6 +97,11 @@ class MPCKMeans(DistanceClusterer):
         Least and greatest number of items of every cluster. Items then move, or two change places,
         where J falls and sizes allow, and all at once by a flow of least cost (Bradley, Bennett and
         Demiriz 2000); J still falls at every step. With 10,000 items it takes minutes.
+    max_diameter : float or None, default None
+        Greatest Euclidean distance between two items of a cluster, in units of X whatever the
+        metric, as in `MinimalModification`. Items choose among clusters without an item that is
+        farther; if one finds none at the start, clusters are those of complete linkage. Not
+        together with sizes.
     max_iter : int, default 300
         Largest number of rounds of each start. 0 places every item at the nearest of the centres to
         start from.
@@ -155,6 +160,7 @@ class MPCKMeans(DistanceClusterer):
     n_init: int = 1
     min_size: int | None = None
     max_size: int | None = None
+    max_diameter: float | None = None
     max_iter: int = 300
     random_state: int | Generator | None = None
 
@@ -174,13 +180,20 @@ class MPCKMeans(DistanceClusterer):
         settings = self._check_settings()
         points, given = read_input(self, X, y, constraints, needs="links")
         rng = checks.check_random_state(self.random_state)
-        number, self.cost_ = self._choose(points, given, rng)
+        near = self._check_diameter(points)
+        fewest = 1 if near is None else int(near.z.max()) + 1
+        number, self.cost_ = self._choose(points, given, fewest, rng)
         links, n_given = self._links(given, len(points))
         k, init, start = self._check_start(number, len(points))
         sizes = self._check_sizes(k, len(points))
+        if fewest > k:
+            raise ValueError(
+                f"max_diameter={self.max_diameter:g} needs {fewest} clusters by complete linkage, "
+                f"but n_clusters={k}: raise one of them."
+            )
         model = self.metric, bool(self.per_cluster), float(self.prior_items), sizes
         problem = descend.Problem.of(points, links, k, *model)
-        problem = problem._replace(constant=bool(self.constant_cost))
+        problem = problem._replace(constant=bool(self.constant_cost), near=near)
         settings = settings._replace(init=init)
         if settings.max_iter == 0:
             solution = descend.place_once(problem, settings, rng)
@@ -193,7 +206,7 @@ class MPCKMeans(DistanceClusterer):
         return self
 
     def _choose(
-        self, items: FloatArray, given: Sequence[Constraints], rng: Generator
+        self, items: FloatArray, given: Sequence[Constraints], fewest: int, rng: Generator
     ) -> tuple[Any, Any]:
         """The number of clusters and the cost, chosen by constraints held out where they are to be.
 
@@ -214,8 +227,9 @@ class MPCKMeans(DistanceClusterer):
         unit = float(items.var(axis=0).sum()) if self.metric == EUCLIDEAN else 1.0
         costs = [cost] if priced else [unit * one for one in COSTS]
         least, most = checks.check_sizes(self.min_size, self.max_size, len(items))
-        fit = [k for k in tuning.CLASSES if k * least <= len(items) <= k * most]
-        numbers = [number] if told else fit or [2]  # which is refused
+        fit = [k for k in tuning.CLASSES if k * least <= len(items) <= k * most and k >= fewest]
+        # if it cannot be, it is refused
+        numbers = [number] if told else fit or [2]
         seed = int(rng.integers(2**31))
         scores = {k: np.zeros(len(costs)) for k in numbers}
 
@@ -245,6 +259,13 @@ class MPCKMeans(DistanceClusterer):
             checks.check_flag(self.closure, "closure")
         checks.check_int(self.n_init, "n_init")
         checks.check_sizes(self.min_size, self.max_size)
+        if self.max_diameter is not None:
+            checks.number_between(self.max_diameter, "max_diameter", "[0, inf)")
+            if (self.min_size, self.max_size) != (None, None) or self.max_iter == 0:
+                raise ValueError(
+                    "max_diameter goes neither with min_size or max_size nor with max_iter=0: "
+                    "leave one of them out."
+                )
         if isinstance(self.n_clusters, str):
             checks.check_choice(self.n_clusters, "n_clusters", (DATA,))
         if not (isinstance(self.cost, str) and self.cost == DATA):
@@ -307,6 +328,15 @@ class MPCKMeans(DistanceClusterer):
                 f"has {n}: change n_clusters, min_size or max_size."
             )
         return Sizes(0 if self.min_size is None else least, most)
+
+    def _check_diameter(self, X: FloatArray) -> Near | None:
+        """Return which items are too far from each other, refused where these do not fit."""
+        if self.max_diameter is None:
+            return None
+        n = len(X)
+        room = f"the distances between {n:,} items"
+        checks.check_memory(16 * n * n, room, "leave max_diameter out, or cluster fewer items")
+        return Near.of(X, float(self.max_diameter))
 
     def _keep(self, problem: descend.Problem, solution: descend.Solution) -> None:
         """Set labels by size, with centres and metrics."""

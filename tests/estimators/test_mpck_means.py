@@ -163,6 +163,48 @@ def test_sizes_are_kept_and_the_objective_falls(stripes):
         assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
 
 
+def test_no_cluster_is_wider_than_allowed_and_the_objective_falls(stripes):
+    X, y = stripes[0][:70], stripes[1][:70]
+    between = np.linalg.norm(X[:, None] - X, axis=2)
+
+    def widest(est):
+        return between[est.labels_[:, None] == est.labels_].max()
+
+    links = bc.PairwiseConstraints.sample(y, size=60, seed=0)
+    free = bc.MPCKMeans(6, random_state=0).fit(X, constraints=links)
+    most = 0.8 * widest(free)
+    for given in ({}, {"init": free}, {"n_init": 3}, {"n_clusters": "data"}):
+        settings = {"n_clusters": 6, "max_diameter": most, "random_state": 0, **given}
+        est = bc.MPCKMeans(**settings).fit(X, constraints=links)
+        assert widest(est) <= most
+        assert (np.diff(est.objective_path_) <= 1e-9 * np.abs(est.objective_path_[:-1])).all()
+    loose = bc.MPCKMeans(6, max_diameter=between.max(), random_state=0)
+    assert widest(loose.fit(X, constraints=links)) > most
+
+
+def test_narrow_clusters_are_a_local_minimum():
+    """No item can move to where J is lower, by the labels of all partitions that are allowed."""
+    X = np.random.default_rng(3).normal(size=(12, 2))
+    links = bc.PairwiseConstraints([(0, 1), (2, 3), (4, 5)], [True, False, True], n_items=12)
+    between = np.linalg.norm(X[:, None] - X, axis=2)
+    settings = {"metric": "euclidean", "cost": 0.5, "closure": False, "constant_cost": True}
+    est = bc.MPCKMeans(5, max_diameter=1.9, random_state=0, **settings).fit(X, constraints=links)
+
+    def cost(z):
+        same = z[links.items[:, 0]] == z[links.items[:, 1]]
+        wrong = 0.5 * (same != links.answers.astype(bool)).sum()
+        return np.square(X - est.cluster_centers_[z]).sum() + wrong
+
+    tried = 0
+    for item, k in np.ndindex(12, est.n_clusters_):
+        z = est.labels_.copy()
+        z[item] = k
+        if between[z[:, None] == z].max() <= 1.9:
+            tried += k != est.labels_[item]
+            assert cost(z) >= cost(est.labels_) - 1e-9
+    assert tried > 2
+
+
 GOOD = np.arange(12.0).reshape(6, 2)
 LINKS = bc.PairwiseConstraints([(0, 1), (1, 2), (2, 0)], [True, True, False], n_items=6)
 
@@ -184,6 +226,12 @@ fit(min_size=3)
     or max_size.
 fit(n_clusters="data", max_size=0)
     ValueError: max_size must be an integer of at least 1; got 0.
+fit(max_diameter=1.0)
+    ValueError: max_diameter=1 needs 6 clusters by complete linkage, but n_clusters=3: raise one of
+    them.
+fit(max_diameter=4.0, max_size=3)
+    ValueError: max_diameter goes neither with min_size or max_size nor with max_iter=0: leave one
+    of them out.
 fit(cost='much')
     TypeError: cost must be "data", a number or a pair (must-links, cannot-links); got 'much'.
 fit(cost=(1.0, np.inf))

@@ -1,4 +1,4 @@
-"""Items choose their clusters: one by one, or within bounds on the sizes of all clusters.
+"""Items choose their clusters: one by one, or within bounds on sizes, or on the width, of clusters.
 
 The labels of least cost within sizes are a flow from items to clusters (Bradley, Bennett and
 Demiriz 2000, Constrained K-Means Clustering, MSR-TR-2000-65): the vertices of its linear program
@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.cluster import hierarchy
 from scipy.optimize import linprog
+from scipy.spatial.distance import pdist, squareform
 
 from bayesclust._numba import device, kernel
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 UNPLACED = -1
 SMALLEST_FALL = 1e-10
@@ -33,6 +35,29 @@ class Sizes(NamedTuple):
         """Whether labels z (n,) of items that all have a place keep to them."""
         number = np.bincount(np.maximum(z, 0), minlength=n_clusters)
         return bool(z.min() >= 0 and number.min() >= self.least and number.max() <= self.most)
+
+
+class Near(NamedTuple):
+    """Which items are too far from each other for one cluster, and labels under which none are."""
+
+    far: BoolArray  # (n, n)
+    z: IntArray  # (n,)
+
+    @classmethod
+    def of(cls, X: FloatArray, diameter: float) -> Near:
+        """Of Euclidean distances, with the clusters of complete linkage."""
+        between = pdist(X)
+        tree = hierarchy.complete(between)
+        labels = hierarchy.fcluster(tree, diameter, "distance") - 1
+        return cls(squareform(between) > diameter, labels.astype(np.int64))
+
+    def hold(self, z: IntArray) -> bool:
+        """Whether labels z (n,) of items that all have a place keep to it."""
+        return bool(z.min() >= 0 and not (self.far & (z[:, None] == z)).any())
+
+
+EVERYWHERE: BoolArray = np.zeros((0, 0), np.bool_)
+"""No item is too far from another."""
 
 
 def cheapest_within(costs: FloatArray, sizes: Sizes) -> IntArray:
@@ -81,8 +106,11 @@ def add_link_costs(links: Any, cost: Any, z: Any, i: int, total: Any) -> None:
 
 
 @kernel
-def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any) -> int:
-    """Let items choose their clusters in order (section 3.2); returns how many moved. Ties stay."""
+def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any, far: Any) -> int:
+    """Let items choose their clusters in order (section 3.2); returns how many moved. Ties stay.
+
+    Clusters with an item that is `far` (n, n), or (0, 0), are closed to it; where all are, -1.
+    """
     moved, n_clusters = 0, distance.shape[1]
     total = np.empty(n_clusters)
     for at in range(len(order)):
@@ -90,11 +118,16 @@ def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any) -> int:
         for k in range(n_clusters):
             total[k] = distance[i, k]
         add_link_costs(links, cost, z, i, total)
+        for j in range(len(far)):
+            if far[i, j] and z[j] != UNPLACED:
+                total[z[j]] = np.inf
         now = z[i]
         choice = 0 if now == UNPLACED else now
         for k in range(n_clusters):
             if total[k] < total[choice]:
                 choice = k
+        if total[choice] == np.inf:
+            return -1
         if choice != now:
             moved += 1
             z[i] = choice

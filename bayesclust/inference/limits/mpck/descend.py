@@ -25,7 +25,9 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.inference.limits.mpck.assign import (
+    EVERYWHERE,
     UNPLACED,
+    Near,
     Sizes,
     assign,
     assign_within,
@@ -66,6 +68,7 @@ class Problem(NamedTuple):
     prior: float  # n_0
     sizes: Sizes | None = None
     constant: bool = False  # f_M = f_C = 1
+    near: Near | None = None
 
     @classmethod
     def of(
@@ -257,10 +260,14 @@ def descend(
     sizes = problem.sizes
     if sizes is not None and not sizes.hold(z, problem.n_clusters):
         z = cheapest_within(distance, sizes)
+    near, closed = problem.near, EVERYWHERE
+    if near is not None:
+        closed = near.far
+        z = z if near.hold(z) else place_near(problem, distance, cost, rng)
     while True:
         order = rng.permutation(len(z))
         if sizes is None:
-            moved = int(assign(order, distance, problem.links, cost, z))
+            moved = int(assign(order, distance, problem.links, cost, z, closed))
         else:
             moved = assign_within(order, distance, problem.links, cost, z, sizes)
         centers = means(problem, z, centers)
@@ -270,6 +277,17 @@ def descend(
         still = len(path) > 1 and abs(path[-2] - path[-1]) <= SETTLED * (1.0 + abs(path[-1]))
         if (moved == 0 and (still or not problem.learned)) or len(path) == settings.max_iter:
             return Solution(z, centers, metrics, path[-1], np.array(path), moved == 0)
+
+
+def place_near(
+    problem: Problem, distance: FloatArray, cost: FloatArray, rng: Generator
+) -> IntArray:
+    """Place items one by one; where one has no cluster left, clusters are those of `Near`."""
+    near, z = problem.near, np.full(len(distance), UNPLACED, dtype=np.int64)
+    assert near is not None
+    order = rng.permutation(len(z))
+    placed = assign(order, distance, problem.links, cost, z, near.far) >= 0
+    return z if placed else near.z.copy()
 
 
 def starts(problem: Problem, settings: Settings, n_init: int, rng: Generator) -> list[FloatArray]:

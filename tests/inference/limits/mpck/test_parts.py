@@ -7,6 +7,7 @@ import pytest
 
 from bayesclust.inference.limits.mpck import links as links_module
 from bayesclust.inference.limits.mpck.assign import (
+    EVERYWHERE,
     Sizes,
     assign,
     cheapest_within,
@@ -124,7 +125,7 @@ def test_assignment_is_that_of_a_plain_loop(rng, n_metrics):
         distance, cost = rng.uniform(0, 3, (n, K)), rng.uniform(0, 2, (len(pairs), n_metrics))
         z = rng.integers(-1, K, n)
         before, fast, order = z.copy(), z.copy(), rng.permutation(n)
-        moved = assign(order, distance, links, cost, fast)
+        moved = assign(order, distance, links, cost, fast, EVERYWHERE)
         for i in order:
             options = [
                 energy(np.concatenate([z[:i], [k], z[i + 1 :]]), distance, links, cost)
