@@ -154,39 +154,6 @@ def test_annotators_with_few_answers_shrink_to_the_crowd(sampler):
     np.testing.assert_allclose(of_p, exact, atol=0.05)
 
 
-def crowd_of(rng, alike):
-    """Answers of 40 workers, five each, about three clusters that overlap, and their p and q."""
-    y = np.repeat([0, 1, 2], 20)
-    X = rng.normal(size=(60, 2)) + 2.0 * np.array([[0, 0], [1, 0], [0.5, 0.87]])[y]
-    rates = np.full((2, 40), 0.8) if alike else rng.beta(8, 2, size=(2, 40))
-    pairs = np.array([rng.choice(60, 2, replace=False) for _ in range(200)])
-    source = np.repeat(np.arange(40), 5)
-    together = y[pairs[:, 0]] == y[pairs[:, 1]]
-    right = rng.random(200) < np.where(together, rates[0][source], rates[1][source])
-    asked = PairwiseConstraints(pairs, np.where(right, together, ~together), 60, source=source)
-    return X, y, asked, rates
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("alike", "most"), [(False, 0.65), (True, 0.4)])
-def test_pooling_lowers_errors_and_raises_f_under_a_flat_prior(alike, most):
-    """The numbers of docs/howto/several_annotators.md."""
-    errors, scores = np.empty((2, 10)), np.empty((2, 10))
-    for seed in range(10):
-        X, y, asked, rates = crowd_of(np.random.default_rng(seed), alike)
-        for pooled in (0, 1):
-            noise = LinkNoise(p=(1.0, 1.0), q=(1.0, 1.0), pooled=bool(pooled))
-            chains = {"num_chains": 2, "num_warmup": 200, "num_samples": 300}
-            est = bc.TVClust(cluster_model="single", **chains, progress=False, random_state=seed)
-            table = bc.source_reliability(est.fit(X, constraints=asked.with_noise(noise)))
-            found = np.stack([table[table.parameter == name]["mean"] for name in ("p", "q")])
-            errors[pooled, seed] = np.sqrt(np.square(found - rates).mean())
-            scores[pooled, seed] = bc.metrics.pairwise_f(est.labels_, y)
-    print("errors", (errors[1] / errors[0]).round(3), "F", (scores[1] - scores[0]).round(3))
-    assert (errors[1] / errors[0]).mean() < most
-    assert (scores[1] - scores[0]).mean() > 0.02
-
-
 def test_a_stored_posterior_shows_the_same_sources(tmp_path):
     est, *_ = fit(4, LinkNoise(pooled=True), 2)
     write_netcdf(est.posterior_, tmp_path / "run.nc")
