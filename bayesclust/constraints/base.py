@@ -584,7 +584,8 @@ class Constraints(ByPattern, ABC):
 
     def evidence(self) -> Constraints:
         """Return the constraints as evidence, classes of items among them; else as `factors`."""
-        return self.factors()
+        own: Any = self
+        return self.factors() if getattr(own.noise, "hard", None) is None else own.by_query()
 
     @classmethod
     def from_rows(cls, rows: Sequence[Any], n_items: int, source: ArrayLike | None = None) -> Self:

@@ -251,6 +251,9 @@ class ByQuery(Constraints):
     def default_noise(cls) -> NoiseModel:
         return QueryNoise()
 
+    def evidence(self) -> Constraints:
+        return self
+
     def taken_for(self, needs: Needs) -> bool:
         return needs in ("classes", "evidence")
 
@@ -273,8 +276,9 @@ class ByQuery(Constraints):
 class Asked(Constraints):
     """Answers to queries, some of which may be hard, if the noise says so."""
 
-    def evidence(self) -> Constraints:
-        return self if getattr(self.noise, "hard", None) is None else ByQuery(self)
+    def by_query(self) -> Constraints:
+        """Return the same with one row for each query."""
+        return ByQuery(self)
 
     def log_prob(self, z: ArrayLike, noise_params: Mapping[str, ArrayLike]) -> Any:
         used = self.evidence()

@@ -206,6 +206,7 @@ def group(posterior: Any, name: str) -> xr.Dataset:
     tree = tree_of(posterior)
     if not isinstance(tree, xr.DataTree):
         fit = ", which is not fitted or has no draws" if hasattr(posterior, "fit") else ""
+        fit += "; labels alone are an array (draws, n)" if hasattr(posterior, "columns") else ""
         raise TypeError(
             "a posterior is an xarray.DataTree or a fitted estimator with posterior_; got "
             f"{type(posterior).__name__}{fit}."

@@ -122,8 +122,8 @@ bc.constraint_credibility(bc.TVClust())
 bc.constraint_credibility(drawn)
     ValueError: this fit had no constraints: pass a fit with constraints.
 bc.plots.similarity(X)
-    TypeError: draws must hold integers; got dtype float64: pass one row of labels per draw, a
-    fitted estimator or its posterior_.
+    TypeError: a posterior is an xarray.DataTree or a fitted estimator with posterior_; got
+    DataFrame; labels alone are an array (draws, n).
 by_folds_of_items()
     ValueError: the constraints 'links' are on 8 items, but X has 4: pass the X they were made
     for, or restrict(items) them; bayesclust.cross_validate holds answers out in place of items.
