@@ -148,9 +148,8 @@ def summary(arguments: Sequence[str]) -> int:
     argparse.ArgumentParser(prog="python -m experiments summary", description=about).parse_args(
         arguments
     )
-    path = SUMMARY
-    kept = path.read_text(encoding="utf-8").partition(HEAD)[0]
-    path.write_text(kept + HEAD + "\n".join(claims(RESULTS)), encoding="utf-8")
+    kept = SUMMARY.read_text(encoding="utf-8").partition(HEAD)[0]
+    SUMMARY.write_text(kept + HEAD + "\n".join(claims(RESULTS)), encoding="utf-8")
     return 0
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust import checks as check
-from bayesclust.constraints.noise import NoiseModel, refuse_hard
+from bayesclust.constraints.noise import NoiseModel, may_be_hard, refuse_hard
 from bayesclust.constraints.statements import (
     Apart,
     Either,
@@ -585,7 +585,7 @@ class Constraints(ByPattern, ABC):
     def evidence(self) -> Constraints:
         """Return the constraints as evidence, classes of items among them; else as `factors`."""
         own: Any = self
-        return self.factors() if getattr(own.noise, "hard", None) is None else own.by_query()
+        return own.by_query() if may_be_hard(own) else self.factors()
 
     @classmethod
     def from_rows(cls, rows: Sequence[Any], n_items: int, source: ArrayLike | None = None) -> Self:

@@ -664,10 +664,15 @@ def beta_or_known(value: Any, name: str, interval: str) -> Beta | float:
     return float(a), float(b)
 
 
+def may_be_hard(one: Any) -> bool:
+    """Whether the noise of constraints says that some of their queries may be hard."""
+    return getattr(getattr(one.given, "noise", None), "hard", None) is not None
+
+
 def refuse_hard(constraints: Sequence[Any], method: str) -> None:
     """Refuse constraints some of whose queries may be hard."""
     for one in constraints:
-        if getattr(getattr(one.given, "noise", None), "hard", None) is not None:
+        if may_be_hard(one):
             raise TypeError(
                 f"the noise of {one.name!r} has hard queries, which {method} does not take: give "
                 "them noise without hard=, by with_noise, or take a sampler of TVClust."

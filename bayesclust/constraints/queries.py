@@ -1,4 +1,4 @@
-"""Queries of which some are hard: on these all annotators err alike.
+"""Hard queries, on which all annotators err alike.
 
 A query is a pair or triplet, in the order of its items, with the answers of everybody who was asked
 it. It is hard with probability pi, and annotators answer a hard one by one confusion matrix H,
@@ -34,6 +34,7 @@ from bayesclust.constraints.noise import (
     LinkNoise,
     NoiseModel,
     UniformNoise,
+    may_be_hard,
 )
 from bayesclust.typing import ArrayLike, Counts, FloatArray, IntArray, Params
 
@@ -103,7 +104,7 @@ def _total(matrix: csr_array, values: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class QueryNoise(NoiseModel):
-    """Noise of the answers to each query together, of which there are `n_queries`.
+    """Noise of the answers to each query together.
 
     Tables have a row for each query, and parameters of hard ones no axis of sources.
     """
@@ -297,8 +298,7 @@ def all_easy(constraints: Sequence[Constraints]) -> list[Constraints]:
     found = []
     for one in (each.given for each in constraints):
         noise: Any = getattr(one, "noise", None)
-        hard = getattr(noise, "hard", None) is not None
-        found.append(one.with_noise(replace(noise, hard=None)) if hard else one)
+        found.append(one.with_noise(replace(noise, hard=None)) if may_be_hard(one) else one)
     return found
 
 

@@ -53,7 +53,7 @@ class StoredRules(ByFormula, StoredConstraints):
 
 @dataclass(frozen=True, eq=False)
 class StoredAnswers(AskedTogether, StoredConstraints):
-    """Answers, to queries some of which may be hard, as read from a data set."""
+    """Answers to queries that may be hard, as read from a data set."""
 
 
 STORED = {"label": StoredLabels, "spread": StoredRules, "implication": StoredRules}

@@ -181,15 +181,28 @@ class MPCKMeans(DistanceClusterer):
         points, given = read_input(self, X, y, constraints, needs="links")
         rng = checks.check_random_state(self.random_state)
         near = self._check_diameter(points)
-        fewest = 1 if near is None else int(near.z.max()) + 1
-        number, self.cost_ = self._choose(points, given, fewest, rng)
+        number, self.cost_ = self._choose(points, given, near, rng)
+        self._settle(points, given, number, near, settings, rng)
+        self.fit_seconds_ = perf_counter() - clock
+        return self
+
+    def _settle(
+        self,
+        points: FloatArray,
+        given: Sequence[Constraints],
+        number: Any,
+        near: Near | None,
+        settings: descend.Settings,
+        rng: Generator,
+    ) -> None:
+        """Fit with `cost_` and a number of clusters that are known."""
         links, n_given = self._links(given, len(points))
         k, init, start = self._check_start(number, len(points))
         sizes = self._check_sizes(k, len(points))
-        if fewest > k:
+        if near is not None and near.n_clusters > k:
             raise ValueError(
-                f"max_diameter={self.max_diameter:g} needs {fewest} clusters by complete linkage, "
-                f"but n_clusters={k}: raise one of them."
+                f"max_diameter={self.max_diameter:g} needs {near.n_clusters} clusters by complete "
+                f"linkage, but n_clusters={k}: raise one of them."
             )
         model = self.metric, bool(self.per_cluster), float(self.prior_items), sizes
         problem = descend.Problem.of(points, links, k, *model)
@@ -202,11 +215,9 @@ class MPCKMeans(DistanceClusterer):
         warn_unless(solution.converged, "items still move", self.max_iter, "rounds")
         self._keep(problem, solution)
         self.n_violated_ = int(links.violated(self.labels_)[:n_given].sum())
-        self.fit_seconds_ = perf_counter() - clock
-        return self
 
     def _choose(
-        self, items: FloatArray, given: Sequence[Constraints], fewest: int, rng: Generator
+        self, items: FloatArray, given: Sequence[Constraints], near: Near | None, rng: Generator
     ) -> tuple[Any, Any]:
         """The number of clusters and the cost, chosen by constraints held out where they are to be.
 
@@ -227,6 +238,7 @@ class MPCKMeans(DistanceClusterer):
         unit = float(items.var(axis=0).sum()) if self.metric == EUCLIDEAN else 1.0
         costs = [cost] if priced else [unit * one for one in COSTS]
         least, most = checks.check_sizes(self.min_size, self.max_size, len(items))
+        fewest = 1 if near is None else near.n_clusters
         fit = [k for k in tuning.CLASSES if k * least <= len(items) <= k * most and k >= fewest]
         # if it cannot be, it is refused
         numbers = [number] if told else fit or [2]
@@ -235,13 +247,15 @@ class MPCKMeans(DistanceClusterer):
 
         def best(k: Any) -> float:
             checks.check_int(k, "n_clusters", most=len(items))
-            own = clone(self).set_params(n_clusters=k, random_state=seed, n_init=1, growth=1)
+            own = clone(self).set_params(n_init=1, growth=1)
+            rough = own._check_settings()
             for kept, held in tuning.folds(given, np.random.default_rng(seed)):
                 own.set_params(init=self.init)
                 for step, cost in enumerate(costs):
+                    own.cost_ = cost
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")  # of a rough fit
-                        own.set_params(cost=cost).fit(items, constraints=kept)
+                        own._settle(items, kept, k, near, rough, np.random.default_rng(seed))
                     own.set_params(init=own.labels_)
                     scores[k][step] += tuning.log_prob_given(own.labels_, held)
             return float(scores[k].max())

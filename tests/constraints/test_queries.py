@@ -1,4 +1,4 @@
-"""Queries of which some are hard, against sums over which ones are, written out."""
+"""Hard queries, against sums, written out, over which of the queries are hard."""
 
 from dataclasses import replace
 from functools import cache

@@ -51,6 +51,11 @@ class Near(NamedTuple):
         labels = hierarchy.fcluster(tree, diameter, "distance") - 1
         return cls(squareform(between) > diameter, labels.astype(np.int64))
 
+    @property
+    def n_clusters(self) -> int:
+        """How many clusters `z` has."""
+        return int(self.z.max()) + 1
+
     def hold(self, z: IntArray) -> bool:
         """Whether labels z (n,) of items that all have a place keep to it."""
         return bool(z.min() >= 0 and not (self.far & (z[:, None] == z)).any())
