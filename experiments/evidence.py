@@ -24,7 +24,6 @@ import pandas as pd
 from scipy.special import logit
 
 import bayesclust as bc
-from bayesclust.partition_priors.candidate_links import connected
 from bayesclust.typing import FloatArray, IntArray
 from experiments import baselines, frame, sources
 from experiments.frame import counted, decimal, option
@@ -309,7 +308,14 @@ def _records(cell: Cell) -> dict[str, Any]:
 
 def components(n: int, pairs: IntArray, mean: FloatArray) -> list[IntArray]:
     """What pairs above each threshold connect."""
-    return [connected(*pairs[mean >= threshold].T, n) for threshold in THRESHOLDS]
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    kept = (pairs[mean >= threshold] for threshold in THRESHOLDS)
+    return [
+        connected_components(coo_array((np.ones(len(some)), some.T), (n, n)), directed=False)[1]
+        for some in kept
+    ]
 
 
 def linkage(n: int, pairs: IntArray, mean: FloatArray) -> list[IntArray]:

@@ -153,7 +153,7 @@ def make_register(n: int = 1000, *, seed: Seed) -> tuple[Any, IntArray]:
 
     A person has a geometric number of records, 1.8 on average. Names are swapped, days and months
     too, years are wrong, people move, 12% of the words have a typing error, and 5% of the cells are
-    empty.
+    None.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def make_register(n: int = 1000, *, seed: Seed) -> tuple[Any, IntArray]:
             rows.append(_record(person, rng))
             who.append(number)
     order = rng.permutation(n)
-    table = pd.DataFrame(rows, columns=["first", "last", "born", "town"])
+    table = pd.DataFrame(rows, columns=["first", "last", "born", "town"], dtype=object)
     return table.iloc[order].reset_index(drop=True), np.array(who)[order]
 
 
