@@ -346,7 +346,8 @@ X = np.random.default_rng(0).normal(size=(len(Z), 2))
 FIT = Fit(X, FullGaussian().bind(X))
 CLASSES = Fit(X, FullGaussian().bind(X))
 CLASSES.spread_draws = lambda number: ClassifierPrediction(
-    ClassifierProblem(X, (), np.zeros((2, 3)), None), np.zeros((2, len(Z)), int)
+    ClassifierProblem(X, (), np.zeros((2, 3)), None, np.zeros((2, 3, 3))),
+    np.zeros((2, len(Z)), int),
 )
 ROWS = """
 bc.cluster_profiles(FIT.posterior_)

@@ -1,8 +1,9 @@
 """Clusters as the classes of a logistic classifier, for TVClust's data and constraints.
 
-DCRC's data term in place of a density of the items (Pei et al., Eq. 6): given weights W at the mode
-that EM finds, labels and noise are drawn from p(z, noise | constraints, X, W). It says nothing of
-the items' density, so that classes may have any shape that a linear boundary in the standardised
+DCRC's data term in place of a density of the items (Pei et al., Eq. 6): labels and noise are drawn
+from p(z, noise | constraints, X), the weights W being those at the mode that EM finds, and normal
+around it: at the mode alone, classes of few labelled items are too sure. It says nothing of the
+items' density, so that classes may have any shape that a linear boundary in the standardised
 columns parts.
 """
 
@@ -20,8 +21,9 @@ from bayesclust.constraints.queries import all_easy
 from bayesclust.inference.dcrc.em import PRECISION, EMSettings, fit_em
 from bayesclust.inference.dcrc.features import FeatureMap, fit_features, radial_features
 from bayesclust.inference.dcrc.gibbs import DCRCProblem
-from bayesclust.inference.dcrc.weights import log_classes
+from bayesclust.inference.dcrc.weights import log_moderated_classes, weight_roots
 from bayesclust.inference.prediction import FromTerms, Terms
+from bayesclust.models.dcrc import unnamed
 from bayesclust.typing import FloatArray, IntArray
 
 
@@ -30,6 +32,8 @@ class ClassifierProblem(DCRCProblem):
     """A DCRC problem on the items of TVClust, its features remembered for new items."""
 
     features: FeatureMap
+    roots: FloatArray  # (K, d + 1, d + 1)
+    """Of the weights' precisions, a Cholesky factor for each class."""
     radial: bool = False
     """Whether features are radial basis functions."""
 
@@ -37,6 +41,10 @@ class ClassifierProblem(DCRCProblem):
     def n_items(self) -> int:
         """Number of items."""
         return len(self.points)
+
+    def log_classes(self, rows: FloatArray) -> FloatArray:
+        """Log class probabilities of rows of features over the weights' uncertainty, (m, K)."""
+        return log_moderated_classes(self.W, self.roots, rows)
 
 
 def classifier_problem(
@@ -59,7 +67,8 @@ def classifier_problem(
     tau, penalty = units / max(answers, 1), PRECISION / (2 * max(answers, 1))
     settings = replace(settings, tau=tau, penalty=penalty)
     fit = fit_em(points, given, n_clusters, settings, rng)
-    return ClassifierProblem(points, tuple(constraints), fit.W, features, radial)
+    roots = weight_roots(fit.W, points[~unnamed(given, len(points))], PRECISION)
+    return ClassifierProblem(points, tuple(constraints), fit.W, features, roots, radial)
 
 
 class ClassifierPrediction(FromTerms):
@@ -74,7 +83,7 @@ class ClassifierPrediction(FromTerms):
 
     def terms(self, rows: FloatArray) -> Iterator[Terms]:
         """The terms of new items; those of classes that no item has in a draw are of a new one."""
-        log_p = log_classes(self.problem.W, rows)
+        log_p = self.problem.log_classes(rows)
         alone = np.full((len(rows), len(self.z)), -np.inf)
         for s, used in enumerate(self.used):
             if len(used) < log_p.shape[1]:

@@ -32,7 +32,7 @@ from threadpoolctl import threadpool_limits
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.factor_graph import stack_padded
 from bayesclust.inference.assignment import seeded_partition
-from bayesclust.inference.dcrc.weights import WeightObjective
+from bayesclust.inference.dcrc.weights import WeightObjective, with_ones
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.mean_field import softmax
 from bayesclust.models.dcrc import unnamed
@@ -293,7 +293,7 @@ def _objective(
 def named_first(points: FloatArray, named: IntArray) -> tuple[FloatArray, IntArray]:
     """Features with a column of ones, named items first, and the items in that order."""
     order = np.append(named, np.setdiff1d(np.arange(len(points)), named))
-    return np.column_stack([points, np.ones(len(points))])[order], order
+    return with_ones(points)[order], order
 
 
 def _tables(answers: NamedAnswers, settings: EMSettings) -> list[FloatArray | None]:

@@ -48,6 +48,10 @@ class DCRCProblem:
     constraints: tuple[Any, ...]
     W: FloatArray  # (K, d + 1)
 
+    def log_classes(self, rows: FloatArray) -> FloatArray:
+        """Log class probabilities of rows of features, (m, K)."""
+        return log_classes(self.W, rows)
+
 
 class DCRCChain:
     """One chain of labels and noise."""
@@ -59,7 +63,7 @@ class DCRCChain:
         self.named = np.flatnonzero(~self.free)
         self.sites = compile_sites(problem.constraints, len(problem.points))
         self.take_up([view.noise.initial(view.n_sources) for view in problem.constraints])
-        self.log_p: FloatArray = np.ascontiguousarray(log_classes(problem.W, problem.points))
+        self.log_p: FloatArray = np.ascontiguousarray(problem.log_classes(problem.points))
         # starts are dispersed and do not use the answers
         self.z = _draw_each(self.log_p, rng)
         self.moved = 0

@@ -34,7 +34,6 @@ from bayesclust.constraints.base import N_PATTERNS, Constraints
 from bayesclust.constraints.factor_graph import stack_padded
 from bayesclust.inference.dcrc.em import SETTLED
 from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
-from bayesclust.inference.dcrc.weights import log_classes
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.typing import FloatArray, IntArray
 
@@ -46,7 +45,7 @@ class TemperedLabels:
 
     def __init__(self, problem: DCRCProblem, confusion: Mapping[str, FloatArray]) -> None:
         self.problem = problem
-        self.log_p = log_classes(problem.W, problem.points)
+        self.log_p = problem.log_classes(problem.points)
         self.tables = []
         for one in problem.constraints:
             log_c = np.log(confusion[one.name])

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
@@ -83,6 +84,36 @@ class WeightObjective:
         return (found.x.reshape(W.shape), raised) if raised > 0 else (W, 0.0)
 
 
+def with_ones(points: FloatArray) -> FloatArray:
+    """Rows of features and a one for the intercept, (m, d + 1)."""
+    return np.column_stack([points, np.ones(len(points))])
+
+
 def log_classes(W: FloatArray, points: FloatArray) -> FloatArray:
     """log P(y = k | x; W) of rows of features, (m, K); the last of the weights (K, d + 1) is b."""
     return np.asarray(log_softmax(W[:, :-1] @ points.T + W[:, -1:], axis=0).T)
+
+
+def weight_roots(W: FloatArray, points: FloatArray, precision: float) -> FloatArray:
+    """Of the weights of each class, the Cholesky factor of the precision, (K, d + 1, d + 1).
+
+    Laplace's approximation at the mode W, given the classes of these rows, those of other classes
+    being fixed: sum_i p_ik (1 - p_ik) x_i x_i' plus the precision of the prior.
+    """
+    X, p = with_ones(points), np.exp(log_classes(W, points))
+    seen = np.einsum("nk,ni,nj->kij", p * (1 - p), X, X, optimize=True)
+    return np.linalg.cholesky(seen + precision * np.eye(X.shape[1]))
+
+
+def log_moderated_classes(W: FloatArray, roots: FloatArray, points: FloatArray) -> FloatArray:
+    """log P(y = k | x) over the uncertainty of the weights, (m, K).
+
+    Each logit of variance s^2 is divided by sqrt(1 + pi s^2 / 8), which MacKay (The evidence
+    framework applied to classification networks, 1992) calls moderation (Bishop 2006, Eq. 4.154).
+    """
+    X = with_ones(points)
+    logits = (W - W.mean(axis=0)) @ X.T
+    for own, root in zip(logits, roots, strict=True):
+        variance = np.square(solve_triangular(root, X.T, lower=True)).sum(axis=0)
+        own /= np.sqrt(1 + np.pi / 8 * variance)
+    return np.asarray(log_softmax(logits, axis=0).T)

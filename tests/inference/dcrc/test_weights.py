@@ -5,7 +5,12 @@ import pytest
 from scipy.special import softmax
 
 import bayesclust as bc
-from bayesclust.inference.dcrc.weights import WeightObjective
+from bayesclust.inference.dcrc.weights import (
+    WeightObjective,
+    log_classes,
+    log_moderated_classes,
+    weight_roots,
+)
 from tests.inference.dcrc.problems import ascent, paper_objective, slope
 
 
@@ -49,3 +54,41 @@ def test_climbing_never_descends(rng):
     assert (np.diff(values) >= 0).all()
     gradient = objective.value_and_gradient(objective.climb(W, q, 1000)[0], q)[1]
     assert np.abs(gradient).max() < 0.01
+
+
+def test_precision_of_the_weights_is_the_curvature_at_the_mode(rng):
+    X, q = rng.normal(size=(12, 2)), softmax(rng.normal(size=(12, 3)), axis=1)
+    objective = WeightObjective(np.column_stack([X, np.ones(12)]), 12, 0.8 / 2, 0.0, 0.0)
+    W = objective.climb(np.zeros((3, 3)), q, 200)[0]
+    for k, root in enumerate(weight_roots(W, X, 0.8)):
+
+        def gradient(own, k=k):
+            at = W.copy()
+            at[k] = own
+            return -objective.value_and_gradient(at, q)[1][k]
+
+        steps = 1e-6 * np.eye(3)
+        curvature = [(gradient(W[k] + h) - gradient(W[k] - h)) / 2e-6 for h in steps]
+        expected = curvature + np.diag([0, 0, 0.8])  # the intercept has the same prior here
+        np.testing.assert_allclose(root @ root.T, expected, rtol=1e-6, atol=1e-8)
+
+
+def test_moderated_classes_by_plain_loops(rng):
+    W, X = rng.normal(size=(3, 3)), rng.normal(size=(5, 2))
+    roots = weight_roots(W, rng.normal(size=(4, 2)), 2.0)
+    logits = np.empty((5, 3))
+    for i, x in enumerate(np.column_stack([X, np.ones(5)])):
+        for k in range(3):
+            variance = x @ np.linalg.inv(roots[k] @ roots[k].T) @ x
+            logits[i, k] = (W[k] - W.mean(axis=0)) @ x / np.sqrt(1 + np.pi * variance / 8)
+    found = log_moderated_classes(W, roots, X)
+    np.testing.assert_allclose(np.exp(found), softmax(logits, axis=1))
+    surely = weight_roots(W, np.repeat(X, 10**6, axis=0), 2.0)
+    np.testing.assert_allclose(log_moderated_classes(W, surely, X), log_classes(W, X), atol=1e-3)
+    # scores of weights that are drawn are those that are moderated, about
+    drawn = W + np.stack(
+        [np.linalg.solve(root.T, rng.normal(size=(3, 4000))).T for root in roots], axis=1
+    )
+    mean = np.mean([np.exp(log_classes(own, X)) for own in drawn], axis=0)
+    assert np.abs(np.exp(found) - mean).max() < 0.05
+    assert np.abs(np.exp(log_classes(W, X)) - mean).max() > 0.1
