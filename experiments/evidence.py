@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 SHORT = {"num_chains": 2, "num_warmup": 300, "num_samples": 200}
 SINGLE: dict[str, Any] = {"cluster_model": "single", **SHORT}
 LABELLED, ERRORS, MOST_ITEMS = 0.05, (0.05, 0.2, 0.4), 1000
-WORKERS, EACH, CROWDS = 40, 5, {"unlike": (8.0, 2.0), "alike": None}
-"""Annotators, answers of each, and the Beta that p and q come from; alike, all are .8."""
+WORKERS, EACH = 40, 5
+CROWDS = {"unlike": ((8.0, 2.0), 2.0), "alike": (None, 2.0), "unlike, apart": ((8.0, 2.0), 3.0)}
+"""Annotators, answers of each; the Beta that p and q come from (alike, all are .8), and how many
+standard deviations the clusters are apart."""
 SCORES_OF = {
     "too sure": (0.5, 1.0, 300),
     "right": (1.0, 0.0, 300),
@@ -178,8 +180,8 @@ def _labels(cell: Cell) -> dict[str, Any]:
 def _crowd(cell: Cell) -> dict[str, Any]:
     """Three clusters that overlap; `error` is the root mean square one of p and q."""
     rng, y = drawn(cell), np.repeat([0, 1, 2], 20)
-    X = rng.normal(size=(60, 2)) + 2.0 * np.array([[0, 0], [1, 0], [0.5, 0.87]])[y]
-    beta = CROWDS[cell.data]
+    beta, apart = CROWDS[cell.data]
+    X = rng.normal(size=(60, 2)) + apart * np.array([[0, 0], [1, 0], [0.5, 0.87]])[y]
     rates = rng.beta(*beta, size=(2, WORKERS)) if beta else np.full((2, WORKERS), 0.8)
     pairs = np.array([rng.choice(60, 2, replace=False) for _ in range(WORKERS * EACH)])
     who, together = np.repeat(np.arange(WORKERS), EACH), y[pairs[:, 0]] == y[pairs[:, 1]]
