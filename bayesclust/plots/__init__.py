@@ -10,13 +10,14 @@ from bayesclust.plots.answers import calibration, constraint_graph, credibility,
 from bayesclust.plots.chains import ranks, traces
 from bayesclust.plots.limit_path import limit_path
 from bayesclust.plots.partitions import n_clusters, partitions, prior_sizes
-from bayesclust.plots.profiles import profiles
+from bayesclust.plots.profiles import batch_weights, profiles
 from bayesclust.plots.similarity import agreement, similarity
 from bayesclust.plots.sources import confusion, reliability
 
 __all__ = [
     "agreement",
     "alluvial",
+    "batch_weights",
     "calibration",
     "confusion",
     "constraint_graph",

@@ -1,4 +1,4 @@
-"""Clusters by their parameters: the mean of each feature, its interval and spread."""
+"""Clusters by their parameters, the mean of each feature, and by their weight in each batch."""
 
 from __future__ import annotations
 
@@ -81,17 +81,88 @@ def profiles(
             if not shares:
                 spread = [row["mean"] - row["sd"], row["mean"] + row["sd"]]
                 ax.plot(spread, [y, y], color=colour, linewidth=1, alpha=0.6)
-            ax.plot([row["mean_low"], row["mean_high"]], [y, y], color=colour, linewidth=4)
-            marker = MARKERS[y % len(MARKERS)]
-            ax.plot(row["mean"], y, marker, color=colour, markeredgecolor="white", markersize=6)
+            _interval(ax, y, row, "mean", y)
         ax.set_title(shortened([feature], LONGEST)[0], loc="left", fontsize="medium")
-        bare(ax, "top", "right", "left")
-        ax.tick_params(left=False)
     sizes = table["size"].groupby(level="cluster", sort=False).first()
-    names = [f"{cluster} ({counted(int(sizes[cluster]), 'item')})" for cluster in clusters]
-    for ax in panels:
-        ax.set_yticks(range(len(clusters)), names)
-        ax.set_ylim(len(clusters) - 0.5, -0.5)
+    _name_rows(panels, clusters, [sizes[cluster] for cluster in clusters])
     if axes is None:
         panels[0].figure.supylabel("cluster", fontsize="medium")
     return panels
+
+
+def batch_weights(
+    estimator: Any,
+    *,
+    max_listed: int = 6,
+    prob: float = 0.9,
+    axes: Sequence[Axes] | NDArray[np.object_] | None = None,
+) -> NDArray[np.object_]:
+    """Show how frequent each cluster is in each batch: posterior mean and interval of its weight.
+
+    Parameters
+    ----------
+    estimator : TVClust
+        Fitted with a `bayesclust.partition_priors.HierarchicalDirichletProcess`.
+    max_listed : int, default 6
+        Number of clusters shown, the largest of `labels_`.
+    prob : float in (0, 1), default 0.9
+        Posterior probability of an interval.
+    axes : sequence of matplotlib.axes.Axes, optional
+        One for each cluster shown; by default a new figure.
+
+    Returns
+    -------
+    array of matplotlib.axes.Axes
+        One for each cluster, the largest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import bayesclust as bc
+    >>> y = np.repeat([0, 1], [40, 20])
+    >>> X = pd.DataFrame({"a": np.random.default_rng(0).normal(9 * y)})
+    >>> X["site"] = np.where(y, "B", "A")
+    >>> prior = bc.partition_priors.HierarchicalDirichletProcess("site")
+    >>> short = {"num_warmup": 100, "num_samples": 100, "random_state": 0, "progress": False}
+    >>> est = bc.TVClust(partition_prior=prior, cluster_model="single", **short).fit(X)
+    >>> axes = bc.plots.batch_weights(est)
+    >>> [label.get_text() for label in axes[0].get_yticklabels()]
+    ['A (40 items)', 'B (20 items)']
+    """
+    if not hasattr(estimator, "batch_weights"):
+        raise TypeError(
+            "the estimator must be a TVClust fitted with HierarchicalDirichletProcess; got "
+            f"{type(estimator).__name__} without batches: pass such a one."
+        )
+    table = estimator.batch_weights(prob=prob)
+    batches = list(table.index.unique("batch"))
+    clusters = list(table.index.unique("cluster"))[: check_int(max_listed, "max_listed")]
+    number = len(clusters)
+    columns = min(number, 3)
+    size = (3.2 * columns + 0.6, -(-number // columns) * (0.9 + 0.32 * len(batches)))
+    panels = panels_or_new(axes, number, "the clusters shown", columns, size, sharey=True)
+    for ax, (k, cluster) in zip(panels, enumerate(clusters), strict=True):
+        for y, (_, row) in enumerate(table.xs(cluster, level="cluster").iterrows()):
+            _interval(ax, y, row, "weight", k)
+        ax.set_xlim(-0.02, 1.02)
+        ax.set_title(f"weight of cluster {cluster}", loc="left", fontsize="medium")
+    _name_rows(panels, batches, list(table["items"].groupby(level="batch", sort=False).sum()))
+    return panels
+
+
+def _interval(ax: Axes, y: int, row: Any, name: str, k: int) -> None:
+    """A dot at a value and its interval, in the colour and shape of cluster k."""
+    colour, marker = PALETTE[k % len(PALETTE)], MARKERS[k % len(MARKERS)]
+    ax.plot([row[f"{name}_low"], row[f"{name}_high"]], [y, y], color=colour, linewidth=4)
+    ax.plot(row[name], y, marker, color=colour, markeredgecolor="white", markersize=6)
+
+
+def _name_rows(panels: NDArray[np.object_], names: Sequence[Any], items: Sequence[Any]) -> None:
+    """Rows by name, with how many items they have."""
+    rows = [f"{name} ({counted(int(m), 'item')})" for name, m in zip(names, items, strict=True)]
+    for ax in panels:
+        bare(ax, "top", "right", "left")
+        ax.tick_params(left=False)
+        ax.set_yticks(range(len(rows)), rows)
+        ax.set_ylim(len(rows) - 0.5, -0.5)

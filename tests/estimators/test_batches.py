@@ -1,5 +1,6 @@
 """TVClust on items in batches: what it reads, says, predicts and refuses."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -42,6 +43,20 @@ def test_weights_are_those_of_each_batch(est):
     total = weights["weight"].groupby("batch").sum()
     assert total.between(0.9, 1.0).all()
     assert weights.attrs["prob"] == 0.95
+    first, second = bc.plots.batch_weights(est, prob=0.95)
+    assert [tick.get_text() for tick in first.get_yticklabels()] == [
+        f"{site} (40 items)" for site in ("Oslo", "Rome")
+    ]
+    for cluster, ax in enumerate((first, second)):
+        intervals, dots = ax.lines[::2], ax.lines[1::2]
+        rows = weights.xs(cluster, level="cluster")
+        np.testing.assert_allclose(
+            [line.get_xdata() for line in intervals], rows[["weight_low", "weight_high"]]
+        )
+        np.testing.assert_allclose(np.ravel([dot.get_xdata() for dot in dots]), rows["weight"])
+    (only,) = bc.plots.batch_weights(est, max_listed=1)
+    assert only.get_title(loc="left") == "weight of cluster 0"
+    plt.close("all")
 
 
 def test_a_column_by_number_gives_the_same_draws(est):
@@ -120,9 +135,10 @@ def test_data_without_batches_are_refused():
         fitted(table()[["a", "b"]].to_numpy(), 5)
     with pytest.raises(ValueError, match="no batch in row 3"):
         fitted(table().assign(site=np.where(np.arange(80) == 3, None, SITES)))
-    assert not hasattr(
-        bc.TVClust(progress=False, **SHORT).fit(table()[["a", "b"]]), "batch_weights"
-    )
+    without = bc.TVClust(progress=False, **SHORT).fit(table()[["a", "b"]])
+    assert not hasattr(without, "batch_weights")
+    with pytest.raises(TypeError, match="got TVClust without batches"):
+        bc.plots.batch_weights(without)
 
 
 def test_weights_of_further_items_sum_to_one():
