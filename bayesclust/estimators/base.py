@@ -551,13 +551,6 @@ def draw_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
     return {"component": ("item",), "weight": ("item",), **own, **noise_dims(constraints)}
 
 
-def parameter_rows(draws: Any, chosen: IntArray, names: dict[str, str]) -> list[dict[str, float]]:
-    """Parameters of some draws, each a dict, from the variables named."""
-    columns = {name: draws[variable].values.ravel()[chosen] for name, variable in names.items()}
-    number = len(chosen)
-    return [{name: float(column[s]) for name, column in columns.items()} for s in range(number)]
-
-
 def draws_tree(
     draws: Draws,
     constraints: Sequence[Constraints],

@@ -10,14 +10,12 @@ import xarray as xr
 from numpy.random import Generator
 
 from bayesclust.inference.batches import (
-    SHIFTS,
     BatchProblem,
-    InBatches,
     codes_of,
     counts_in_batches,
 )
 from bayesclust.inference.prediction import Prediction, shares_of_labels
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.typing import FloatArray
 
 MOST = 400
 """Draws that a table of weights averages over, at most."""
@@ -36,19 +34,6 @@ def with_batches(tree: Any, problem: BatchProblem) -> Any:
         own = {"batch": every[problem.shifted], "shifted_feature": columns}
         tree["posterior"] = xr.DataTree(draws.assign_coords(own))
     return tree
-
-
-def batches_drawn(problem: BatchProblem, draws: Any, chosen: IntArray) -> InBatches:
-    """The batches in some draws, numbered chain by chain."""
-    weight = draws["weight"].values.reshape(-1, problem.n_items)[chosen]
-    if not problem.has_shifts:
-        return InBatches(problem.batch, weight, problem.batch)
-    found = draws[SHIFTS].values
-    found = found.reshape(-1, *found.shape[2:])[chosen]
-    shift = np.zeros((len(chosen), len(problem.batch_names) + 1, found.shape[2]))
-    own = codes_of(draws["batch"].values.tolist(), problem.batch_names)
-    shift[:, own] = found / problem.family.unit  # type: ignore[attr-defined]
-    return InBatches(problem.batch, weight, problem.batch, shift)
 
 
 def in_new_batches(drawn: Any, problem: Any, names: Any, *, extends: bool = False) -> Any:

@@ -19,15 +19,16 @@ from bayesclust import checks
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators import base, cluster_models, extension
 from bayesclust.estimators.base import AUTO, COLLAPSED, SINGLE, VARIATIONAL
-from bayesclust.estimators.batches import batches_drawn, in_new_batches, with_batches
+from bayesclust.estimators.batches import in_new_batches, with_batches
+from bayesclust.estimators.drawn import some_draws
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words, refuse_names
 from bayesclust.inference.batches import BatchProblem
-from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
+from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.checkpoint import Checkpoint
 from bayesclust.inference.dcrc.classifier import ClassifierPrediction, ClassifierProblem
 from bayesclust.inference.limits.tuning import enough
-from bayesclust.inference.prediction import FromTerms, Prediction, with_shared
+from bayesclust.inference.prediction import FromTerms, Prediction
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains, tell
 from bayesclust.inference.samplers import SAMPLERS, Sampler
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
@@ -37,7 +38,7 @@ from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.labels import ItemClasses
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import keep_labels, point_estimate
-from bayesclust.posterior.tree import as_labels, evenly_spread, group, stacked_partitions
+from bayesclust.posterior.tree import as_labels, evenly_spread, group
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 LARGE = 5_000_000  # labels in all draws from which a point estimate takes a while
@@ -672,26 +673,7 @@ class TVClust(base.SampledClusterer):
         problem = self._problem
         if isinstance(problem, ClassifierProblem):
             return ClassifierPrediction(problem, self._classes_drawn)
-        family = problem.family
-        draws = group(self.posterior_, "posterior")
-        every = draws["z"].values.reshape(-1, draws.sizes["item"])
-        z = stacked_partitions(every[chosen]).astype(np.int64)
-        hyper = np.empty((len(chosen), len(family.hyper_priors)))
-        for j, own in enumerate(family.hyper_priors):
-            hyper[:, j] = draws[own.name].values.ravel()[chosen] if own.log_sd > 0 else own.median
-        prior = problem.partition_prior
-        values = base.parameter_rows(draws, chosen, {name: name for name in prior.parameters})
-        if isinstance(problem, BatchProblem):
-            found = batches_drawn(problem, draws, chosen)
-            return Prediction(family, z, values, hyper, prior, batches=found)
-        if not isinstance(problem, TwoLevelProblem):
-            return Prediction(family, z, values, with_shared(family, z, hyper), prior)
-        components = draws["component"].values.reshape(every.shape)[chosen].astype(np.int64)
-        names = {name: f"within_{name}" for name in problem.within.parameters}
-        within_values = base.parameter_rows(draws, chosen, names)
-        hyper = with_shared(family, components, hyper)
-        within = problem.within
-        return Prediction(family, z, values, hyper, prior, components, within, within_values)
+        return some_draws(problem, group(self.posterior_, "posterior"), chosen)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
