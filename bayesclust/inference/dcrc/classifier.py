@@ -1,10 +1,9 @@
 """Clusters as the classes of a logistic classifier, for TVClust's data and constraints.
 
 DCRC's data term in place of a density of the items (Pei et al., Eq. 6): labels and noise are drawn
-from p(z, noise | constraints, X), the weights W being those at the mode that EM finds, and normal
-around it: at the mode alone, classes of few labelled items are too sure. It says nothing of the
-items' density, so that classes may have any shape that a linear boundary in the standardised
-columns parts.
+from p(z, noise | constraints, X), with weights that are normal around the mode that EM finds. (At
+the mode alone, classes of few labelled items are too sure.) It says nothing of the items' density,
+so that classes may have any shape that a linear boundary in the standardised columns parts.
 """
 
 from __future__ import annotations

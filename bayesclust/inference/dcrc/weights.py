@@ -101,7 +101,7 @@ def weight_roots(W: FloatArray, points: FloatArray, precision: float) -> FloatAr
     being fixed: sum_i p_ik (1 - p_ik) x_i x_i' plus the precision of the prior.
     """
     X, p = with_ones(points), np.exp(log_classes(W, points))
-    seen = np.einsum("nk,ni,nj->kij", p * (1 - p), X, X, optimize=True)
+    seen = np.stack([(X.T * own) @ X for own in (p * (1 - p)).T])
     return np.linalg.cholesky(seen + precision * np.eye(X.shape[1]))
 
 
