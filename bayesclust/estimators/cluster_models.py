@@ -352,10 +352,11 @@ class Comparison:
         return left
 
     def classifiers(self) -> list[Pilot]:
-        """The best classifier, from few classes to many until more are no better, if there is one.
+        """The classifier of the fewest classes that is about as good as the best, if there is one.
 
-        No other is run where that of about as many classes as the best model has clusters is
-        hopeless, unless it is taken if about as good.
+        They are run from few classes to many until more are no better, and not at all where that of
+        about as many classes as the best model has clusters is hopeless, unless a classifier is
+        taken if about as good.
         """
         tried = [choice for choice in self.tried if choice.cluster_model == CLASSIFIER]
         if not tried:
@@ -367,7 +368,10 @@ class Comparison:
         if not self.labelled and self.pilots[near] not in hopeful([best, self.pilots[near]]):
             return []
         until_no_better(tried, score)
-        return [self.pilots[max((own for own in tried if own in self.pilots), key=score)]]
+        # within a standard error (Breiman et al. 1984): of many numbers the best is so by luck
+        some = [self.pilots[choice] for choice in tried if choice in self.pilots]
+        near_best = zip(some, *behind_best([pilot.score for pilot in some]), strict=True)
+        return [next(pilot for pilot, behind, error in near_best if behind <= error)]
 
     def close(self, pilots: Sequence[Pilot], errors: float) -> list[Pilot]:
         """The hopeful ones, and the classifier where it is taken if about as good."""

@@ -174,6 +174,16 @@ def test_classifiers_are_tried_unless_the_nearest_is_hopeless():
         assert [name for name, _ in told.ran[1:]] == ran
 
 
+def test_of_classifiers_about_as_good_that_with_the_fewest_classes_is_left():
+    tried = [mixture_of("a"), *classes(2, 3, 8, 20, 30)]
+    said = {("a", True): -0.4, (2, True): -0.6, (3, True): -0.4, (20, True): -0.5, (30, True): -0.5}
+    for eight, left in ((-0.37, 8), (-0.396, 3)):  # the standard error is .007
+        told = Told(tried, said | {(8, True): eight})
+        told.densities()
+        assert [own.choice.n_classes for own in told.classifiers()] == [left]
+        assert max(told.pilots.values(), key=lambda own: own.score.mean()).choice.n_classes == 8
+
+
 def test_with_labels_a_classifier_is_compared_to_the_end_and_taken_if_as_good():
     tried = [mixture_of("a"), *classes(3)]
     for level, taken in ((-0.5, 0), (-0.408, 1)):
