@@ -130,7 +130,7 @@ def batch_weights(
     >>> [label.get_text() for label in axes[0].get_yticklabels()]
     ['A (40 items)', 'B (20 items)']
     """
-    if not hasattr(estimator, "batch_weights"):
+    if isinstance(estimator, type) or not hasattr(estimator, "batch_weights"):
         raise TypeError(
             "the estimator must be a TVClust fitted with HierarchicalDirichletProcess; got "
             f"{type(estimator).__name__} without batches: pass such a one."

@@ -147,6 +147,8 @@ OWN: dict[str, tuple[str, Any]] = {
     "plots.similarity.order": ("choice", "clusters"),
     "plots.credibility_ranking.max_listed": ("count", 3),
     "plots.profiles.max_listed": ("count", 3),
+    "plots.batch_weights.max_listed": ("count", 3),
+    "plots.batch_weights.estimator": ("estimator", world.in_batches),
     "plots.calibration.n_bins": ("count", 3),
     "plots.constraint_graph.below": ("optional (0, 1]", 1.0),
     "TVClust.num_samples": ("optional count", 6),

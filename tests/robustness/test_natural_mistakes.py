@@ -53,9 +53,9 @@ bc.estimators.mpckmeans
     'MPCKMeans'?
 bc.plots.heatmap
     AttributeError: module 'bayesclust.plots' has no attribute 'heatmap': it has agreement,
-    alluvial, calibration, confusion, constraint_graph, credibility, credibility_ranking,
-    limit_path, n_clusters, partitions, prior_sizes, profiles, ranks, reliability, similarity,
-    traces.
+    alluvial, batch_weights, calibration, confusion, constraint_graph, credibility,
+    credibility_ranking, limit_path, n_clusters, partitions, prior_sizes, profiles, ranks,
+    reliability, similarity, traces.
 bc.TVClust(n_clusters=3)
     TypeError: TVClust takes no 'n_clusters': MPCKMeans and DCRC are told the number, and TVClust
     finds it, at most k under partition_prior=bayesclust.partition_priors.KnownK(k).

@@ -96,6 +96,14 @@ def fitted(name):
     )
 
 
+@cache
+def in_batches():
+    """A TVClust of items in two batches, fitted once."""
+    prior = bc.partition_priors.HierarchicalDirichletProcess(X.shape[1])
+    est = bc.TVClust(**SHORT | {"partition_prior": prior, "sampler": "collapsed"})
+    return est.fit(np.column_stack([X, np.arange(len(X)) % 2]))
+
+
 PARTITION: dict[str, dict[str, Any]] = {"MinimalModification": {"partition": TRUTH}}
 ESTIMATORS = {
     "DCRC": lambda **more: bc.DCRC(3, random_state=0, **more),
