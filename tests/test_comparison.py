@@ -256,7 +256,7 @@ def test_cross_validation_warns_once(data):
     X, links = data
     short = {"num_chains": 1, "num_warmup": 2, "num_samples": 9, "progress": False}
     estimator = bc.TVClust(cluster_model="single", random_state=0, **short)
-    with pytest.warns(UserWarning, match="^4 warnings of 4 fits, the first: ") as caught:
+    with pytest.warns(UserWarning, match="^4 warnings of 4 fits, the first: This run") as caught:
         bc.cross_validate(estimator, X, links, n_folds=4, random_state=0)
     assert [one.category for one in caught] == [bc.posterior.DiagnosisWarning]
     assert caught[0].filename == __file__
