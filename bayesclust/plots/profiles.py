@@ -67,11 +67,7 @@ def profiles(
     apart = table["difference"].abs().groupby(level="feature", sort=False).max()
     features = list(apart.sort_values(ascending=False, kind="stable").index[:most])
     clusters = list(table.index.unique("cluster"))
-    number = len(features)
-    rows = -(-number // 3)
-    columns = -(-number // rows)
-    size = (3.2 * columns + 0.6, rows * (0.9 + 0.32 * len(clusters)))
-    panels = panels_or_new(axes, number, "the features shown", columns, size, sharey=True)
+    panels = _panels(axes, len(features), "the features shown", len(clusters))
     for ax, feature in zip(panels, features, strict=True):
         own = table.xs(feature, level="feature")
         variance = own["mean"] * (1 - own["mean"])
@@ -138,10 +134,7 @@ def batch_weights(
     table = estimator.batch_weights(prob=prob)
     batches = list(table.index.unique("batch"))
     clusters = list(table.index.unique("cluster"))[: check_int(max_listed, "max_listed")]
-    number = len(clusters)
-    columns = min(number, 3)
-    size = (3.2 * columns + 0.6, -(-number // columns) * (0.9 + 0.32 * len(batches)))
-    panels = panels_or_new(axes, number, "the clusters shown", columns, size, sharey=True)
+    panels = _panels(axes, len(clusters), "the clusters shown", len(batches))
     for ax, (k, cluster) in zip(panels, enumerate(clusters), strict=True):
         for y, (_, row) in enumerate(table.xs(cluster, level="cluster").iterrows()):
             _interval(ax, y, row, "weight", k)
@@ -149,6 +142,14 @@ def batch_weights(
         ax.set_title(f"weight of cluster {cluster}", loc="left", fontsize="medium")
     _name_rows(panels, batches, list(table["items"].groupby(level="batch", sort=False).sum()))
     return panels
+
+
+def _panels(axes: Any, number: int, what: str, height: int) -> NDArray[np.object_]:
+    """So many panels with one scale of rows, at most three beside each other, each so many high."""
+    rows = -(-number // 3)
+    columns = -(-number // rows)
+    size = (3.2 * columns + 0.6, rows * (0.9 + 0.32 * height))
+    return panels_or_new(axes, number, what, columns, size, sharey=True)
 
 
 def _interval(ax: Axes, y: int, row: Any, name: str, k: int) -> None:
