@@ -379,7 +379,7 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
             raise TypeError(
                 f"{name} must hold numbers, but {name}{place} is {shown(value)}: an argument must "
                 f"be no string or other object but a number below {LARGEST:.0e}; family='mixed' of "
-                "TVClust takes words in a DataFrame."
+                "TVClust takes columns of words alone in a DataFrame."
             ) from None
     return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
 
@@ -390,8 +390,8 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
         others = [c for c, kind in X.dtypes.items() if c not in numeric and str(kind) != "object"]
         if others:
             raise TypeError(
-                f"{name} must hold numbers, unlike column {some_of(others)}: drop such columns, "
-                "encode them as numbers, or take family='mixed' of TVClust."
+                f"{name} must hold numbers, unlike column {some_of(others)}: drop such columns or "
+                "encode them as numbers; family='mixed' of TVClust takes columns of words."
             )
     array: np.ndarray[Any, Any] = np.asarray(X)
     if array.dtype == object and hasattr(X, "isna"):
@@ -416,33 +416,67 @@ def _check_finite(array: FloatArray, name: str) -> None:
     raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {where}: rescale the features.")
 
 
+MEMBERS = "ijk"
+"""Columns of the items of an answer."""
+
+
+def check_columns(columns: Any, members: Sequence[str], said: str, kind: str | None) -> None:
+    """Refuse a table without the columns of items and answers, or with items of another kind."""
+    for column in (*members, said):
+        if column not in columns:
+            raise ValueError(
+                f"the table has no column {column!r}, only {some_of([*columns])}: name its columns "
+                f"{', '.join(members)}, {said} and, if there are several, source."
+            )
+    for column in MEMBERS if kind else ():
+        if column in columns and column not in members:
+            raise ValueError(
+                f"the table has a column {column!r}, but {kind} are about {' and '.join(members)}: "
+                "read it as the kind that it holds, or drop the column."
+            )
+
+
 def named_items(items: Any, n_items: Any, ids: ArrayLike | None) -> tuple[Any, Any]:
     """Return rows of a table as numbers of items, by their names if there are `ids`, and how many.
 
     A column of whole numbers in which cells were empty once is written as 3.0.
     """
+    rows = items.tolist()
+    for row, names in enumerate(rows if items.dtype.kind in "fO" else ()):
+        if any(map(is_missing, names)):
+            raise ValueError(f"row {row} lacks an item: name all of its items, or remove it.")
+        if ids is None and any(isinstance(one, str) for one in names):
+            raise TypeError(
+                f"row {row} names items by words, {shown(names)}: pass ids, the names of all "
+                "items in their order (such as df.index), in place of n_items."
+            )
     if ids is None:
         whole = items.dtype.kind == "f" and np.isfinite(items).all() and (items % 1 == 0).all()
         return items.astype(np.int64) if whole else items, n_items
     known = plain_array(ids, "ids", hint := "pass one name for each item")
-    place = {_whole(one): at for at, one in enumerate(known.ravel().tolist())}
-    if known.shape != (len(place),):
-        raise ValueError(f"ids has shape {known.shape}, {len(place)} of them different: {hint}.")
-    rows = items.tolist()
+    listed = [_plain(one) for one in known.ravel().tolist()]
+    place = {one: at for at, one in enumerate(listed)}
+    if known.ndim != 1:
+        raise ValueError(f"ids has shape {known.shape}: {hint}.")
+    if len(place) < len(listed):
+        twice = next(one for at, one in enumerate(listed) if place[one] > at)
+        raise ValueError(f"ids has {twice!r} twice: give each item a name of its own.")
     for row, names in enumerate(rows):
-        for one in names:
-            if _whole(one) not in place:
-                listed = some_of([*map(repr, place)])
-                raise ValueError(f"row {row} names {one!r}, but ids are {listed}.")
-            if names.count(one) > 1:
+        rows[row] = [place.get(_plain(one), -1) for one in names]
+        for one, at in zip(names, rows[row], strict=True):
+            if at < 0:
+                there = some_of([*map(repr, place)])
+                raise ValueError(f"row {row} names {one!r}, but ids are {there}.")
+            if rows[row].count(at) > 1:
                 raise ValueError(f"row {row} names {one!r} twice: remove this row.")
-    return np.array([[place[_whole(one)] for one in names] for names in rows]), len(place)
+    return np.array(rows), len(place)
 
 
-def _whole(name: Any) -> Any:
+def _plain(name: Any) -> str:
     """A name in words, of a whole number without its decimals."""
-    number = str(name).removesuffix(".0")
-    return number if isinstance(name, str) and number.isdecimal() else name
+    word = str(name).strip()
+    whole = word.removesuffix(".0")
+    return whole if whole.isdecimal() else word
 
 
 def named_sources(source: Any) -> Any:
@@ -453,8 +487,11 @@ def named_sources(source: Any) -> Any:
             raise ValueError(
                 f"row {row} has no source: say who answered, or leave the column source out."
             )
-    words = all(isinstance(name, str) for name in names)
-    return source if words else true_labels(source, least=0, name="source")
+    if all(isinstance(name, str) for name in names):
+        return source
+    numbers = true_labels(source, least=0, name="source")
+    known = np.unique(source).tolist() == list(range(int(numbers.max(initial=-1)) + 1))
+    return numbers if known else np.array([str(name).removesuffix(".0") for name in names])
 
 
 def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArray:
@@ -539,6 +576,25 @@ def rates_per_source(value: ArrayLike, n_sources: int, name: str) -> FloatArray:
     for rate in array[~((array >= 0) & (array <= 1))].tolist():
         raise ValueError(f"{name} must lie in [0, 1]; got {rate}.")
     return np.broadcast_to(array, (n_sources,)).copy()
+
+
+def repeated_rows(count: ArrayLike) -> IntArray:
+    """Return the number of each row as often as it counts."""
+    hint = "pass how often each answer was given, whole numbers from 0 on"
+    times = check_array(count, "count", ("m",), "iu", hint)
+    if (times < 0).any():
+        raise ValueError(f"count is {shown(times.tolist())}: {hint}.")
+    return np.repeat(np.arange(len(times)), times)
+
+
+def check_same_names(own: Sequence[str] | None, names: Sequence[str] | None, what: str) -> None:
+    """Refuse constraints whose items are not named as those of X, or in another order."""
+    for mine, theirs in zip(own or (), names or (), strict=False):
+        if mine != theirs:
+            raise ValueError(
+                f"the constraints {what!r} and X name items differently or in another order, "
+                f"{mine!r} there and {theirs!r} in X: read them with ids=X.index."
+            )
 
 
 def chosen_items(items: ArrayLike, n_items: int) -> IntArray:

@@ -6,7 +6,7 @@ Partitions of any origin are compared by one posterior, one density and one obje
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from bayesclust import checks
-from bayesclust.checks import check_choice, plain_array, true_labels
+from bayesclust.checks import check_choice, check_items, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.noise import refuse_hard
 from bayesclust.inference.limits.tuning import folds
@@ -28,7 +28,14 @@ from bayesclust.posterior.credible_ball import SAME, credible_ball
 from bayesclust.posterior.distance import posterior_distance
 from bayesclust.posterior.losses import Loss, as_loss, expected_losses
 from bayesclust.posterior.point_estimate import SETTLED, point_estimate, settled_labels
-from bayesclust.posterior.tree import Labels, as_labels, evenly_spread, stacked_partitions
+from bayesclust.posterior.tree import (
+    Labels,
+    as_labels,
+    constraints_if_any,
+    data_if_any,
+    evenly_spread,
+    stacked_partitions,
+)
 from bayesclust.typing import ArrayLike, IntArray, Seed
 
 __all__ = ["agreement", "compare", "cross_validate", "leave_view_out"]
@@ -36,8 +43,6 @@ __all__ = ["agreement", "compare", "cross_validate", "leave_view_out"]
 KINDS = "a fitted estimator, a DataTree of draws, an array (draws, n) or labels (n,)"
 CLASS_DRAWS, CLASS_SWEEPS = 200, 20
 """Draws, at most, given which labels are predicted, and updates of classes and noise in each."""
-NO_DATA = "categorical"
-"""A family under which constant columns have probability one whatever the partition is."""
 MEASURES: dict[str, tuple[Callable[[ArrayLike, ArrayLike], float], str]] = {
     "vi": (variation_of_information, "variation of information (bits)"),
     "ari": (adjusted_rand, "adjusted Rand index"),
@@ -272,8 +277,8 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFra
     Returns
     -------
     pandas.DataFrame
-        One row per view of answers, by the name of what is left out, and, for `TVClust`, a last row
-        "data", of the answers alone under the prior of partitions:
+        One row per view of answers, by the name of what is left out, and, for `TVClust` without
+        batches, a last row "data", of the answers alone under the prior of partitions:
 
         - n_clusters of the point estimate without it;
         - distance between the posteriors with and without it, in bits, and self_distance, what it
@@ -318,17 +323,41 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFra
         raise ValueError(
             "there are no constraints to leave out: pass those that the estimator was fitted to."
         )
+    _check_fitted_to(estimator, X, views)
     rows = {}
     for view in views:
         others = [other for other in views if other is not view]
         fit = clone(estimator).fit(X, constraints=others or None)
         without = _without(fit, whole)
         rows[view.name] = without | _predicted(view, whole, stacked_partitions(fit))
-    if isinstance(getattr(estimator, "cluster_model", None), str):
-        prior = clone(estimator).set_params(family=NO_DATA)
-        constant = np.zeros((whole.shape[1], 1))
-        rows["data"] = _without(prior.fit(constant, constraints=views), whole)
+    samples_z = isinstance(getattr(estimator, "cluster_model", None), str)
+    if samples_z and getattr(estimator, "_batches", None) is None:
+        rows["data"] = _without(clone(estimator).fit(None, constraints=views), whole)
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _check_fitted_to(estimator: Any, X: Any, views: Sequence[Constraints]) -> None:
+    """Refuse other data and other constraints than those of a fit, as far as it has kept them."""
+    known = {own.name: own for own in constraints_if_any(estimator)}
+    for view in views:
+        own, given = known.get(view.name), view.given
+        if own is None or any(
+            not np.array_equal(getattr(own, part), getattr(given, part))
+            for part in ("items", "answers", "source")
+        ):
+            raise ValueError(
+                f"the estimator was not fitted to the constraints {view.name!r} as they are here: "
+                "pass those that it was fitted to."
+            )
+    data = data_if_any(estimator)
+    if data is None or X is None or data.shape != np.shape(X):
+        return  # words and batches have no numbers to compare
+    try:
+        same = np.array_equal(check_items(X, missing=True), data, equal_nan=True)
+    except (TypeError, ValueError):  # words
+        return
+    if not same:
+        raise ValueError("X is not the data that the estimator was fitted to: pass these.")
 
 
 def _without(fit: Any, whole: Labels) -> dict[str, Any]:
@@ -425,7 +454,9 @@ def cross_validate(
     given = [one.given for one in given]
     most = max((len(np.unique(one.units)) for one in given), default=0)
     if most < 2:
-        raise ValueError(f"constraints hold {most} answers: pass at least two to hold out one.")
+        raise ValueError(
+            f"constraints hold {checks.counted(most, 'answer')}: pass at least two to hold out one."
+        )
     number = checks.check_int(n_folds, "n_folds", least=2, most=most)
     rng = checks.check_random_state(random_state)
     rows = []

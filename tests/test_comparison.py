@@ -1,6 +1,7 @@
 """Comparisons of fits, of posteriors without a view, and of methods over many data sets."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from sklearn.base import clone
@@ -9,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import pair_confusion_matrix
 
 import bayesclust as bc
+from bayesclust.estimators.base import NO_LIKELIHOOD
 from bayesclust.metrics import pairwise_f, variation_of_information
 from bayesclust.partition_priors import DirichletProcess
 from bayesclust.posterior.losses import VI
@@ -209,13 +211,25 @@ def test_leave_view_out_is_what_fits_by_hand_give(fitted):
     assert table.loc["data", "distance"] > table.loc["data", "self_distance"]
 
 
-def test_constant_data_leave_prior_and_constraints():
-    """What `leave_view_out` takes for no data has probability one under every partition."""
-    bound = bc.families.get_family("categorical").bind(np.zeros((4, 1)))
+def test_no_data_leave_prior_and_constraints():
+    """What `fit` takes for no data has probability one under every partition."""
+    bound = bc.families.get_family(NO_LIKELIHOOD).bind(np.full((4, 1), np.nan))
     prior, every = DirichletProcess(1.0), [np.asarray(z) for z in partitions(4)]
     found = [bc.models.log_joint(z, bound, partition_prior=prior) for z in every]
     expected = [prior.log_marginal(np.bincount(z)) for z in every]
     np.testing.assert_allclose(np.diff(found), np.diff(expected), atol=1e-12)
+
+
+def test_batches_leave_no_row_without_data():
+    """Their prior needs the column that says which item is in which."""
+    rng, y = np.random.default_rng(0), np.tile([0, 1], 15)
+    X = pd.DataFrame(rng.normal(size=(30, 2)) + 6 * y[:, None], columns=["a", "b"])
+    X["site"] = np.repeat(["Oslo", "Rome"], 15)
+    links = bc.PairwiseConstraints.sample(y, size=20, seed=0)
+    prior = bc.partition_priors.HierarchicalDirichletProcess("site")
+    short = {"num_chains": 2, "num_warmup": 50, "num_samples": 50, "random_state": 0}
+    est = bc.TVClust(partition_prior=prior, **short).fit(X, constraints=links)
+    assert bc.leave_view_out(est, X, links).index.tolist() == ["links"]
 
 
 def test_leave_view_out_refuses_bad_input(fitted):
@@ -224,6 +238,11 @@ def test_leave_view_out_refuses_bad_input(fitted):
         bc.leave_view_out(bc.RDPMeans(), X, views)
     with pytest.raises(ValueError, match="there are no constraints to leave out"):
         bc.leave_view_out(est, X, None)
+    turned = bc.PairwiseConstraints(views[0].items, 1 - views[0].answers, 30)
+    with pytest.raises(ValueError, match="was not fitted to the constraints 'links' as they are"):
+        bc.leave_view_out(est, X, [turned, views[1]])
+    with pytest.raises(ValueError, match="X is not the data that the estimator was fitted to"):
+        bc.leave_view_out(est, X[::-1], views)
 
 
 ESTIMATORS = [bc.TVClust("variational", num_samples=30, random_state=0), bc.RDPMeans(xi=2.0)]

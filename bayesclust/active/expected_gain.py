@@ -28,6 +28,7 @@ from scipy.special import entr, xlogy
 from bayesclust.active.protocol import ASKED, PAIR, ordered
 from bayesclust.checks import shown
 from bayesclust.constraints.base import equality_patterns
+from bayesclust.constraints.entailment import by_first
 from bayesclust.constraints.sampling import random_triplets, unrank_pairs
 from bayesclust.posterior.losses import LOSSES, Loss, as_loss, pairwise_losses
 from bayesclust.posterior.tree import Labels
@@ -133,8 +134,7 @@ def atoms(draws: Labels) -> IntArray:
     """Number the groups of items that are together in every draw, (S, n) to (n,)."""
     columns = np.ascontiguousarray(draws.T)
     keys = columns.view(np.dtype((np.void, columns.dtype.itemsize * columns.shape[1]))).ravel()
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int64)
+    return by_first(keys)[1]
 
 
 class _Members:

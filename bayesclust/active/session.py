@@ -224,7 +224,9 @@ class InteractiveSession:
 
     def add(self, constraints: Constraints | Sequence[Constraints]) -> None:
         """Add constraints of any kind, to be undone in one piece; names and noise are not kept."""
-        given = check_constraints(constraints, len(self.X), needs="statements")
+        given = check_constraints(constraints, len(self.X), needs="statements", names=self._names)
+        for one in given:
+            one.statements()  # refuses rows that say that a rule does not hold: rows do not keep it
         self._events.append([(one.kind, row, None) for one in given for row in one.rows])
 
     def modify(self) -> MinimalModification:
@@ -335,7 +337,8 @@ class InteractiveSession:
     def __repr__(self) -> str:
         clusters = f"{len(self.X)} items in {len(np.unique(self.labels))} clusters"
         waiting = f", {self.n_pending} not yet used" if self.n_pending else ""
-        return f"<InteractiveSession: {clusters} after {self.n_answers} answers{waiting}>"
+        after = check.counted(self.n_answers, "answer")
+        return f"<InteractiveSession: {clusters} after {after}{waiting}>"
 
 
 def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust._io import replaced
+from bayesclust.checks import counted
 from bayesclust.cli.tables import add_reading, read_items
 
 if TYPE_CHECKING:
@@ -169,5 +170,5 @@ def _modify(session: InteractiveSession) -> None:
     last = session.history.iloc[-1]
     quality = f", quality {last['quality']:.3f}" if "quality" in last else ""
     changed = f"{len(found.moved_)} items moved, {len(found.violated_)} constraints violated"
-    after = f"{found.n_clusters_} clusters after {session.n_answers} answers"
+    after = f"{found.n_clusters_} clusters after {counted(session.n_answers, 'answer')}"
     print(f"{after}: {changed}{quality}")

@@ -36,7 +36,7 @@ OPTIONS = {
     "num_warmup": "sweeps before the first draw",
     "num_samples": "draws per chain",
     "n_jobs": "threads of tvclust and dcrc",
-    "n_clusters": "dcrc, which needs it; rdp-means, in place of a penalty",
+    "n_clusters": "dcrc, which needs it; rdp-means, as a guess in place of a penalty",
     "noise": "dcrc: probability of a wrong answer, or learn",
     "inference": "dcrc: variational_em (default) or gibbs",
     "penalty": "rdp-means: penalty for each cluster",
@@ -65,7 +65,7 @@ EPILOG = """files (comma-separated, the first line names the columns; .tsv has t
                  their own; or, with a column most, in at most so many clusters
   A column called source says who answered; each source gets a reliability of its own. Of several
   files without it, each is a source. Items are named as in data.csv or, if it names none, by row
-  numbers from 0. Further columns are ignored.
+  numbers from 0; a column count says how often. Further columns are ignored.
 
 example:
   bayesclust fit data.csv --pairs pairs.csv --out run.nc

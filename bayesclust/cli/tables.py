@@ -32,6 +32,11 @@ def read_sheet(path: Path) -> Sheet:
         raise ValueError(f"{path} is not a table in UTF-8 that can be read: {what}.") from None
     table = table.apply(lambda column: column.str.strip())
     names = table.iloc[0].tolist()
+    if len(names) == 1 and ";" in names[0]:
+        raise ValueError(
+            f"{path} seems to have semicolons between its cells: save it with commas, or with tabs "
+            "as a file that ends in .tsv."
+        )
     if len(table) == 1:
         raise ValueError(f"{path} has no rows below its first line, which names the columns.")
     if "" in names or len(set(names)) < len(names):

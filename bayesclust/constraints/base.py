@@ -409,24 +409,20 @@ class Constraints(ByPattern, ABC):
         members: Sequence[str] | None = None,
     ) -> tuple[Any, ...]:
         """Items, answers (the column `said`), number of items and sources of a table."""
+        by_answer = members is None
         members = cls.members if members is None else members
         if (n_items is None) == (ids is None):
             given = "neither" if ids is None else "both"
             raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
         columns = getattr(frame, "column_names", frame.columns)  # of pyarrow, and of all others
-        for column in (*members, said):
-            if column not in columns:
-                raise ValueError(
-                    f"the table has no column {column!r}, only {check.some_of([*columns])}: name "
-                    f"its columns {', '.join(members)}, {said} and, if there are several, source."
-                )
+        check.check_columns(columns, members, said, cls.__name__ if by_answer else None)
         items, number = check.named_items(
             np.column_stack([frame[member].to_numpy() for member in members]), n_items, ids
         )
         source = check.named_sources(frame["source"].to_numpy()) if "source" in columns else None
         answers = frame[said].to_numpy()
-        if "count" in columns:
-            rows = _repeated(frame["count"].to_numpy())
+        if "count" in columns and by_answer:
+            rows = check.repeated_rows(frame["count"].to_numpy())
             items = items[rows]
             answers = answers[rows]
             source = None if source is None else source[rows]
@@ -645,17 +641,12 @@ class Constraints(ByPattern, ABC):
         return np.asarray(np.swapaxes(table[:, :, patterns], 1, 2) + 0.0)
 
 
-def _repeated(count: Any) -> IntArray:
-    """Each row as often as it counts."""
-    hint = "pass how often each answer was given, whole numbers from 0 on"
-    times = check.check_array(count, "count", ("m",), "iu", hint)
-    if (times < 0).any():
-        raise ValueError(f"count is {check.shown(times.tolist())}: {hint}.")
-    return np.repeat(np.arange(len(times)), times)
-
-
 def check_constraints(
-    constraints: Any, n_items: int, *, needs: Needs = "table"
+    constraints: Any,
+    n_items: int,
+    *,
+    needs: Needs = "table",
+    names: Sequence[str] | None = None,
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it."""
     # A method `needs` answers by equality pattern ("table"), or labels of items too ("classes"), or
@@ -668,10 +659,14 @@ def check_constraints(
         what = f"constraints[{at}]" if listed else "constraints"
         if not isinstance(one, Constraints):
             raise TypeError(
-                f"{what} must be PairwiseConstraints or RelativeConstraints, or a list of them; "
-                f"got {type(one).__name__}: wrap your pairs, for instance in bayesclust."
-                f"PairwiseConstraints.from_lists(must_link, cannot_link, n_items={n_items}), or a "
-                f"table in .from_frame(table, n_items={n_items})."
+                f"{what} must be PairwiseConstraints, RelativeConstraints, LabelConstraints or "
+                f"another kind; got {type(one).__name__}: wrap your pairs, for instance in "
+                f"bayesclust.PairwiseConstraints.from_lists(must_link, cannot_link, n_items="
+                f"{n_items}), or a table in .from_frame(table, n_items={n_items})."
+            )
+        if any(one is other for other in given[:at]):
+            raise ValueError(
+                f"{what} is an object that stands before it, too: its answers would count twice."
             )
         if one.n_items != n_items:
             raise ValueError(
@@ -679,6 +674,7 @@ def check_constraints(
                 "pass the X they were made for, or restrict(items) them; bayesclust.cross_validate "
                 "holds answers out in place of items."
             )
+        check.check_same_names(one.item_names, names, one.name)
         found = one
         if needs == "table":
             refuse_hard([one], "this method")

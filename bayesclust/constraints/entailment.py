@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -13,9 +15,14 @@ def must_link_components(must: IntArray, n_items: int) -> IntArray:
     """Return the connected components of the must-links."""
     links = coo_array((np.ones(len(must)), tuple(must.T)), shape=(n_items, n_items))
     labels = connected_components(links, directed=False)[1]
-    # in order of first appearance: SciPy promises no order
-    _, first, number = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[number]
+    return by_first(labels)[1]  # SciPy promises no order
+
+
+def by_first(values: Any, axis: int | None = None) -> tuple[Any, IntArray]:
+    """The values there are, or rows, as they first come, and the number of each one among them."""
+    there, first, number = np.unique(values, True, True, axis=axis)
+    rank = np.argsort(first)
+    return there[rank], np.argsort(rank)[number.reshape(-1)]
 
 
 def pairs_within(component: IntArray) -> IntArray:

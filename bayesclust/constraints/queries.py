@@ -26,6 +26,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit, logit
 
 from bayesclust.constraints.base import ByPattern, Constraints, Needs, Reading, draw_answers
+from bayesclust.constraints.entailment import by_first
 from bayesclust.constraints.noise import (
     ALMOST_ONE,
     TINY,
@@ -91,8 +92,7 @@ def draw_sources(view: Any, confusion: FloatArray, query: IntArray, rng: Generat
 
 def numbered_queries(items: IntArray) -> IntArray:
     """Number of each row's query, (m,), in the order in which they first come."""
-    _, first, query = np.unique(items, axis=0, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[query.reshape(-1)]
+    return by_first(items, axis=0)[1]
 
 
 def _total(matrix: csr_array, values: Any) -> Any:

@@ -62,7 +62,7 @@ class RelativeConstraints(Asked):
     synonyms: ClassVar[Mapping[str, str]] = {
         **dict.fromkeys(("y", "true"), "yes"),
         **dict.fromkeys(("n", "false"), "no"),
-        **dict.fromkeys(("?", "don't-know", "do-not-know"), "dnk"),
+        **dict.fromkeys(("?", "don't-know", "dont-know", "do-not-know"), "dnk"),
     }
     _items_word: ClassVar[str] = "triplets"
     _answers_word: ClassVar[str] = "answers"

@@ -39,7 +39,6 @@ from bayesclust.inference.moves.scan import place, take_out, weigh_options
 from bayesclust.inference.prediction import Prediction
 from bayesclust.inference.two_level.state import TwoLevelState, TwoLevelTarget, new_levels
 from bayesclust.inference.variational.mean_field import draw_noise
-from bayesclust.partition_priors import CandidateLinks
 from bayesclust.partition_priors.hierarchical import SHIFT_PRECISION
 from bayesclust.partition_priors.nested import nested_log_prob
 from bayesclust.posterior.credibility import constraint_log_likelihood
@@ -150,7 +149,7 @@ def log_priors(
         sd = _shift_sd(problem, variables[SHIFT_PRECISION].values)
         squares = np.square(variables[SHIFTS].values / sd) + LOG_TWO_PI
         found[SHIFTS] = -(0.5 * squares + np.log(sd)).sum(axis=(2, 3))
-    if isinstance(problem.partition_prior, CandidateLinks):  # draws have clusters, not links
+    if not problem.partition_prior.exchangeable:  # draws have clusters, not links
         return found
     found["partition"] = np.empty(variables["z"].shape[:2])
     for at in np.ndindex(found["partition"].shape):

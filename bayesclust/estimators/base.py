@@ -287,19 +287,12 @@ def read_input(
         warn(f"y is ignored: {checks.INSTEAD['y']}", UserWarning)
     validate_data(estimator, _with_unique_names(X), skip_check_array=True)
     estimator._names = names_in(X)
-    checked = check_constraints(constraints, len(items), needs=needs)
-    given = constraints if isinstance(constraints, (list, tuple)) else (constraints,)
-    if no_data(items) and checked and given[0].item_names is not None:
-        estimator._names = given[0].item_names, None
-    for one in given if checked else ():
-        pairs = zip(one.item_names or (), estimator._names[0] or (), strict=False)
-        differ = next((pair for pair in pairs if pair[0] != pair[1]), None)
-        if differ is not None:
-            raise ValueError(
-                f"the constraints {one.name!r} and X name items differently or in another order, "
-                f"{differ[0]!r} there and {differ[1]!r} in X: read them with ids=X.index."
-            )
-    return items, checked
+    if no_data(items):
+        listed = constraints if isinstance(constraints, (list, tuple)) else (constraints,)
+        named = (own for one in listed if (own := getattr(one, "item_names", None)))
+        estimator._names = next(named, estimator._names[0]), estimator._names[1]
+    names = estimator._names[0]
+    return items, check_constraints(constraints, len(items), needs=needs, names=names)
 
 
 def given_cells(X: Any, constraints: Any, family: Any) -> tuple[Any, Any]:
@@ -320,28 +313,8 @@ def no_data(items: FloatArray) -> bool:
 
 
 def has_densities(problem: Any) -> bool:
-    """Whether items have densities: under `CandidateLinks` they cannot join any cluster."""
-    if isinstance(problem, ClassifierProblem):
-        return False
-    return not isinstance(problem.partition_prior, CandidateLinks)
-
-
-def check_candidates(problem: Any, sampler: object, moves: Moves | None) -> None:
-    """Refuse a prior of links among candidates where it is of other items, or has no sampler."""
-    prior = getattr(problem, "partition_prior", None)
-    if not isinstance(prior, CandidateLinks):
-        return
-    if sampler != COLLAPSED or type(problem) is not TVClustProblem or moves is not None:
-        raise ValueError(
-            "the prior CandidateLinks is for sampler='collapsed' and clusters of one component, "
-            "and has moves of its own: leave sampler, cluster_model and moves as they are by "
-            "default."
-        )
-    if prior.n_items != problem.n_items:
-        raise ValueError(
-            f"the candidates are of {prior.n_items} items, but there are {problem.n_items}: make "
-            "CandidateLinks for these items."
-        )
+    """Whether items have densities, which need clusters that any item could join."""
+    return not isinstance(problem, ClassifierProblem) and problem.partition_prior.exchangeable
 
 
 def describe_columns_of_new(estimator: ConstrainedClusterer, X: ArrayLike) -> None:
@@ -385,6 +358,11 @@ def given_labels(value: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
     """Labels as they are given, those of an estimator, or a posterior's point estimate."""
     if isinstance(value, BaseEstimator):
         check_is_fitted(value)
+        if not hasattr(value, "labels_"):
+            raise TypeError(
+                f"{name} is a {type(value).__name__}, which has no labels_: pass labels, such as "
+                "those that its predict returns."
+            )
         labels = np.asarray(value.labels_)
     elif hasattr(value, "children"):
         labels = settled_labels(value)

@@ -34,13 +34,7 @@ from bayesclust.inference.dcrc.classifier import classifier_problem
 from bayesclust.inference.dcrc.em import EMSettings
 from bayesclust.inference.limits.tuning import CLASSES, folds, until_no_better
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
-from bayesclust.partition_priors import (
-    CandidateLinks,
-    HierarchicalDirichletProcess,
-    Nested,
-    PartitionPrior,
-    as_nested,
-)
+from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.typing import FloatArray, IntArray
 
 CLASSIFIER, CHOICE = "classifier", "choice"
@@ -117,7 +111,7 @@ class Candidates:
     def one_model(self) -> bool:
         """Whether there is nothing to choose from: no data, or a prior of one component."""
         prior = as_nested(self.partition_prior).among
-        return self.batches is not None or isinstance(prior, CandidateLinks) or no_data(self.items)
+        return self.batches is not None or not prior.exchangeable or no_data(self.items)
 
     @cached_property
     def name(self) -> str:
@@ -191,7 +185,8 @@ class Candidates:
             scalings = (True, False) if spread.max() > COMPARABLE * spread.min() else (True,)
             mixture = plain._replace(cluster_model=MIXTURE)
             sizes = [mixture._replace(n_dimensions=q) for q in COMPONENTS if q < n]
-            weaker = [] if power else [sizes[-1]._replace(power=WEAKER)]
+            widest = max(sizes, key=lambda own: own.n_dimensions)
+            weaker = [] if power else [widest._replace(power=WEAKER)]
             tried = [own._replace(scaled=one) for own in sizes + weaker for one in scalings]
         else:
             tried = [plain, plain._replace(cluster_model=MIXTURE)]
@@ -229,13 +224,9 @@ def half_scaled(bound: Any) -> Any:
     return replace(bound, **scaled)
 
 
-def check_cluster_model(model: object, power: object, sampler: object, prior: Nested) -> None:
-    """Refuse unknown cluster models, those that sampler or prior lack, and powers not in (0, 1]."""
+def check_cluster_model(model: object, power: object, sampler: object) -> None:
+    """Refuse unknown cluster models, those that the sampler lacks, and powers not in (0, 1]."""
     check_choice(model, "cluster_model", (SINGLE, MIXTURE, AUTO))
-    if isinstance(prior.among, HierarchicalDirichletProcess) and (
-        model == MIXTURE or sampler != COLLAPSED
-    ):
-        prior.among.log_v(0, 0, {})  # which refuses
     if power is not None:
         number_between(power, "power", "(0, 1]")
     if model == MIXTURE and sampler != COLLAPSED:

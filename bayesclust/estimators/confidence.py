@@ -22,6 +22,7 @@ from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph, pose, times
 from bayesclust.inference.limits.rdp_means import MANY_ITEMS, Problem, Schedule, means
 from bayesclust.posterior import tree
+from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.typing import FloatArray, IntArray
 
@@ -216,7 +217,8 @@ def credible_settings(posterior: Any, X: Any, divergence: Any) -> dict[str, Any]
     discount, concentration = (0.0, 1.0) if drawn is None else map(np.mean, drawn)
     gamma, penalty = _scale(bound.points(X), bound, labels, float(discount), float(concentration))
     stored = tree.constraints_if_any(posterior)
-    xi = {one.name: _confidence_by_source(draws, one, gamma) for one in stored}
+    usable = (one for one in stored if one.items.shape[1])  # the limit takes no rules
+    xi = {one.name: _confidence_by_source(draws, one, gamma) for one in usable}
     return {"penalty": penalty, "divergence": chosen, "xi": xi or None, "init": labels}
 
 
@@ -259,8 +261,9 @@ def _confidence_by_source(draws: Any, given: StoredConstraints, gamma: float) ->
     if isinstance(given, StoredLabels):  # of the pairs that they imply, right where both are
         right = float(np.clip(means_of["accuracy"].mean() ** 2, 0.5, 1 - 1e-9))
         return np.full((1, 2), np.log(right / (1.0 - right)) / gamma)
-    for name in means_of.keys() & {"confusion", "grades"}:
-        return np.asarray(-np.log(np.maximum(means_of[name], 1e-12)) / gamma)
+    if not means_of.keys() & {"p", "noise"}:
+        mean = confusions(given, draws).mean(axis=(0, 1))
+        return np.asarray(-np.log(np.maximum(mean, 1e-12)) / gamma)
     if given.is_links:
         p, q = means_of["p"], means_of["q"]
         odds = np.log(np.stack([p / (1.0 - q), q / (1.0 - p)], axis=1))

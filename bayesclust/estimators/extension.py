@@ -102,7 +102,13 @@ def longer_names(names: Names, X: Any, n: int, m: int) -> Names:
     if names[0] is None and more is None:
         return names
     numbers = list(map(str, range(n + m)))
-    return [*(names[0] or numbers[:n]), *(more or numbers[n:])], names[1]
+    known = dict.fromkeys(names[0] or numbers[:n])
+    for name in more or numbers[n:]:
+        if name in known:
+            raise ValueError(
+                f"an item of the fit is called {name!r}, too: give new ones new names."
+            )
+    return [*known, *(more or numbers[n:])], names[1]
 
 
 def extended(

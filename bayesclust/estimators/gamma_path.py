@@ -25,7 +25,7 @@ from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.inference.variational.mean_field import draw_labels
 from bayesclust.posterior.diagnosis import partition_distances
 from bayesclust.posterior.losses import VI, adjusted_rands, expected_losses, size_entropy
-from bayesclust.posterior.tree import by_size, canonical, partition_sizes
+from bayesclust.posterior.tree import by_size, canonical, names_in, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -291,7 +291,8 @@ def limit_path(
     items = checks.check_items(X)
     n_jobs = checks.n_threads(n_jobs, cells=items.size)
     needs: Needs = "table" if isinstance(unfitted, DCRC) else "links"
-    constraints = check_constraints(constraints, len(items), needs=needs)
+    names = names_in(X)[0]
+    constraints = check_constraints(constraints, len(items), needs=needs, names=names)
     base.check_draws_fit_in_memory(len(items), num_chains, num_samples)
     way: TVClustWay | DCRCWay
     if isinstance(unfitted, DCRC):

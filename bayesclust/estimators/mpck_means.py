@@ -238,7 +238,9 @@ class MPCKMeans(DistanceClusterer):
         unit = float(items.var(axis=0).sum()) if self.metric == EUCLIDEAN else 1.0
         costs = [cost] if priced else [unit * one for one in COSTS]
         least, most = checks.check_sizes(self.min_size, self.max_size, len(items))
+        start = None if isinstance(self.init, str) else start_labels(self.init, len(items))
         fewest = 1 if near is None else near.n_clusters
+        fewest = fewest if start is None else max(fewest, int(start.max()) + 1)
         fit = [k for k in tuning.CLASSES if k * least <= len(items) <= k * most and k >= fewest]
         # if it cannot be, it is refused
         numbers = [number] if told else fit or [2]

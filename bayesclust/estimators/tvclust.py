@@ -38,7 +38,7 @@ from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.labels import ItemClasses
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import keep_labels, point_estimate
-from bayesclust.posterior.tree import as_labels, evenly_spread, group
+from bayesclust.posterior.tree import as_labels, data_if_any, evenly_spread, group
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 LARGE = 5_000_000  # labels in all draws from which a point estimate takes a while
@@ -235,6 +235,12 @@ class TVClust(base.SampledClusterer):
             )
         seed = base.run_seed(self.random_state, checkpoint)
         items, given = self._read(X, y, constraints)
+        as_nested(self.partition_prior).among.check_use(
+            len(items),
+            collapsed=self.sampler == COLLAPSED,
+            mixture=self.cluster_model == base.MIXTURE,
+            moves=self.moves is not None,
+        )
         if self.num_samples is None:
             schedule = replace(schedule, num_samples=base.usual_draws(len(items)))
         settings = self._settings()
@@ -245,7 +251,6 @@ class TVClust(base.SampledClusterer):
         start = base.start_labels(init, len(items))
         store = base.open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
         problem = self._pose(items, given, seed, store=store)
-        base.check_candidates(problem, self.sampler, self.moves)
         rng = checks.check_random_state(seed)
         if self._is_variational:
             draws = self._maximise_bound(problem, start, schedule.num_samples, rng)
@@ -319,14 +324,19 @@ class TVClust(base.SampledClusterer):
         extension.check_chains(self._problem, variational=self._is_variational)
         if X is None and constraints is None:
             raise ValueError("there is nothing new: pass X, constraints or both.")
-        items = group(self.posterior_, "observed_data")["X"].values
+        items = data_if_any(self.posterior_)
+        if items is None:
+            if X is not None:
+                raise ValueError("the fit had no data to add to: pass further constraints alone.")
+            items = np.full((self._problem.n_items, 1), np.nan)
         rows = batches = None
         names = self._names
         if X is not None:
             new, rows, batches = self._read_new(X)
             names = extension.longer_names(names, X, len(items), len(new))
             items = np.concatenate([items, new])
-        given = check_constraints(constraints, len(items), needs=base.needs_of(self.sampler))
+        needs = base.needs_of(self.sampler)
+        given = check_constraints(constraints, len(items), needs=needs, names=names[0])
         seed = int(checks.check_random_state(self.random_state).integers(2**31))
         rng = np.random.default_rng([seed, len(items), sum(map(len, given))])
         problem = extension.extended(self._problem, items, rows, given, rng, batches)
@@ -512,7 +522,7 @@ class TVClust(base.SampledClusterer):
         """Refuse settings that do not exist or do not go together."""
         prior = as_nested(self.partition_prior)
         base.check_sampler(self.sampler, self.moves, prior)
-        cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler, prior)
+        cluster_models.check_cluster_model(self.cluster_model, self.power, self.sampler)
         as_loss(self.loss)
         checks.check_int(self.num_chains, "num_chains")
         checks.n_threads(self.n_jobs)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from bayesclust.checks import check_items, rows_in_words
+from bayesclust.checks import check_items, kind_of, rows_in_words
 from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -124,8 +124,9 @@ def describe_columns(X: Any) -> pd.DataFrame:
         - value, share: the most frequent value, and the share of the items that have it;
         - atoms: the values that are too frequent for a density;
         - family: the one that models such values;
-        - finding: "ties win clusters of their own" where at least 15 items share one; "names each
-          item" where no word of many occurs twice; else "fine".
+        - finding: "ties win clusters of their own", of Gaussian ones, where at least 15 items share
+          one; "names each item" where no word of many occurs twice, or whole numbers count the
+          items; else "fine".
 
     Raises
     ------
@@ -156,7 +157,7 @@ def describe_columns(X: Any) -> pd.DataFrame:
             found |= {"kind": "words", "value": word, "atoms": ()}
             found |= {"family": "categorical", "ties": 0}
         found["finding"] = "ties win clusters of their own" if found["ties"] else "fine"
-        if _are_names(x, words.get(j, [])):
+        if _are_names(x, words.get(j, [])) or _count_items(x):
             found["finding"] = "names each item"
         rows.append(found)
     table = pd.DataFrame(rows, index=getattr(X, "columns", None))
@@ -166,6 +167,12 @@ def describe_columns(X: Any) -> pd.DataFrame:
 def _are_names(codes: Any, words: list[str]) -> bool:
     """Whether each item that has a word has one of its own."""
     return ENOUGH_TIES < len(words) == int(np.isfinite(codes).sum())
+
+
+def _count_items(x: FloatArray) -> bool:
+    """Whether a column has consecutive whole numbers, one for each of many items, in any order."""
+    ordered = np.sort(x)
+    return len(x) > ENOUGH_TIES and bool((np.diff(ordered) == 1).all() and ordered[0] % 1 == 0)
 
 
 def refuse_names(X: Any, words: Words) -> None:
@@ -182,9 +189,11 @@ def refuse_names(X: Any, words: Words) -> None:
 
 def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
     """A data frame with codes in the place of words, and the words of each such column."""
-    # Those that are not among the `known` ones get the code -1, missing ones NaN. Numbers written
-    # as words are refused: they may be measurements read as text.
+    # Missing ones get NaN. Those that are not among the `known` ones are refused, and numbers that
+    # are written as words: they may be measurements read as text.
     if not hasattr(X, "select_dtypes"):
+        if known:
+            raise TypeError(f"X must be a DataFrame with words, as in the fit; got {kind_of(X)}.")
         return X, {}
     import pandas as pd
 
@@ -193,14 +202,28 @@ def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
         column = X.iloc[:, j]
         kind = pd.api.types.infer_dtype(column, skipna=True)
         if kind not in ("string", "categorical"):
+            if known and j in known and column.notna().any():
+                raise TypeError(
+                    f"column {X.columns[j]!r} of X holds {kind} values, but words in the fit: give "
+                    "it these words."
+                )
             continue
-        if kind == "string" and pd.to_numeric(column.dropna(), errors="coerce").notna().all():
+        numbers = column.dropna().astype(str).str.replace(",", ".")
+        if kind == "string" and pd.to_numeric(numbers, errors="coerce").notna().all():
             raise TypeError(
                 f"X holds numbers written as words in column {X.columns[j]!r}: convert them by "
-                "pandas.to_numeric or, if they are codes, by astype('category')."
+                "pandas.to_numeric or, if they are codes, by astype('category'); pandas.read_csv "
+                "reads decimal commas by decimal=','."
             )
         found[j] = sorted(map(str, column.dropna().unique())) if known is None else known.get(j, [])
         place = pd.Index(found[j]).get_indexer(column.astype(str)).astype(float)
+        unseen = column.notna().to_numpy() & (place < 0)
+        if unseen.any():
+            row = int(unseen.argmax())
+            raise ValueError(
+                f"column {X.columns[j]!r} of X has {column.iloc[row]!r} in row {row}, which the "
+                "fit has not seen: leave the cell missing (NaN), or the item out."
+            )
         coded.isetitem(j, np.where(column.isna(), np.nan, place))
     return coded, found
 

@@ -21,6 +21,7 @@ states numba would count references to all their arrays at every step.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -246,13 +247,14 @@ def beyond_hurdles(X: FloatArray, atoms: Atoms) -> FloatArray:
 
 @contextmanager
 def column_context(given: IntArray) -> Iterator[None]:
-    """Errors of a part tell which columns it means."""
+    """Errors of a part tell which columns of the whole it means."""
     try:
         yield
     except ValueError as error:
-        raise ValueError(
-            f"In the columns {given.tolist()}, numbered from 0 among themselves: {error}"
-        ) from error
+        named = re.sub(r"in column (\d+)", lambda at: f"in column {given[int(at[1])]}", str(error))
+        if named == str(error):
+            named = f"In the columns {given.tolist()}: {error}"
+        raise ValueError(named) from error
 
 
 def unique_names(priors: Sequence[HyperPrior]) -> tuple[HyperPrior, ...]:

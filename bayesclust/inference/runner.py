@@ -29,7 +29,7 @@ from bayesclust.typing import PARTITIONS, BoolArray, NDArray
 
 GROUPS = ("posterior", "sample_stats")
 TOGETHER = "number_of_chains"  # the attribute of several chains that advance together
-COMPILING = "Compiling, once per installation: about 20 s"
+COMPILING = "Compiling, once per installation: about a minute"
 TURN = 10  # sweeps that a chain makes before the next one of its thread has its turn
 DONE = object()
 LOOK_EVERY = 0.2  # seconds between two looks at whether kernels are being compiled

@@ -132,6 +132,8 @@ class PartitionPrior(ABC):
         Whether log V(n, K) is a sum of a function of n and one of K, as components need it.
     restricts : bool
         Whether the prior of n items is that of n + 1 with one left out, as `sample` assumes here.
+    exchangeable : bool
+        Whether any item, a new one too, could be in any cluster.
     w_parameters : tuple of str or None
         The parameters on which W depends; None is all.
     """
@@ -139,6 +141,7 @@ class PartitionPrior(ABC):
     most_clusters: int | None = None
     separable: ClassVar[bool] = False
     restricts: ClassVar[bool] = True
+    exchangeable: ClassVar[bool] = True
     w_parameters: ClassVar[tuple[str, ...] | None] = None
 
     @abstractmethod
@@ -166,6 +169,10 @@ class PartitionPrior(ABC):
     def take_batches(self, X: Any, *, new: bool = False) -> tuple[Any, Batches]:
         """The data without a column of batches, and these in words: here there are none."""
         return X, None
+
+    def check_use(self, n_items: int, *, collapsed: bool, mixture: bool, moves: bool) -> None:
+        """Refuse a number of items, another sampler, mixtures or chosen moves: here nothing."""
+        return
 
     def stick_parameters(self, values: Values) -> tuple[Any, Any]:
         """(d, c) of the weights in size-biased order; refused where sticks are not independent.

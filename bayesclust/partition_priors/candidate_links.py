@@ -69,6 +69,7 @@ class CandidateLinks(PartitionPrior):
     recall: float = 0.3
 
     restricts: ClassVar[bool] = False
+    exchangeable: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         n = check.check_int(self.n_items, "n_items")
@@ -90,6 +91,19 @@ class CandidateLinks(PartitionPrior):
     @cached_property
     def _degrees(self) -> tuple[IntArray, IntArray]:
         return np.unique(np.diff(self.candidates.start), return_counts=True)
+
+    def check_use(self, n_items: int, *, collapsed: bool, mixture: bool, moves: bool) -> None:
+        if not collapsed or mixture or moves:
+            raise ValueError(
+                "the prior CandidateLinks is for sampler='collapsed' and clusters of one "
+                "component, and has moves of its own: leave sampler, cluster_model and moves as "
+                "they are by default."
+            )
+        if self.n_items != n_items:
+            raise ValueError(
+                f"the candidates are of {self.n_items} items, but there are {n_items}: make "
+                "CandidateLinks for these items."
+            )
 
     def log_w(self, sizes: IntArray, values: Values) -> FloatArray:
         raise ValueError(
@@ -115,21 +129,14 @@ class CandidateLinks(PartitionPrior):
         """Labels (n,) of parts that drawn links connect, or (number, n) of several partitions."""
         if n != self.n_items:
             self.log_w(np.zeros(0, np.int64), values)
+        # imported here: few need it
+        from bayesclust.constraints.entailment import must_link_components
+
         start, value = self.candidates
         degree = np.diff(start)
         labels = np.empty((number or 1, n), np.int64)
         for row in labels:
             drawn = (rng.random(n) * (values["concentration"] + degree)).astype(np.int64)
             linked = np.flatnonzero(drawn < degree)
-            row[:] = connected(linked, value[start[linked] + drawn[linked]], n)
+            row[:] = must_link_components(np.c_[linked, value[start[linked] + drawn[linked]]], n)
         return labels[0] if number is None else labels
-
-
-def connected(first: IntArray, second: IntArray, n: int) -> IntArray:
-    """Labels (n,) of the parts that pairs of items connect, in the order of their first items."""
-    # imported here: few need it
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    graph = coo_array((np.ones(len(first)), (first, second)), (n, n))
-    return np.asarray(connected_components(graph, directed=False)[1], np.int64)

@@ -141,6 +141,10 @@ class HierarchicalDirichletProcess(PartitionPrior):
         names[missing] = None
         return names
 
+    def check_use(self, n_items: int, *, collapsed: bool, mixture: bool, moves: bool) -> None:
+        if mixture or not collapsed:
+            self.log_v(0, 0, {})  # which refuses
+
     def log_w(self, sizes: IntArray, values: Values) -> FloatArray:
         """Log weights of clusters of all batches together, as profiles have them."""
         return np.asarray(gammaln(sizes))

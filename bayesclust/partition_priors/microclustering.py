@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from scipy.special import gammaln
 
+from bayesclust.constraints.entailment import by_first
 from bayesclust.partition_priors.base import REMEMBERED, Parameter, PartitionPrior, Values
 from bayesclust.typing import FloatArray, IntArray
 
@@ -100,8 +101,7 @@ class Microclustering(PartitionPrior):
                 sizes.append(int((below < rng.random() * below[-1]).sum()) + 1)
                 left -= sizes[-1]
             dealt = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-            _, first, own = np.unique(dealt, return_index=True, return_inverse=True)
-            row[:] = first.argsort().argsort()[own]
+            row[:] = by_first(dealt)[1]
         return labels[0] if number is None else labels
 
 

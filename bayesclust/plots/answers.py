@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import check_array, check_int, counted, number_between
+from bayesclust.checks import MEMBERS, check_array, check_int, counted, number_between
 from bayesclust.constraints.pairwise import GRADES, GradedConstraints
 from bayesclust.plots import _style as style
 from bayesclust.plots._plane import plane
@@ -205,9 +205,10 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
     named = tables.answers_in_words(posterior, rows)
     several = named["view"].map(table.groupby("view")["source"].nunique()) > 1
     names = [
-        f'{", ".join(style.shortened(items, 14))}: "{answer}"' + (f" ({source})" if many else "")
-        for items, answer, source, many in zip(
-            named["items"], named["answer"], named["source"], several, strict=True
+        f'{", ".join(style.shortened(about, 42 // len(about)))}: "{answer}"'
+        + (f" ({source})" if many else "")
+        for about, answer, source, many in zip(
+            named["about"], named["answer"], named["source"], several, strict=True
         )
     ]
     _probability_axis(ax, names)
@@ -388,7 +389,7 @@ def constraint_graph(
 
 def _name_ends(ax: Axes, table: pd.DataFrame, at: FloatArray, names: Sequence[str]) -> None:
     """Write the names of the items of some answers beside them."""
-    members = table[[member for member in "ijk" if member in table]].melt()["value"]
+    members = table.reindex(columns=[*MEMBERS]).melt()["value"]
     for item in members.dropna().astype(int).unique():
         look: dict[str, Any] = {"fontsize": "x-small", "color": style.GREY}
         where: dict[str, Any] = {"xytext": (3, 3), "textcoords": "offset points"}
@@ -400,11 +401,15 @@ def _ends(table: pd.DataFrame, lines: Sequence[tuple[str, str]]) -> tuple[IntArr
     import pandas as pd
 
     columns = ["i", "j", "credibility"]
-    none = pd.DataFrame(columns=columns, dtype=np.float64)  # labels have no lines
+    none = pd.DataFrame(columns=columns, dtype=np.float64)  # labels and rules have no lines
     parts = [
         table.loc[table["answer"] == word, [*ends, "credibility"]].set_axis(columns, axis=1)
         for word, ends in lines
         if set(ends) <= set(table)
     ]
-    found = pd.concat(parts or [none]).sort_values("credibility", ascending=False, kind="stable")
+    found = (
+        pd.concat(parts or [none])
+        .dropna()
+        .sort_values("credibility", ascending=False, kind="stable")
+    )
     return found[["i", "j"]].to_numpy(dtype=np.int64), found["credibility"].to_numpy()

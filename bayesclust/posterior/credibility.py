@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesclust.checks import check_random_state
+from bayesclust.checks import MEMBERS, check_random_state
 from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.noise import NoiseModel
 from bayesclust.constraints.queries import HARD, confusion_of
@@ -60,7 +60,8 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         One row a constraint, in the order given:
 
         - view, the items i, j and, for triplets, k (of labels i alone; by the index of a DataFrame,
-          if X was one with names, else by number), answer (in words), source (its name, if any);
+          if X was one with names, else by number), or rule (what a rule says), answer (in words),
+          source (its name, if any);
         - credibility, mcse (its Monte Carlo standard error, by batch means within chains) and
           likely (the answer of highest posterior probability);
         - where queries may be hard, hard (the probability that its query is);
@@ -103,11 +104,8 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
         )
     names = item_names(posterior)
     if names != [str(number) for number in range(len(names))]:
-        for member in table.columns.intersection([*"ijk"]):
+        for member in table.columns.intersection([*MEMBERS]):
             table[member] = [None if pd.isna(item) else names[item] for item in table[member]]
-        for view in stored_constraints(posterior):
-            if isinstance(view, StoredRules):
-                table.loc[table["view"] == view.name, "rule"] = view.in_words(names)
     return table
 
 
@@ -115,14 +113,15 @@ def credibility_table(posterior: Any) -> pd.DataFrame:
     """Return the table of `constraint_credibility`, items by number, without a warning."""
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
-    process = process_draws(posterior)
-    tables = [_table(view, z, draws, process) for view in stored_constraints(posterior)]
+    process, names = process_draws(posterior), item_names(posterior)
+    tables = [_table(view, z, draws, process, names) for view in stored_constraints(posterior)]
     table = pd.concat(tables, ignore_index=True)
-    if "j" in table and table["j"].isna().any():
-        table["j"] = table["j"].astype("Int64")
-        table.insert(2, "j", table.pop("j"))
-    if "k" in table:  # where pairs come first, concatenation puts it last
-        table.insert(3, "k", table.pop("k"))
+    # where constraints of fewer items come first, concatenation puts further columns last
+    there = [name for name in (*MEMBERS, "rule") if name in table]
+    for place, name in enumerate(there, start=1):
+        own = table.pop(name)
+        whole = name in MEMBERS and own.isna().any()
+        table.insert(place, name, own.astype("Int64") if whole else own)
     return with_source_names(posterior, table)
 
 
@@ -131,15 +130,16 @@ def _table(
     z: Labels,
     draws: xr.Dataset,
     process: tuple[FloatArray, FloatArray] | None,
+    items: Sequence[str],
 ) -> pd.DataFrame:
     kept = all(name in draws for name in view.parameters.values())
     tally = _tally(view, z, confusions(view, draws) if kept else None)
-    names = "ijk"[: view.items.shape[1]]
+    names = MEMBERS[: view.items.shape[1]]
     given = np.arange(len(view)), view.answers
     said = np.arange(len(view)), view.said
     columns = {"view": view.name} | dict(zip(names, view.items.T, strict=True))
     if isinstance(view, StoredRules):
-        columns["rule"] = view.in_words(range(view.n_items))
+        columns["rule"] = view.in_words(items)
     columns |= {"answer": np.array(view.vocabulary)[view.answers], "source": view.source}
     columns |= {"credibility": tally.shares[said], "mcse": tally.error}
     columns["likely"] = np.array(view.truth_words)[tally.shares.argmax(axis=1)]
@@ -362,12 +362,19 @@ def sources_in_words(posterior: Any, table: pd.DataFrame) -> list[str]:
 
 
 def answers_in_words(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
-    """A table of answers with a list of the names of their items, and with their sources' names."""
+    """A table of answers with what each is about in words, and with their sources' names.
+
+    `about` lists the names of the items, or has the words of a rule.
+    """
     names = item_names(posterior)
-    members = table[[member for member in "ijk" if member in table]].to_dict("records")
-    items = [[names[int(i)] for i in row.values() if pd.notna(i)] for row in members]
+    rules = table.get("rule", pd.Series(index=table.index, dtype=object))
+    members = table.reindex(columns=[*MEMBERS]).itertuples(index=False)
+    about = [
+        [names[int(i)] for i in row if pd.notna(i)] if pd.isna(rule) else [rule]
+        for row, rule in zip(members, rules, strict=True)
+    ]
     named = table.assign(source=sources_in_words(posterior, table))
-    named["items"] = items
+    named["about"] = about
     return named
 
 

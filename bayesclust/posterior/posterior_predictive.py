@@ -11,7 +11,7 @@ from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.queries import asked_alone, draw_sources
-from bayesclust.constraints.stored import StoredConstraints
+from bayesclust.constraints.stored import StoredConstraints, StoredRules
 from bayesclust.posterior.credibility import INTERVAL, confusions, with_source_names
 from bayesclust.posterior.tree import (
     chain_partitions,
@@ -88,8 +88,7 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
     rows: list[dict[str, Any]] = []
     for view in filter(len, stored_constraints(posterior)):
         confusion = confusions(view, variables)
-        items = np.sort(view.items, axis=1) if view.items.shape[1] == PAIR else view.items
-        question = np.unique(items, axis=0, return_inverse=True)[1].ravel()
+        question = _questions(view)
         given: list[dict[Any, float]] = []
         made: list[dict[Any, float]] = []
         for at in chosen:
@@ -111,6 +110,14 @@ def constraint_ppc(posterior: Any, *, num_draws: int = 200, seed: Seed = 0) -> p
         rows += _rows(view, given, made)
     found = pd.DataFrame(rows)
     return with_source_names(posterior, found.astype({"source": "Int64"})) if rows else found
+
+
+def _questions(view: StoredConstraints) -> IntArray:
+    """What each answer is about, as a number: items, of a pair in any order, or a rule, (m,)."""
+    if isinstance(view, StoredRules):
+        return np.unique(view.in_words(range(view.n_items)), return_inverse=True)[1]
+    items = np.sort(view.items, axis=1) if view.items.shape[1] == PAIR else view.items
+    return np.unique(items, axis=0, return_inverse=True)[1].ravel()
 
 
 def _statistics(

@@ -76,7 +76,7 @@ class Findings:
     least_sure: pd.DataFrame  # item, cluster, confidence
     answers: int
     probably_wrong: int  # answers of credibility below one half
-    listed: pd.DataFrame  # the least credible of these: items, answer, view, source, credibility...
+    listed: pd.DataFrame  # the least credible of these: about, answer, view, source, credibility...
     sources: pd.DataFrame  # `bayesclust.source_reliability` by name; empty if no noise was kept
     surprises: list[str]  # sentences on answers that the model does not expect
 
@@ -162,10 +162,9 @@ def _facts(posterior: Any, answers: int) -> dict[str, str]:
         facts["model"] = f"DCRC, {settings['inference']}, n_clusters = {number}"
     elif "xi_rate" in settings:
         facts["model"] = f"RDP-means, {settings.get('divergence')}"
-    if sizes["chain"] * sizes["draw"] > 1:
-        facts["draws"] = f"{sizes['chain']} × {sizes['draw']:,}"
-    if int(tree.attrs.get("interrupted", 0)):
-        facts["draws"] += ", interrupted"
+    stopped = bool(int(tree.attrs.get("interrupted", 0)))
+    if stopped or sizes["chain"] * sizes["draw"] > 1:
+        facts["draws"] = f"{sizes['chain']} × {sizes['draw']:,}" + ", interrupted" * stopped
     if "fit_seconds" in tree.attrs:
         facts["seconds"] = f"{float(tree.attrs['fit_seconds']):,.1f}"
     for name in ("seed", "version"):

@@ -124,7 +124,7 @@ def _ball(found: Findings) -> str:
 def _answers(found: Findings) -> Section:
     listed = found.listed
     texts = [
-        f"{', '.join(row['items'])}: {row['answer']} "
+        f"{', '.join(row['about'])}: {row['answer']} "
         f"({'; '.join(filter(None, [row['source'], 'likely ' + row['likely']]))})"
         for row in listed.to_dict("records")
     ]

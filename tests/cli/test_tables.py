@@ -66,6 +66,7 @@ def test_words_stay_where_the_family_takes_them(table):
         ("", [], r"data\.csv is not a table in UTF-8 that can be read: No columns"),
         ("a,b\n", [], r"data\.csv has no rows below its first line"),
         ("1,2\n3,4\n", [], r"has numbers as the names of its columns: put a line of names first"),
+        ("a;b\n1;2\n", [], r"seems to have semicolons between its cells: save it with commas"),
         ("a,\n1,2\n", [], r"has the columns a, : give each a name of its own, in line 1"),
         ("a,a\n1,2\n", [], r"has the columns a, a: give each"),
         ("a,b\n1,2\n\n3,4,5\n", [], r"Expected 2 fields in line 4, saw 3"),

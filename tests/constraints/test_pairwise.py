@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse, stats
 
-from bayesclust import RDPMeans
+from bayesclust import InteractiveSession, RDPMeans, TVClust, limit_path
 from bayesclust.constraints import LabelConstraints, LinkNoise, PairwiseConstraints
 from bayesclust.constraints.entailment import must_link_components
 from tests.exactness.exact import partitions
@@ -73,14 +73,37 @@ IDS = ["bob", "eve", "ann"]
     ("table", "ids", "sentence"),
     [
         (NAMED, ["bob", "eve"], r"row 0 names 'ann', but ids are 'bob' and 'eve'\."),
-        (NAMED, [*IDS, "eve"], r"ids has shape \(4,\), 3 of them different: pass one name for"),
-        (NAMED, NAMED, r"ids has shape \(1, 3\), 3 of them different: pass one name for"),
+        (NAMED, [*IDS, "eve"], r"^ids has 'eve' twice: give each item a name of its own\.$"),
+        (NAMED, NAMED, r"^ids has shape \(1, 3\): pass one name for each item\.$"),
+        (NAMED.assign(j=[nan]), IDS, r"^row 0 lacks an item: name all of its items, or remove it"),
+        (NAMED.assign(j=["ann "]), IDS, r"^row 0 names 'ann' twice: remove this row\.$"),
+        (
+            NAMED.assign(k=["eve"]),
+            IDS,
+            r"has a column 'k', but PairwiseConstraints are about i and j: read it",
+        ),
         (NAMED.rename(columns={"i": "a"}), IDS, r"no column 'i', only a, j and answer: name its"),
     ],
 )
 def test_tables_that_name_no_items_are_refused(table, ids, sentence):
     with pytest.raises(ValueError, match=sentence):
         PairwiseConstraints.from_frame(table, ids=ids)
+
+
+@pytest.mark.parametrize("ids", [[101, 205], [1.0, 2.0]])
+def test_numbers_of_sources_are_their_names(ids):
+    table = pd.DataFrame({"i": [0, 1], "j": [1, 2], "answer": ["same", "no"], "source": ids[::-1]})
+    links = read(table)
+    assert links.source_names == tuple(f"{number:g}" for number in ids)
+    assert links.source.tolist() == [1, 0]
+    assert read(table.assign(source=[1, 0])).source_names is None
+
+
+def test_names_of_items_are_compared_as_words():
+    table = pd.DataFrame({"i": ["10"], "j": ["12 "], "answer": ["same"]})
+    assert read(table, n_items=None, ids=[10, 11, 12]).items.tolist() == [[0, 2]]
+    with pytest.raises(TypeError, match=r"^row 0 names items by words, \['10', '12 '\]: pass ids"):
+        read(table)
 
 
 def test_names_are_compared_with_those_of_the_data():
@@ -90,9 +113,19 @@ def test_names_are_compared_with_those_of_the_data():
         assert len(RDPMeans(penalty=4.0).fit(data, constraints=links).labels_) == 3
     with pytest.raises(ValueError, match=r"^the constraints 'links' and X name items differently"):
         RDPMeans(penalty=4.0).fit(X.iloc[::-1], constraints=links)
-    labels = LabelConstraints.from_frame(NAMED, ids=IDS)
+    labels = LabelConstraints.from_frame(NAMED.drop(columns="j"), ids=IDS)
     with pytest.raises(ValueError, match=r"another order, 'bob' there and 'ann' in X: read"):
         RDPMeans(penalty=4.0).fit(X.iloc[::-1], constraints=[labels])
+    backwards = PairwiseConstraints.from_frame(NAMED, ids=X.index[::-1])
+    limit = RDPMeans(penalty=4.0).fit(X)
+    est = TVClust("gibbs", num_chains=1, num_warmup=2, num_samples=2, progress=False).fit(X)
+    for takes in (
+        lambda given: est.extend(constraints=given),
+        InteractiveSession(X, limit).add,
+        lambda given: limit_path(X, constraints=given, limit=limit, progress=False),
+    ):
+        with pytest.raises(ValueError, match=r"another order, 'ann' there and 'bob' in X: read"):
+            takes(backwards)
     turned = links.restrict([2, 1, 0])
     assert len(RDPMeans(penalty=4.0).fit(X.iloc[::-1], constraints=turned).labels_) == 3
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.mixture import GaussianMixture
 
 import bayesclust as bc
 from tests.refusals import refused
@@ -11,6 +12,7 @@ GOOD = np.arange(12.0).reshape(6, 2)
 LINKS = bc.PairwiseConstraints([(0, 1)], [True], n_items=6)
 TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
 MASKED = np.ma.masked_array(GOOD, mask=np.isin(np.arange(12), [4, 9]).reshape(6, 2))
+DENSITY = GaussianMixture(2, random_state=0).fit(GOOD)
 WORDS = pd.DataFrame({"a": [1, 2], "b": pd.Categorical(["x", "y"])})
 
 
@@ -44,16 +46,21 @@ fit(pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}))
     NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust.
 fit(np.array([[1, "2"], [3, 4]], dtype=object))
     TypeError: X must hold numbers, but X[0, 1] is '2': an argument must be no string or other
-    object but a number below 1e+150; family='mixed' of TVClust takes words in a DataFrame.
+    object but a number below 1e+150; family='mixed' of TVClust takes columns of words alone in a
+    DataFrame.
 fit(WORDS.astype(object))
     TypeError: X must hold numbers, but X[0, 1] in column 'b' is 'x': an argument must be no string
-    or other object but a number below 1e+150; family='mixed' of TVClust takes words in a DataFrame.
+    or other object but a number below 1e+150; family='mixed' of TVClust takes columns of words
+    alone in a DataFrame.
 fit(WORDS)
-    TypeError: X must hold numbers, unlike column b: drop such columns, encode them as numbers,
-    or take family='mixed' of TVClust.
+    TypeError: X must hold numbers, unlike column b: drop such columns or encode them as numbers;
+    family='mixed' of TVClust takes columns of words.
 fit(GOOD, bc.PairwiseConstraints([(0, 1)], [True], n_items=7))
     ValueError: the constraints 'links' are on 7 items, but X has 6: pass the X they were made
     for, or restrict(items) them; bayesclust.cross_validate holds answers out in place of items.
+fit(GOOD, [LINKS, LINKS])
+    ValueError: constraints[1] is an object that stands before it, too: its answers would count
+    twice.
 fit(GOOD, penalty=1.0, n_clusters=2)
     ValueError: penalty and n_clusters both set what a cluster costs: leave one of them out.
 fit(GOOD, n_clusters=7)
@@ -61,6 +68,9 @@ fit(GOOD, n_clusters=7)
 fit(GOOD, xi=(1.0, 1.0, 1.0))
     TypeError: xi must be a number, a pair (xi1, xi2), a dict by the names of the constraints, or
     None; got (1.0, 1.0, 1.0).
+bc.TVClust().fit(GOOD, init=DENSITY)
+    TypeError: init is a GaussianMixture, which has no labels_: pass labels, such as those that its
+    predict returns.
 bc.DPMeans().fit(GOOD, constraints=LINKS)
     TypeError: DPMeans takes no constraints: use RDPMeans.
 fit(GOOD, penalty=1.0).predict(np.zeros((2, 3)))
@@ -71,7 +81,7 @@ bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
 bc.cross_validate(bc.RDPMeans, GOOD, LINKS)
     TypeError: estimator is the class RDPMeans: pass one that takes constraints, as TVClust().
 bc.cross_validate(bc.RDPMeans(), GOOD, LINKS)
-    ValueError: constraints hold 1 answers: pass at least two to hold out one.
+    ValueError: constraints hold 1 answer: pass at least two to hold out one.
 """
 test_bad_input_is_refused_in_a_sentence = refused(ROWS, globals())
 

@@ -1,6 +1,7 @@
 """Entity resolution: fits of scores alone, whose clusters are linked by candidates."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesclust as bc
@@ -47,10 +48,10 @@ def test_people_are_found_and_draws_are_connected_by_candidates():
 
 
 def test_scores_alone_are_enough_without_candidates():
-    given = bc.PairwiseConstraints.from_scores([(0, 1), (1, 2), (2, 3)], [0.99, 0.99, 0.01], 4)
-    frame_names = given._naming(["a", "b", "c", "d"])
+    table = pd.DataFrame({"i": list("abc"), "j": list("bcd"), "score": [0.99, 0.99, 0.01]})
+    given = [bc.PairwiseConstraints.from_frame(table, ids=list("abcd")) for _ in range(3)]
     est = bc.TVClust(partition_prior=Microclustering(), random_state=0, **SHORT)
-    est.fit(None, constraints=[frame_names] * 3)
+    est.fit(None, constraints=given)
     assert codes(est.labels_[None]) == codes(np.array([[0, 0, 0, 1]]))
     assert est.posterior_["posterior"]["item"].values.tolist() == ["a", "b", "c", "d"]
 

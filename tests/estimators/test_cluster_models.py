@@ -252,6 +252,11 @@ def test_many_columns_are_compared_by_their_components(rng):
     ]
 
 
+def test_most_components_weigh_less_however_few_items(rng):
+    tried = Candidates(rng.normal(size=(12, 25)), "gaussian", None).to_try(None, densities=True)
+    assert {own.n_dimensions for own in tried if own.power < 1} == {10}
+
+
 def test_components_are_in_units_of_roots_of_their_deviations(rng):
     """Densities of them stay those in the user's units."""
     X = rng.normal(size=(300, 30)) * np.geomspace(1, 50, 30)

@@ -148,6 +148,27 @@ def test_sources_are_told_by_name():
     ]
 
 
+def test_answers_without_data_go_on():
+    y = np.repeat([0, 1], 10)
+    first, more = (bc.PairwiseConstraints.sample(y, size=40, seed=seed) for seed in range(2))
+    est = bc.TVClust(random_state=0, **SHORT).fit(None, constraints=first)
+    est.extend(constraints=more, num_warmup=50, num_samples=50)
+    assert len(bc.constraint_credibility(est)) == 80
+    assert adjusted_rand(est.labels_, y) > 0.9
+    with pytest.raises(ValueError, match="the fit had no data to add to"):
+        est.extend([[1.0]])
+
+
+def test_names_that_the_fit_has_are_refused_and_nothing_changes():
+    X, _ = two_groups(10)
+    frame = pd.DataFrame(X, index=[f"s{i}" for i in range(10)], columns=["a", "b"])
+    est = bc.TVClust(random_state=0, **SHORT).fit(frame)
+    with pytest.raises(ValueError, match=r"^an item of the fit is called 's0', too: give new ones"):
+        est.extend(frame[:2])
+    est.extend(frame[:2].set_axis(["t0", "t1"]), num_samples=5)
+    assert est.posterior_["posterior"]["item"].values[-3:].tolist() == ["s9", "t0", "t1"]
+
+
 @pytest.fixture
 def fitted():
     X, _ = two_groups(20)

@@ -99,11 +99,29 @@ def test_words_of_a_frame_are_columns(rng):
     np.testing.assert_array_equal(est.predict(frame)[:5], est.labels_[:5])
     some = frame[frame["kind"] == "u"].head(5)  # the codes are those of the fit
     np.testing.assert_array_equal(est.predict(some), est.predict(frame)[some.index])
-    with pytest.raises(ValueError, match="values that the first data have not in column 0, row 1"):
+    unseen = r"^column 'word' of X has 'other' in row 1, which the fit has not seen: leave the cell"
+    with pytest.raises(ValueError, match=unseen):
         est.predict(frame.head(3).assign(word=["low", "other", "mid"]))
+    with pytest.raises(
+        TypeError, match=r"^column 'word' of X holds integer values, but words in the"
+    ):
+        est.predict(frame.head(3).assign(word=[0, 1, 2]))  # which are no codes
+    with pytest.raises(
+        TypeError, match=r"^X must be a DataFrame with words, as in the fit; got a "
+    ):
+        est.predict(np.zeros((2, 4)))
+    missing = frame.head(3).assign(word=np.nan)
+    assert est.predict_proba(missing).shape == (3, est.n_clusters_)
     kinds = bc.describe_columns(frame)["kind"].tolist()
     assert kinds == ["continuous", "continuous", "words", "words"]
     named = frame.assign(name=[f"call {i}" for i in range(120)])
     assert bc.describe_columns(named)["finding"].tolist() == [*["fine"] * 4, "names each item"]
+    counted = frame[["a", "b"]].assign(number=rng.permutation(120) + 1000)
+    assert bc.describe_columns(counted)["finding"].tolist() == ["fine", "fine", "names each item"]
+    commas = frame.assign(a=frame["a"].round(1).astype(str).str.replace(".", ","))
+    with pytest.raises(
+        TypeError, match=r"^X holds numbers written as words in column 'a': .*commas"
+    ):
+        bc.TVClust(family="mixed", **settings).fit(commas)
     with pytest.raises(ValueError, match=r"^the column 'name' of X has another word for each item"):
         bc.TVClust(family="mixed", **settings).fit(named, constraints=links)

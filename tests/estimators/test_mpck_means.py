@@ -62,6 +62,8 @@ def test_cost_and_number_of_clusters_that_predict_constraints_best(metric):
     assert (told.labels_ == chosen.labels_).all()
     free = clone(chosen).set_params(n_clusters="data").fit(X, constraints=links)
     assert free.n_clusters_ == 3
+    started = free.set_params(init=np.arange(len(X)) % 4).fit(X, constraints=links)
+    assert started.n_clusters_ >= 4  # not fewer than the labels it starts from have
 
 
 def test_few_constraints_choose_nothing(stripes):

@@ -135,11 +135,11 @@ def test_parts_that_do_not_fit_are_refused(X, parts, error, sentence):
 
 
 def test_errors_of_a_part_name_its_columns(X):
-    own = r"^In the columns \[{}\], numbered from 0 among themselves: X has "
-    with pytest.raises(ValueError, match=own.format("1, 2") + "values other"):
+    own = r"^X has {} in column {}, row"
+    with pytest.raises(ValueError, match=own.format("values other than 0 and 1", 1)):
         Product([("gaussian", [0]), ("bernoulli", [1, 2])]).bind(X[:, :3])
     family = Product(FOUR[:2]).bind(X[:, :5])
-    with pytest.raises(ValueError, match=own.format("3, 4") + "values that the first"):
+    with pytest.raises(ValueError, match=own.format("values that the first data have not", 4)):
         family.transform([[0.0, 0.0, 0.0, 0, 77]])
 
 

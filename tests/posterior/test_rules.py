@@ -1,12 +1,15 @@
 """Rules in draws and in fits: credibility, restriction, growth and storage."""
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesclust as bc
 from bayesclust.constraints import ImplicationConstraints, SpreadConstraints
 from bayesclust.constraints.stored import constraints_from_dataset, to_dataset
 from bayesclust.posterior.tree import to_datatree
+from bayesclust.report.findings import findings
 
 N = 6
 GROUPS = [((0, 1, 2), 1), ((1, 3, 4, 5), 2)]
@@ -51,6 +54,46 @@ def test_names_of_items_are_said(rng, groups):
     assert rules == ["a, b, c together", "b, d, e, f in at most 2 clusters"]
 
 
+def test_rules_are_listed_in_words(rng, groups):
+    """Alone, and beside answers whose items have columns of their own."""
+    links = bc.PairwiseConstraints([(0, 5)], [False], N)
+    draws = {"z": np.zeros((1, 9, N), int)} | {name: np.full((1, 9, 2), 0.9) for name in "pq"}
+    dims = dict.fromkeys("pq", ("spread_source",))
+    alone = to_datatree(draws, constraints=[groups], dims=dims)
+    assert findings(alone).listed["about"].tolist() == [["1, 3, 4, 5 in at most 2 clusters"]]
+    ax = bc.plots.credibility_ranking(alone)
+    names = [tick.get_text() for tick in ax.get_yticklabels()]
+    assert names == [
+        '1, 3, 4, 5 in at most 2 clusters: "no" (bob)',
+        '0, 1, 2 together: "yes" (ann)',
+    ]
+    both = to_datatree({"z": draws["z"]}, constraints=[groups, links])
+    table = bc.constraint_credibility(both)
+    assert table.columns[:5].tolist() == ["view", "i", "j", "rule", "answer"]
+    assert table["i"].isna().tolist() == [True, True, False]
+    graph = bc.plots.constraint_graph(both, rng.normal(size=(N, 2)))
+    assert len(graph.collections[0].get_segments()) == 1  # of the link
+    plt.close("all")
+
+
+def test_each_rule_is_a_question_of_its_own():
+    """Of two sources that answer one rule in two ways, and another rule alone."""
+    rows = [((0, 1, 2), 1), ((0, 1, 2), 1), ((3, 4), 1)]
+    rules = SpreadConstraints(rows, N, source=[0, 1, 1], answers=[True, False, False])
+    draws = {"z": np.zeros((1, 5, N), int)} | {name: np.full((1, 5, 2), 0.9) for name in "pq"}
+    tree = to_datatree(draws, constraints=[rules], dims=dict.fromkeys("pq", ("spread_source",)))
+    checks = bc.constraint_ppc(tree).set_index("check")["observed"]
+    assert checks["disagreements"] == 1
+
+
+def test_a_limit_takes_none(rng, groups):
+    X = np.r_[rng.normal(size=(3, 2)), 9 + rng.normal(size=(3, 2))]
+    draws = {"z": np.tile([0, 0, 0, 1, 1, 1], (1, 5, 1))}
+    draws |= {name: np.full((1, 5, 2), 0.9) for name in "pq"}
+    tree = to_datatree(draws, constraints=[groups], dims=dict.fromkeys("pq", ("spread_source",)))
+    assert bc.RDPMeans.from_posterior(tree, X, divergence="euclidean").xi is None
+
+
 def test_stored_rules_say_the_same(rng, groups):
     rules = ImplicationConstraints(RULES, N)
     z = rng.integers(0, 3, (20, N))
@@ -73,7 +116,16 @@ def test_restriction_keeps_what_is_among_the_items(groups):
 def test_what_is_said_not_to_hold_is_no_rule(groups):
     with pytest.raises(TypeError, match="row 1 of 'spread' is said not to hold"):
         groups.statements()
+    with pytest.raises(TypeError, match="row 1 of 'spread' is said not to hold"):
+        bc.InteractiveSession(np.arange(N)[:, None]).add(groups)
     assert groups.satisfied([0, 0, 0, 1, 2, 2]).tolist() == [True, True]
+
+
+def test_lines_of_groups_do_not_count():
+    """A column `count` is of answers; a group has a line for each of its items."""
+    table = pd.DataFrame({"group": list("aabb"), "i": [0, 1, 2, 3], "count": [1, 1, 2, 2]})
+    table["most"] = [1, 1, 2, 2]
+    assert SpreadConstraints.from_frame(table, n_items=N).rows == (((0, 1), 1), ((2, 3), 2))
 
 
 def test_methods_that_know_tuples_alone_refuse_them(rng, groups):

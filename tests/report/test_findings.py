@@ -35,6 +35,12 @@ def test_numbers_partition_and_ball_are_those_of_the_posterior(tree, found):
         assert best == set(members[np.argsort(-sure, kind="stable")[:5]])
 
 
+def test_one_draw_of_a_run_that_was_stopped(make):
+    tree = make(shape=(1, 1))
+    tree.attrs["interrupted"] = 1
+    assert findings(tree).facts["draws"] == "1 × 1, interrupted"
+
+
 def test_unsure_items_are_named(found):
     assert {found.names.index(name) for name in found.least_sure["item"][:3]} == {3, 11, 19}
     assert found.least_sure["confidence"].is_monotonic_increasing
@@ -52,7 +58,7 @@ def test_the_least_credible_answers_are_listed_by_name(tree, found):
     rows = zip(found.listed.to_dict("records"), listed.to_dict("records"), strict=True)
     for row, own in rows:
         asked = [own[m] for m in "ijk" if own[m] is not None and own[m] == own[m]]
-        assert row["items"] == asked
+        assert row["about"] == asked
         names = {"ann": "ann", "</script>": "</script>", 0: ""}  # one nobody named
         assert row["source"] == names[own["source"]]
     assert set(found.sources["source"]) == {"ann", "</script>", ""}
@@ -142,7 +148,7 @@ def test_the_text_says_everything_that_was_found(found):
     text = as_text(found)
     assert f"\n  {found.probably_wrong} of 100 answers are more likely wrong than right" in text
     first = found.listed.iloc[0]
-    assert f"{', '.join(first['items'])}: {first['answer']} ({first['source']}; " in text
+    assert f"{', '.join(first['about'])}: {first['answer']} ({first['source']}; " in text
     assert f"within {found.ball.radius:.2f} bits" in text
     unwrapped = " ".join(text.split())
     for k, share in found.numbers.items():

@@ -83,18 +83,18 @@ bc.DCRC(2, y=[0])
 bc.compare({}, truth=[0])
     TypeError: compare takes no 'truth': did you mean 'y'?
 fit([(0, 1)])
-    TypeError: constraints[0] must be PairwiseConstraints or RelativeConstraints, or a list of
-    them; got tuple: wrap your pairs, for instance in
+    TypeError: constraints[0] must be PairwiseConstraints, RelativeConstraints, LabelConstraints or
+    another kind; got tuple: wrap your pairs, for instance in
     bayesclust.PairwiseConstraints.from_lists(must_link, cannot_link, n_items=8), or a table in
     .from_frame(table, n_items=8).
 fit(TABLE)
-    TypeError: constraints must be PairwiseConstraints or RelativeConstraints, or a list of
-    them; got DataFrame: wrap your pairs, for instance in
+    TypeError: constraints must be PairwiseConstraints, RelativeConstraints, LabelConstraints or
+    another kind; got DataFrame: wrap your pairs, for instance in
     bayesclust.PairwiseConstraints.from_lists(must_link, cannot_link, n_items=8), or a table in
     .from_frame(table, n_items=8).
 fit({"must": [(0, 1)], "cannot": [(0, 7)]})
-    TypeError: constraints must be PairwiseConstraints or RelativeConstraints, or a list of
-    them; got dict: wrap your pairs, for instance in
+    TypeError: constraints must be PairwiseConstraints, RelativeConstraints, LabelConstraints or
+    another kind; got dict: wrap your pairs, for instance in
     bayesclust.PairwiseConstraints.from_lists(must_link, cannot_link, n_items=8), or a table in
     .from_frame(table, n_items=8).
 read(TABLE.assign(source=["eve", np.nan]))
@@ -114,8 +114,8 @@ fit(data=X.where(X < 5))
     ValueError: X has NaN in rows 4, 5 and 7: remove these items, fill in values, or use a family
     that takes NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust.
 fit(data=WORDS)
-    TypeError: X must hold numbers, unlike column smoker: drop such columns, encode them as numbers,
-    or take family='mixed' of TVClust.
+    TypeError: X must hold numbers, unlike column smoker: drop such columns or encode them as
+    numbers; family='mixed' of TVClust takes columns of words.
 bc.constraint_credibility(bc.TVClust())
     TypeError: a posterior is an xarray.DataTree or a fitted estimator with posterior_; got
     TVClust, which is not fitted or has no draws.

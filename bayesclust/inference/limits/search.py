@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator
 
+from bayesclust.constraints.entailment import by_first
 from bayesclust.inference.limits.answers import Xi, answer_costs, is_additive, largest
 from bayesclust.inference.limits.rdp_means import (
     Problem,
@@ -352,8 +353,8 @@ def search(
         for _ in range(others - len(ends) + 1):
             end = _disturbed(problem, best.labels, final, max_iter, rng)
             best = _better(best, _improved(problem, end, final, max_iter, finely))
-    rank, labels = by_first_items(best.labels)
-    owner = by_first_items(best.owner[rank])[1]
+    rank, labels = by_first(best.labels)
+    owner = by_first(best.owner[rank])[1]
     return best._replace(labels=labels, centers=best.centers[rank], owner=owner)
 
 
@@ -406,10 +407,3 @@ def _disturbed(
     start = labels.copy()
     start[few] = rng.integers(0, count + max(1, len(few) // 2), len(few))
     return _in_order(problem, start, Schedule(xi), max_iter, rng.permutation(n))
-
-
-def by_first_items(labels: IntArray) -> tuple[IntArray, IntArray]:
-    """The labels there are, by their first appearance, and the labels in that order's numbers."""
-    there, first, number = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.argsort(first)
-    return there[rank], np.argsort(rank)[number]

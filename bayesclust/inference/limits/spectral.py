@@ -41,10 +41,11 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 
 from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.entailment import by_first
 from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.answers import Xi, link_graph, pair_weights, pose, times
 from bayesclust.inference.limits.rdp_means import Problem, Solution, means, objective
-from bayesclust.inference.limits.search import by_first_items, merge
+from bayesclust.inference.limits.search import merge
 from bayesclust.typing import FloatArray, IntArray
 
 FEW_ITEMS = 500
@@ -152,7 +153,7 @@ def merged(problem: Problem, labels: IntArray, xi: Xi) -> Solution:
     """Merge the clusters whose union lowers J."""
     labels, centers = means(problem.points, labels)
     found = merge(problem, labels, centers, xi)
-    labels, centers = means(problem.points, by_first_items(found)[1])
+    labels, centers = means(problem.points, by_first(found)[1])
     value = objective(problem, labels, centers, xi)
     return Solution(labels, centers, np.arange(len(centers)), value, np.array([value]), xi, True)
 

@@ -23,6 +23,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from bayesclust._numba import FAST, device, kernel
+from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.factor_graph import UNPLACED, Rows, Sites, add_block_logits
 from bayesclust.families import base
 from bayesclust.inference.assignment import (
@@ -35,7 +36,6 @@ from bayesclust.inference.assignment import (
 )
 from bayesclust.inference.chain import SPARE_SLOTS, Move, Noise, State, TVClustProblem
 from bayesclust.partition_priors import DirichletProcess, Tables
-from bayesclust.partition_priors.candidate_links import connected
 from bayesclust.typing import FloatArray, IntArray
 
 
@@ -210,7 +210,7 @@ def linked_start(problem: TVClustProblem, chain: int) -> IntArray:
     total[~np.isin(known, pairs[0])] = 0.0
     least = np.quantile(total[total > 0], 1.0 - 0.5 ** (3 - chain % 4)) if total.max() > 0 else 0.0
     chosen = known[(total > 0) & (total >= least)]
-    return connected(*np.divmod(chosen, n), n)
+    return must_link_components(np.stack(np.divmod(chosen, n), axis=1), n)
 
 
 class LinkedState(State):
