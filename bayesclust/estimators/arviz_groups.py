@@ -28,16 +28,16 @@ from bayesclust.inference.assignment import Target
 from bayesclust.inference.batches import (
     SHIFTS,
     BatchProblem,
-    BatchState,
     BatchTarget,
     InBatches,
     counts_in_batches,
 )
-from bayesclust.inference.chain import State, TVClustProblem, TwoLevelProblem
+from bayesclust.inference.chain import TVClustProblem, TwoLevelProblem
 from bayesclust.inference.dcrc.gibbs import DCRCProblem
 from bayesclust.inference.moves.scan import place, take_out, weigh_options
 from bayesclust.inference.prediction import Prediction
-from bayesclust.inference.two_level.state import TwoLevelState, TwoLevelTarget, new_levels
+from bayesclust.inference.samplers import new_state
+from bayesclust.inference.two_level.state import TwoLevelTarget, new_levels
 from bayesclust.inference.variational.mean_field import draw_noise
 from bayesclust.partition_priors.hierarchical import SHIFT_PRECISION
 from bayesclust.partition_priors.nested import nested_log_prob
@@ -202,9 +202,7 @@ def item_log_likelihood(
     With a power, the likelihood is the density raised to it.
     """
     lowest = draws.z if draws.components is None else draws.components
-    kind: Any = TwoLevelState if isinstance(problem, TwoLevelProblem) else State
-    kind = BatchState if isinstance(problem, BatchProblem) else kind
-    state: Any = kind(problem, lowest[0], np.random.default_rng(0))
+    state = new_state(problem, lowest[0], np.random.default_rng(0))
     found = np.empty(lowest.shape)
     for s, labels in enumerate(lowest):
         state.hyper = draws.hyper[s]

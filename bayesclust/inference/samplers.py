@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -21,6 +22,18 @@ from bayesclust.partition_priors import CandidateLinks
 
 Sampler = Callable[[chain.TVClustProblem, NDArray[np.integer], Generator, chain.Moves], chain.Chain]
 """Makes a chain of a problem from labels 0..K-1."""
+
+
+STATES: dict[type, type[chain.State]] = {
+    chain.TwoLevelProblem: TwoLevelState,
+    BatchProblem: BatchState,
+}
+"""The kinds of problems whose chains have a state of their own."""
+
+
+def new_state(problem: chain.TVClustProblem, z: NDArray[np.integer], rng: Generator) -> Any:
+    """The state of a chain of a problem of this kind."""
+    return STATES.get(type(problem), chain.State)(problem, z, rng)
 
 
 def group_moves(
@@ -50,21 +63,17 @@ def collapsed_chain(
         base, concentration, _ = parameter_moves(problem)
         moving = [candidates.LearnedNoise(), concentration, candidates.LinkScan(), base]
         return chain.Chain(linked, [chain.Refresh(), *moving])
+    scan = Scan(fast=moves.fast)
     if isinstance(problem, chain.TwoLevelProblem):
-        state: chain.State = TwoLevelState(problem, z, rng)
-        scan: Scan = TwoLevelScan(fast=moves.fast)
+        scan = TwoLevelScan(fast=moves.fast)
         groups = group_moves(moves, ComponentBlocks, TwoLevelSplitMerge)
     elif isinstance(problem, BatchProblem):
-        state = BatchState(problem, z, rng)
-        scan = Scan(fast=moves.fast)
         groups = group_moves(moves, splits=BatchSplitMerge)
         groups += [Shifts()] if problem.has_shifts else []
     else:
-        state = chain.State(problem, z, rng)
-        scan = Scan(fast=moves.fast)
         groups = group_moves(moves)
-    scans = [scan] if moves.single_site else []
-    return chain.Chain(state, [chain.Refresh(), *scans, *groups, *parameter_moves(problem)])
+    moving = [chain.Refresh(), *([scan] if moves.single_site else []), *groups]
+    return chain.Chain(new_state(problem, z, rng), [*moving, *parameter_moves(problem)])
 
 
 def gibbs_chain(
