@@ -33,7 +33,9 @@ LEARN = "learn"
 LITERAL = "literal"
 GIBBS = "gibbs"
 PENALTY = 2.0**-6
-"""Where `penalty` is None and there are no constraints; else it is `em.PRECISION` / 2M."""
+"""The largest where `penalty` is None, and that without answers; of many it is `em.PRECISION` / 2M.
+The entropies weigh as much as all answers: under a prior that does not, a few answers shrink the
+weights until clusters are empty, and are worse than none."""
 CELLS = 4e6
 FEWEST_STARTS, MOST_STARTS = 6, 24
 MEAN_FIELD_DRAWS = (4, 250)
@@ -72,7 +74,8 @@ class DCRC(base.SampledClusterer):
         Weight of the entropies in Eq. 9.
     penalty : float or None, default None
         lambda: as a prior of the weights, precision 2 M lambda for M answers. None keeps the
-        precision at 4 (lambda at 2^-6 without answers).
+        precision at 4, and lambda at 2^-6 for fewer than 128 answers, which otherwise would
+        hardly move the weights.
     temperature : float, default 1.0
         Temperature of the labels' distributions; 0 is the deterministic limit.
     n_init : int or None, default None
@@ -337,7 +340,7 @@ def em_settings(params: dict[str, Any], n_answers: int, n_cells: int) -> em.EMSe
     """The settings of the search, checked."""
     penalty = params["penalty"]
     if penalty is None:
-        penalty = em.PRECISION / (2 * n_answers) if n_answers else PENALTY
+        penalty = min(em.PRECISION / (2 * n_answers), PENALTY) if n_answers else PENALTY
     starts = params["n_init"]
     if starts is None:
         starts = int(np.clip(CELLS / max(n_cells, 1), FEWEST_STARTS, MOST_STARTS))

@@ -37,9 +37,23 @@ def test_attributes_belong_together(fitted, data, triplets):
     assert (np.diff(fitted.objective_path_) >= -1e-9).all()
     assert fitted.bound_ == fitted.objective_path_[-1]
     assert (fitted.n_iter_, fitted.converged_) == (len(fitted.objective_path_) // 2, True)
-    assert fitted.penalty_ == 2 / len(triplets)
+    assert fitted.penalty_ == 2.0**-6
     known = np.where(np.eye(3, dtype=bool), 0.95, 0.025)
     np.testing.assert_allclose(fitted.confusion_["triplets"], known[None])
+
+
+def test_few_answers_are_no_worse_than_none():
+    """The prior of the weights grows with the answers, until these are many."""
+    scores = []
+    for seed in range(4):
+        y = np.repeat([0, 1, 2], 20)
+        X = np.random.default_rng(seed).normal(size=(60, 2)) + 5 * np.c_[y == 1, y == 2]
+        links = bc.PairwiseConstraints.sample(y, size=6, seed=seed)
+        est = bc.DCRC(3, random_state=seed).fit(X, constraints=links)
+        scores.append(bc.metrics.pairwise_f(est.labels_, y))
+    assert np.mean(scores) > 0.9
+    many = bc.PairwiseConstraints.sample(y, size=400, seed=0)
+    assert bc.DCRC(3, n_init=1, random_state=0).fit(X, constraints=many).penalty_ == 2 / 400
 
 
 def test_prediction_is_the_classifier(fitted, data, triplets):
