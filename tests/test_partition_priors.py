@@ -12,6 +12,7 @@ from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.partition_priors import (
+    CandidateLinks,
     DirichletProcess,
     KnownK,
     Microclustering,
@@ -113,6 +114,20 @@ def test_small_clusters_stay_small():
     mean = 3 * 0.5 / (0.5 * (1 - 0.5**3))
     drawn = Microclustering(3.0, 0.5).simulate(4000, 20)
     assert (4000 / (drawn.max(axis=1) + 1)).mean() == pytest.approx(mean, rel=0.02)
+
+
+def test_simulated_partitions_cover_two_learned_parameters():
+    """The share of one single cluster, against both parameters integrated out."""
+    prior = Microclustering()
+    exact = np.exp(prior.log_marginal([4]))
+    found = (prior.simulate(4, 20_000, seed=1).max(axis=1) == 0).mean()
+    assert found == pytest.approx(exact, abs=0.01)
+
+
+def test_links_have_no_probability_by_sizes():
+    links = CandidateLinks([(0, 1)], n_items=3)
+    with pytest.raises(ValueError, match="depends on which items are together, not on sizes"):
+        links.log_marginal(np.array([2, 1]))
 
 
 SEVERAL = [[3, 1], [2], [1, 1, 1]]

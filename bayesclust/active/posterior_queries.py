@@ -16,6 +16,7 @@ from bayesclust.active.protocol import (
     ASKED,
     DONT_KNOW,
     PAIR,
+    UNNAMED,
     VOCABULARY,
     Query,
     QueryState,
@@ -85,7 +86,7 @@ class PosteriorQueries:
         partition.
     num_draws : int, default 100
         Draws that are kept.
-    costs : mapping of str to float or None, default None
+    costs : mapping of str or int to float or None, default None
         The annotators who can be asked, and what an answer of each costs: a query goes to the one,
         whose expected gain by the cost is largest under the p and q learned of each, pooled or not.
         None asks those who answered before, at equal costs.
@@ -230,11 +231,13 @@ class PosteriorQueries:
             given = self.noise is not None and self.noise.kind == asked.kind
             own = [asked([], [], len(state.X), noise=self.noise if given else None)]
         known = _names(own[0])
-        costs = self.costs or dict.fromkeys(known, 1.0)
+        asked_before = [name for name in known if name != UNNAMED]
+        costs = self.costs or dict.fromkeys(asked_before or known, 1.0)
         counts = own[0].counts(draws)
-        if not set(costs) <= set(known):  # one more, who has not answered yet
+        place = {str(name): at for at, name in enumerate(known)}
+        places = [place.get(str(name), len(known)) for name in costs]
+        if max(places) == len(known):  # one more, who has not answered yet
             counts = np.pad(counts, ((0, 0), (0, own[0].n_answers), (0, 0)))
-        places = [known.index(name) if name in known else len(known) for name in costs]
         tables = own[0].noise.predictive(counts)[:, places]
         measure = expected_gain.uncertainty(self.target, draws)
         skipped = sum(query.kind == self.kind for query in state.skipped)

@@ -18,6 +18,8 @@ from bayesclust.typing import FloatArray, IntArray
 PAIR = "pair"
 TRIPLET = "triplet"
 DONT_KNOW = "dnk"
+UNNAMED = "unnamed"
+"""The source of what no annotator answered, where others did."""
 
 ASKED: dict[str, type[PairwiseConstraints] | type[RelativeConstraints]] = {
     PAIR: PairwiseConstraints,

@@ -24,6 +24,7 @@ from bayesclust.active.protocol import (
     DONT_KNOW,
     PAIR,
     TRIPLET,
+    UNNAMED,
     VOCABULARY,
     Query,
     QueryState,
@@ -54,8 +55,6 @@ FORMAT = 3
 PAIRWISE = ASKED[PAIR].kind
 Row = tuple[str, Any, str | None]
 """A kind of constraints, one of them and its annotator: ("pairwise", (0, 1, "same"), "ann")."""
-UNNAMED = "unnamed"
-"""The source of what no annotator answered, where others did."""
 
 
 class Step(NamedTuple):
@@ -202,12 +201,13 @@ class InteractiveSession:
         """Return at most `size` next queries; none if none is left."""
         chosen = check_query_strategy(self.query_strategy)
         strategy = self._strategies[chosen] if isinstance(chosen, str) else chosen
-        found = strategy(self.state, check.check_int(size, "size"), self._rng)
+        most = check.check_int(size, "size")
+        found = strategy(self.state, most, self._rng)
         if not isinstance(found, (list, tuple)):
             raise TypeError(
                 f"the query strategy must return a list of queries; got {check.kind_of(found)}."
             )
-        return check_queries(found, len(self.X))
+        return check_queries(found, len(self.X))[:most]
 
     def answer(self, query: Query, answer: str) -> None:
         """Add the answer to a query, from `ask` or any other.
@@ -218,16 +218,19 @@ class InteractiveSession:
         [(kind, items, source)] = check_queries([query], len(self.X))
         check.check_choice(answer, "answer", VOCABULARY[kind])
         row = (*(int(i) for i in items), answer)
-        if not (source is None or isinstance(source, str)):
-            raise TypeError(f"the source of a query must be a name; got {check.shown(source)}.")
-        self._events.append([(ASKED[kind].kind, row, source)])
+        who = None if source is None else str(source)
+        self._events.append([(ASKED[kind].kind, row, who)])
 
     def add(self, constraints: Constraints | Sequence[Constraints]) -> None:
-        """Add constraints of any kind, to be undone in one piece; names and noise are not kept."""
+        """Add constraints of any kind, to be undone in one piece; who answered is kept.
+
+        Names of the constraints themselves and their noise are not.
+        """
         given = check_constraints(constraints, len(self.X), needs="statements", names=self._names)
         for one in given:
             one.statements()  # refuses rows that say that a rule does not hold: rows do not keep it
-        self._events.append([(one.kind, row, None) for one in given for row in one.rows])
+        rows = ((one, *row) for one in given for row in zip(one.rows, _who(one), strict=True))
+        self._events.append([(one.kind, row, who) for one, row, who in rows])
 
     def modify(self) -> MinimalModification:
         """Modify the present partition so that it satisfies all answers so far; return the fit.
@@ -350,6 +353,14 @@ def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:
             f"query_strategy must be a name or a callable; got {type(query_strategy).__name__}."
         )
     return query_strategy
+
+
+def _who(constraints: Constraints) -> list[str | None]:
+    """The name of who stated each row, where several did or one has a name."""
+    names = getattr(constraints, "source_names", None)
+    if names is None and getattr(constraints, "n_sources", 1) == 1:
+        return [None] * len(constraints)
+    return [str(at) if names is None else names[at] for at in constraints.source.tolist()]
 
 
 def _fingerprint(X: FloatArray) -> str:

@@ -102,9 +102,11 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 why = "call fit first."
             raise AttributeError(f"{type(self).__name__} has no {name!r}: {why}")
 
-    def fit_predict(self, X: ArrayLike, y: object = None, *, constraints: Any = None) -> IntArray:
+    def fit_predict(
+        self, X: ArrayLike, y: object = None, *, constraints: Any = None, **others: Any
+    ) -> IntArray:
         """Do as `fit` with the same arguments, and return `labels_` (n,)."""
-        labels: IntArray = self.fit(X, y, constraints=constraints).labels_
+        labels: IntArray = self.fit(X, y, constraints=constraints, **others).labels_
         return labels
 
     def __sklearn_tags__(self) -> Any:

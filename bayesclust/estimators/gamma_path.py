@@ -37,6 +37,8 @@ TEMPERED = 1e-2, 1e4
 MEAN_FIELD = "variational_em"
 LEAST_RATE = 1e-100
 TAILS = 0.05, 0.95
+LEAST = 0.01
+"""Share of J by which chains that stand still are above the limit."""
 Run = Callable[..., Draws]
 
 
@@ -322,6 +324,13 @@ def limit_path(
             f"the limit's partition is a local minimum: its J is {way.final:.5g}, and draws reach "
             f"{float(path['objective'][-1, 0]):.5g}. Fit it with more starts (n_init) or, if it "
             "then has too many clusters, a larger penalty, such as RDPMeans.from_posterior gives."
+        )
+    low, high = path["objective"].sel(statistic=["lower", "upper"])[-1].values
+    if high - low <= path_model.EQUAL * abs(high) and low > way.final + LEAST * abs(way.final):
+        base.warn(
+            f"all chains stand still at a partition whose J is {low:.5g}, above {way.final:.5g} of "
+            "the limit, which they have missed: begin at a smaller gamma, or take more sweeps and "
+            "chains."
         )
     return path
 

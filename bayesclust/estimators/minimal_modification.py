@@ -28,6 +28,9 @@ from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas as pd
 
+NUMBERED = 1000
+"""Clusters of few items may be numbered up to this."""
+
 
 class ConflictError(ValueError):
     """Constraints that cannot all hold.
@@ -294,8 +297,9 @@ def start_partition(partition: Any, points: FloatArray) -> IntArray:
         raise TypeError(
             f"partition must hold integers; got dtype {array.dtype}: number the clusters from 0."
         )
-    if array.min() < 0 or array.max() >= n:
-        at = int(np.argmax((array < 0) | (array >= n)))
+    most = max(2 * n, NUMBERED)  # new clusters have the next numbers, beside ones that fell empty
+    if array.min() < 0 or array.max() >= most:
+        at = int(np.argmax((array < 0) | (array >= most)))
         raise ValueError(
             f"partition[{at}] is {array[at]}: number the clusters 0, 1, 2, ..., and give noise one "
             "of its own."

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import item_labels
+from bayesclust.checks import counted, item_labels, shown
 from bayesclust.constraints.base import Constraints
 from bayesclust.families.base import BoundFamily
 from bayesclust.partition_priors import Nested, PartitionPrior, Values, as_nested
@@ -62,6 +62,11 @@ def log_joint(
     >>> bool(log_joint([0, 0, 1, 1], family) > log_joint([0, 1, 0, 1], family))
     True
     """
+    if not isinstance(family, BoundFamily):
+        raise TypeError(
+            f"family is {shown(family)}: pass one bound to the data, such as "
+            "bayesclust.families.FullGaussian().bind(X)."
+        )
     labels = item_labels(z, len(family.X), "z")
     hyper = family.initial_hyper() if hyper is None else hyper
     prior = as_nested(partition_prior)
@@ -87,5 +92,10 @@ def log_constraints(
     labels: IntArray, constraints: Sequence[Constraints], noise: Sequence[Mapping[str, Any]]
 ) -> float:
     """log p(answers | z, noise) + log p(noise)."""
+    if len(noise) != len(constraints):
+        raise ValueError(
+            f"noise has the parameters of {counted(len(noise), 'object')} of constraints, and "
+            f"there are {len(constraints)}: pass a list of them, a mapping for each."
+        )
     pairs = zip(constraints, noise, strict=True)
     return float(sum(one.log_prob(labels, own) + one.noise.log_prior(own) for one, own in pairs))

@@ -33,7 +33,7 @@ Batches = NDArray[np.object_] | None
 """The name of each item's batch, None where it has none."""
 REMEMBERED = 64
 GROUPS = 50
-"""Of partitions that `simulate` draws at the same parameters, evenly spread over their priors."""
+"""Of partitions that `simulate` draws at the same parameter, evenly spread over its prior."""
 NODES = {1: 500, 2: 60}
 """Nodes of the quadrature for each parameter, by the number of learned ones."""
 NEGLIGIBLE = 45.0
@@ -209,6 +209,7 @@ class PartitionPrior(ABC):
 
     def log_marginal(self, sizes: IntArray) -> float:
         """log p(partition), the parameters integrated out by quadrature on a line each."""
+        sizes = np.asarray(sizes, np.int64)
         if not self.learned:
             return self.log_prob(sizes, self.initial())
         nodes = NODES.get(len(self.learned), 20)
@@ -308,7 +309,8 @@ class PartitionPrior(ABC):
         prior says of the number of clusters, `bayesclust.plots.prior_sizes` what of their sizes.
         """
         rng, number = check_random_state(seed, "seed"), check_int(num_draws, "num_draws")
-        groups = min(number, GROUPS)
+        several = len(self.learned) > 1  # which no few points cover
+        groups = min(number, max(4 * GROUPS, number // 10) if several else GROUPS)
         shares = {name: (rng.permutation(groups) + 0.5) / groups for name in self.parameters}
         draws = np.empty((number, check_int(n, "n")), np.int64)
         for g in range(groups):

@@ -125,6 +125,9 @@ class CandidateLinks(PartitionPrior):
         value = alone * np.log(alpha) - (times * np.log(alpha + degree)).sum()
         return float(value + missed * np.log1p(-self.recall))
 
+    def log_marginal(self, sizes: IntArray) -> float:
+        return float(self.log_w(sizes, {}))
+
     def sample(self, n: int, values: Values, rng: Generator, number: int | None = None) -> IntArray:
         """Labels (n,) of parts that drawn links connect, or (number, n) of several partitions."""
         if n != self.n_items:

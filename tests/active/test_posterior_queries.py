@@ -164,6 +164,9 @@ def test_sessions_say_whom_to_ask_and_keep_who_answered(tmp_path):
     assert set(choose.gains(session.state, np.random.default_rng(0))["source"]) == {"ann"}
     (links,) = session.constraints
     assert links.source_names == ("ann", "bob", "unnamed")
+    session.query_strategy = query_strategy(noise=bc.LinkNoise())
+    assert {one.source for one in session.ask(5)} <= {"ann", "bob"}
+    session.query_strategy = choose
     session.save(tmp_path / "session.npz")
     again = bc.InteractiveSession.load(tmp_path / "session.npz", X, query_strategy=choose)
     assert (again.constraints[0].source == links.source).all()

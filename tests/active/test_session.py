@@ -180,3 +180,34 @@ def test_other_files_and_other_data_are_refused(tmp_path):
     long_session().save(path)
     with pytest.raises(ValueError, match=r"s.npz' is on other data: pass the X that it was made"):
         bc.InteractiveSession.load(path, DATA + 1)
+
+
+def test_who_answered_is_kept(tmp_path, blobs):
+    X, y = blobs
+    session = bc.InteractiveSession(X, y, random_state=0)
+    session.add(bc.PairwiseConstraints([(0, 1), (0, 30)], [True, False], 60, source=["zoe", "bob"]))
+    session.answer(Query("pair", (2, 3), 7), "same")
+    session.answer(Query("pair", (4, 5)), "same")
+    session.save(tmp_path / "s.npz")
+    for own in (session, bc.InteractiveSession.load(tmp_path / "s.npz", X)):
+        (links,) = own.constraints
+        names = [links.source_names[at] for at in links.source]
+        assert names == ["zoe", "bob", "7", "unnamed"]
+
+
+def test_a_new_cluster_is_a_start_like_others():
+    X = np.arange(3.0)[:, None]
+    session = bc.InteractiveSession(X, [0, 1, 2], modification=ALONE)
+    session.add(bc.SpanConstraints([([0], [3])], n_items=3))
+    session.modify()
+    assert session.labels.tolist() == [3, 1, 2]
+    session.modify()
+    assert session.labels.tolist() == [3, 1, 2]
+
+
+def test_a_strategy_that_asks_too_much_is_cut_short(blobs):
+    def eager(state, size, rng):
+        return [Query("pair", (0, at)) for at in range(1, 6)]
+
+    session = bc.InteractiveSession(*blobs, query_strategy=eager)
+    assert session.ask(2) == [Query("pair", (0, 1)), Query("pair", (0, 2))]

@@ -79,6 +79,15 @@ def test_the_path_arrives_at_rdp_means(path, limit):
         assert lower[0] <= mean[name][0] <= upper[0]
 
 
+def test_chains_that_missed_the_limit_are_found_out(data):
+    """From a large gamma on single items move downhill alone."""
+    limit = bc.DPMeans(penalty=5.0, n_init=10, random_state=0).fit(data.X)
+    alone = SHORT | {"num_chains": 1, "moves": bc.Moves(split_merge=0.0, link_blocks=False)}
+    with pytest.warns(UserWarning, match=r"stand still at a partition whose J is \d.*missed"):
+        path = bc.limit_path(data.X, limit=limit, gammas=[1e6, 1e7], **alone)
+    assert path["objective"][-1, 0] > path.attrs["limit_objective"]
+
+
 def test_a_poor_limit_is_found_out(data):
     poor = bc.DPMeans(penalty=40.0).fit(data.X)
     poor.labels_ = np.arange(60) % 2

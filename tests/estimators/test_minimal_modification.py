@@ -184,3 +184,10 @@ modified(constraints=LINKS, credibility=[0.5, 1.5])
     ValueError: credibility[1] is 1.5: pass probabilities from 0 to 1.
 """
 test_bad_input_is_refused_in_a_sentence = refused(ROWS, globals())
+
+
+def test_fit_predict_takes_what_fit_does():
+    links = bc.PairwiseConstraints([(0, 2)], [True], 4)
+    X, given = np.arange(4.0)[:, None], {"partition": [0, 0, 1, 1], "constraints": links}
+    expected = bc.MinimalModification().fit(X, **given).labels_
+    assert (bc.MinimalModification().fit_predict(X, **given) == expected).all()

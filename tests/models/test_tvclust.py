@@ -15,6 +15,7 @@ from numpyro.infer.util import log_density
 from scipy import stats
 from scipy.special import betaln, logsumexp
 
+import bayesclust as bc
 from bayesclust.constraints import ConfusionNoise, PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families import (
@@ -289,3 +290,14 @@ def test_families_do_not_load_jax():
     )
     command = [sys.executable, "-c", code]
     assert subprocess.run(command, capture_output=True, check=True).stdout == b"set()\n"
+
+
+def test_joint_density_refuses_what_it_cannot_read():
+    bound = bc.families.FullGaussian().bind(np.arange(8.0).reshape(4, 2))
+    links = bc.PairwiseConstraints([(0, 1)], [True], 4)
+    with pytest.raises(
+        ValueError, match=r"^noise has the parameters of 0 objects of constraints, and"
+    ):
+        bc.models.log_joint([0, 0, 1, 1], bound, constraints=[links])
+    with pytest.raises(TypeError, match=r"^family is 'gaussian': pass one bound to the data"):
+        bc.models.log_joint([0, 0, 1, 1], "gaussian")
