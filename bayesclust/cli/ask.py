@@ -169,6 +169,7 @@ def _modify(session: InteractiveSession) -> None:
         return
     last = session.history.iloc[-1]
     quality = f", quality {last['quality']:.3f}" if "quality" in last else ""
-    changed = f"{len(found.moved_)} items moved, {len(found.violated_)} constraints violated"
+    moved, violated = counted(len(found.moved_), "item"), len(found.violated_)
+    changed = f"{moved} moved, {counted(violated, 'constraint')} violated"
     after = f"{found.n_clusters_} clusters after {counted(session.n_answers, 'answer')}"
     print(f"{after}: {changed}{quality}")

@@ -59,7 +59,7 @@ def test_answers_become_constraints(run):
     assert session.labels.tolist() in ([0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1])
     assert session.history.answers.tolist() == [0, 1, 2, 3]
     assert "is item 1 more similar to 2 than to 4?" in said
-    assert "2 clusters after 1 answers: 1 items moved, 0 constraints violated\n" in said
+    assert "2 clusters after 1 answer: 1 item moved, 0 constraints violated\n" in said
     assert said.count("are items 0 and 1 in one cluster?") == 1  # asked when the input ends
     assert saved[-1] == 3
 
