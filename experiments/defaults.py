@@ -309,7 +309,7 @@ def standing(cells: pd.DataFrame) -> pd.DataFrame:
     wide = cells.pivot_table(index=["trial", "data"], columns="method", values="f", sort=False)
     is_later = wide.index.get_level_values("trial") >= CHOSEN_ON
     first, later = (part.groupby("data").mean() for part in (wide[~is_later], wide[is_later]))
-    if not len(later) or "default" not in later:
+    if "default" not in later or later["default"].isna().all():
         return pd.DataFrame()
     found = pd.DataFrame({"f": later["default"]})
     told = [name for name in TOLD if name in first]

@@ -137,7 +137,7 @@ def statements():
     yield "index", f"Python {python} or newer"
     yield "../CHANGELOG", f"of more than {MANY_ITEMS:,} items samples decide"
     yield "../README", f"Given {few} constraints or more"
-    yield "../README", re.search(r"\d+ s", runner.COMPILING)[0] + "econds or more"
+    yield "../README", "compiles for " + runner.COMPILING.partition(": ")[2]
     yield "limits", f"Below {few} constraints"
     yield "limits", f"one to {WORDS[STRAY]} outlying items"
     yield "glossary", f"Clusters of one to {WORDS[STRAY]} items"

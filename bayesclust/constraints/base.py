@@ -664,7 +664,7 @@ def check_constraints(
                 f"bayesclust.PairwiseConstraints.from_lists(must_link, cannot_link, n_items="
                 f"{n_items}), or a table in .from_frame(table, n_items={n_items})."
             )
-        if any(one is other for other in given[:at]):
+        if len(one) and any(one is other for other in given[:at]):
             raise ValueError(
                 f"{what} is an object that stands before it, too: its answers would count twice."
             )

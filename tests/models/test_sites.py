@@ -83,7 +83,7 @@ def test_enumerated_labels_and_other_items_are_refused():
         numpyro.handlers.seed(enumerated, 0)([LINKS])
     with pytest.raises(ValueError, match=r"^the constraints 'links' are on 6 items, but X has 4"):
         constraint_sites(LINKS, jnp.zeros(4, int))
-    with pytest.raises(TypeError, match=r"^constraints must be PairwiseConstraints or"):
+    with pytest.raises(TypeError, match=r"^constraints must be PairwiseConstraints, Rel"):
         constraint_sites(3, jnp.zeros(4, int))
 
 

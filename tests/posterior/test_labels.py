@@ -1,6 +1,7 @@
 """Class labels in draws: classes of items, credibility, reliability and checks, by plain loops."""
 
 import warnings
+from copy import copy
 
 import numpy as np
 import pytest
@@ -272,4 +273,4 @@ def test_further_labels_add_to_those_of_a_fit(fitted):
     with pytest.raises(ValueError, match="a row has the label 'c', which is not among classes"):
         again.extend(constraints=other)
     with pytest.raises(ValueError, match="'label' and 'label_2' are labels: put all annotators"):
-        clone(est).fit(X, constraints=[one, one])
+        clone(est).fit(X, constraints=[one, copy(one)])

@@ -107,6 +107,7 @@ OWN: dict[str, tuple[str, Any]] = {
     "*.fit.constraints": ("optional constraints", LINKS),
     **dict.fromkeys(("*.predict*.X", "*.score*.X", "*.transform.X"), ("new items", NEW)),
     "TVClust.extend.X": ("new items", NEW),
+    "leave_view_out.constraints": ("constraints", LINKS),  # those of the fit
     **dict.fromkeys(
         ("TVClust.fit.X", "cross_validate.X", "leave_view_out.X"), ("optional items", X)
     ),
