@@ -21,6 +21,7 @@ import numpy as np
 from bayesclust import checks as check
 from bayesclust.constraints import statements as say
 from bayesclust.constraints.base import ByPattern, Constraints, Needs, pairs_in_a_ring
+from bayesclust.constraints.entailment import by_first
 from bayesclust.constraints.noise import LinkNoise, NoiseModel
 from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntArray, Seed
 
@@ -405,18 +406,20 @@ class SpreadConstraints(UncertainRules):
         items, group, number, source = cls._columns(frame, n_items, ids, "group", ("i",))
         columns = getattr(frame, "column_names", frame.columns)
         most = np.asarray(frame["most"]) if "most" in columns else np.ones(len(items), np.int64)
-        _, first, owner = np.unique(group, return_index=True, return_inverse=True)
-        rows = []
-        for at in np.argsort(first).tolist():
+        groups, owner = by_first(group)
+        rows: list[Any] = []
+        heads: list[Any] | None = None if source is None else []
+        for at in range(len(groups)):
             own = owner == at
             for what, values in (("most", most), ("source", source)):
                 if values is not None and len(np.unique(values[own])) > 1:
                     raise ValueError(
-                        f"the group {group[first[at]]!r} has several values of {what}: give all of "
+                        f"the group {groups[at]!r} has several values of {what}: give all of "
                         "its lines the same one."
                     )
-            rows.append((items[own, 0], most[first[at]]))
-        heads = None if source is None else source[np.sort(first)]
+            rows.append((items[own, 0], most[own][0]))
+            if heads is not None:
+                heads.append(source[own][0])
         return cls(rows, number, name, source=heads)._naming(ids)
 
     @classmethod

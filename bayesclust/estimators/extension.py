@@ -101,14 +101,12 @@ def longer_names(names: Names, X: Any, n: int, m: int) -> Names:
     more = names_in(X)[0]
     if names[0] is None and more is None:
         return names
-    numbers = list(map(str, range(n + m)))
-    known = dict.fromkeys(names[0] or numbers[:n])
-    for name in more or numbers[n:]:
-        if name in known:
-            raise ValueError(
-                f"an item of the fit is called {name!r}, too: give new ones new names."
-            )
-    return [*known, *(more or numbers[n:])], names[1]
+    known = names[0] or list(map(str, range(n)))
+    new = more or list(map(str, range(n, n + m)))
+    taken = set(known)
+    for name in [name for name in new if name in taken]:
+        raise ValueError(f"an item of the fit is called {name!r}, too: give new ones new names.")
+    return [*known, *new], names[1]
 
 
 def extended(

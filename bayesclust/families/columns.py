@@ -208,13 +208,14 @@ def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
                     "it these words."
                 )
             continue
-        numbers = column.dropna().astype(str).str.replace(",", ".")
-        if kind == "string" and pd.to_numeric(numbers, errors="coerce").notna().all():
-            raise TypeError(
-                f"X holds numbers written as words in column {X.columns[j]!r}: convert them by "
-                "pandas.to_numeric or, if they are codes, by astype('category'); pandas.read_csv "
-                "reads decimal commas by decimal=','."
-            )
+        if kind == "string":
+            numbers = pd.to_numeric(column.dropna().str.replace(",", "."), errors="coerce")
+            if numbers.notna().all():
+                raise TypeError(
+                    f"X holds numbers written as words in column {X.columns[j]!r}: convert them by "
+                    "pandas.to_numeric or, if they are codes, by astype('category'); "
+                    "pandas.read_csv reads decimal commas by decimal=','."
+                )
         found[j] = sorted(map(str, column.dropna().unique())) if known is None else known.get(j, [])
         place = pd.Index(found[j]).get_indexer(column.astype(str)).astype(float)
         unseen = column.notna().to_numpy() & (place < 0)
