@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
-from collections.abc import Iterator
+import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,10 +29,16 @@ def check_path(path: Any, name: str = "path") -> Path:
     return Path(path)
 
 
-def check_target(path: Path, name: str = "path") -> None:
-    """Refuse a file that could not be written, before hours are spent on what goes into it."""
+def check_target(path: Path, name: str = "path", inputs: Iterable[Path] = ()) -> None:
+    """Refuse a file that could not be written, or is an input, before hours are spent on it."""
     if path.is_dir():
         raise ValueError(f"{name} {path} is a folder: name a file to write.")
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{name} {path} is a device or a pipe: name a file to write.")
+    for read in inputs:
+        if _same(path, read):
+            raise ValueError(f"{name} {path} is the input {read} too: name another file to write.")
+    path = _real(path)
     if not path.parent.is_dir():
         raise ValueError(
             f"there is no folder {path.parent} for the {name} {path.name}: make it first."
@@ -43,19 +49,28 @@ def check_target(path: Path, name: str = "path") -> None:
         )
 
 
+def _real(path: Path) -> Path:
+    """The file that a symbolic link leads to, or the path itself."""
+    return Path(os.path.realpath(path)) if path.is_symlink() else path
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, which need not exist yet."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return os.path.realpath(one) == os.path.realpath(other)
+
+
 @contextmanager
 def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Give an empty file in the same folder, and put it in place of `path` if all goes well."""
     target = check_path(path)
     check_target(target)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=PARTIAL)
-    os.close(handle)
-    draft = Path(name)
+    target = _real(target)
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(6)}{PARTIAL}")
+    draft.touch(exist_ok=False)  # unlike tempfile's, with the permissions that the umask leaves
     try:
         yield draft
-        umask = os.umask(0)
-        os.umask(umask)
-        draft.chmod(0o666 & ~umask)
         with draft.open("rb+") as stream:
             os.fsync(stream.fileno())
         draft.replace(target)

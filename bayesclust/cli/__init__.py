@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -15,6 +16,8 @@ __all__ = ["main", "parser"]
 
 REFUSED = 1
 MISUSED = 2
+CUT_OFF = 141
+"""As of a process that SIGPIPE ends."""
 REFUSALS = (ValueError, TypeError, OSError, MemoryError, RuntimeError, ModuleNotFoundError)
 
 EPILOG = """examples:
@@ -27,7 +30,8 @@ EPILOG = """examples:
   bayesclust COMMAND --help                                   all options of a command
 
 Results go to standard output and to files, progress to standard error.
-exit codes: 0 done; 1 refused, with one sentence that says why; 2 misused; 130 interrupted"""
+exit codes: 0 done; 1 refused, with one sentence that says why; 2 misused; 130 interrupted;
+141 nobody reads the results"""
 
 
 def parser() -> argparse.ArgumentParser:
@@ -65,9 +69,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return MISUSED
     try:
         code: int = settings.run(settings)
+        print(end="", flush=True)
     except KeyboardInterrupt as interrupt:
         say("\nbayesclust: interrupted.", interrupt)
         return INTERRUPTED
+    except BrokenPipeError:  # such as of `| head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # flushed at exit
+        return CUT_OFF
     except Exception as error:
         ours = f"{type(error).__name__}, an error of the program: "
         why = fit.in_options(str(error)) if settings.run is fit.run else str(error)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust._io import replaced
+from bayesclust._io import check_target, replaced
 from bayesclust.checks import counted
-from bayesclust.cli.tables import add_reading, read_items
+from bayesclust.cli.tables import add_reading, read_items, read_labels, read_named
 
 if TYPE_CHECKING:
     from bayesclust.active import InteractiveSession
@@ -43,7 +43,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--out", help="file to write the labels to, one a line", **file)
     parser.add_argument("--queries", help="stop after so many answers", **number)
     begin = parser.add_argument_group("a new session")
-    text = "labels to start from, one a line, counted from 0"
+    text = "labels to start from, counted from 0: one a line, or a table as summary --labels writes"
     begin.add_argument("--partition", help=text, **file)
     text = "start from k-means (default: from DP-means, K unknown)"
     begin.add_argument("--n-clusters", type=int, metavar="K", help=text)
@@ -63,6 +63,11 @@ def run(settings: argparse.Namespace) -> int:
     from bayesclust.active import InteractiveSession
     from bayesclust.checks import check_int
 
+    if sys.stdin is None:
+        raise ValueError("standard input is closed: pipe answers into it, or type them.")
+    if settings.out is not None:
+        read = [Path(settings.data), settings.session, settings.partition]
+        check_target(settings.out, inputs=filter(None, read))
     most = None if settings.queries is None else check_int(settings.queries, "queries", least=0)
     y: Any = None
     if not Path(settings.data).exists() and settings.data in datasets.names():
@@ -94,12 +99,26 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> InteractiveSession:
     seed = check_int(settings.seed, "seed", least=0)
     partition: Any = None
     if settings.partition is not None:
-        partition = np.loadtxt(settings.partition, dtype=np.int64, ndmin=1)
+        partition = _partition(settings.partition, X.index)
     elif settings.n_clusters is not None:
         number = check_int(settings.n_clusters, "n_clusters", most=len(X))
         partition = KMeans(number, n_init=10, random_state=seed)
     strategy: dict[str, Any] = {"query_strategy": settings.query_strategy, "random_state": seed}
     return InteractiveSession(X, partition, y=y, **strategy)
+
+
+def _partition(path: Path, items: Any) -> Any:
+    """Labels of a file, one a line, or of a table, by the names of the items if it has them."""
+    try:
+        return np.loadtxt(path, dtype=np.int64, ndmin=1)
+    except ValueError:
+        labels = read_labels(path, read_named(path, None, items.name), items)
+    try:
+        return np.array(labels, dtype=np.int64)
+    except ValueError:
+        raise ValueError(
+            f"{path} has labels that are not whole numbers: number the clusters from 0."
+        ) from None
 
 
 def _answer(session: InteractiveSession, path: Path, most: int | None, items: Any) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from bayesclust._io import check_target, replaced
 from bayesclust.cli.summary import read_posterior
-from bayesclust.cli.tables import add_id, read_named
+from bayesclust.cli.tables import Sheet, add_id, read_labels, read_named
 
 ABOUT = """Put fits side by side: how many clusters each has, how far it lies from the first
 posterior and whether inside its credible ball, and how much each two agree. Files ending in .nc
@@ -37,7 +38,9 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     file: dict[str, Any] = {"type": Path, "metavar": "FILE"}
     parser.add_argument("fits", type=Path, nargs="+", help="posteriors (.nc) and tables of labels")
     parser.add_argument("--truth", help="table of true labels", **file)
-    text = "the one of the files with whose posterior all are compared (default: the first)"
+    text = (
+        "the one of the files with whose posterior all are compared (default: the first with draws)"
+    )
     parser.add_argument("--reference", metavar="FILE", help=text)
     add_id(parser, "that of the fit, or id")
     parser.add_argument("--out", help="also write the first table, comma-separated", **file)
@@ -48,18 +51,22 @@ def run(settings: argparse.Namespace) -> int:
     """Print the comparison."""
     from bayesclust.comparison import agreement, compare
 
+    truth = [] if settings.truth is None else [settings.truth]
     if settings.out is not None:
-        check_target(settings.out)
+        check_target(settings.out, inputs=[*settings.fits, *truth])
     trees = {path: read_posterior(path) for path in settings.fits if path.suffix == ".nc"}
     items = _items(trees)
     usual = next((tree.attrs["id"] for tree in trees.values() if "id" in tree.attrs), None)
-    named = {"id_name": settings.id, "usual": usual}
-    methods: dict[str, Any] = {}
-    for path in settings.fits:
-        if path not in trees and items is None:
-            items = list(read_named(path, **named).index)
-        methods[str(path)] = trees[path] if path in trees else _labels(path, items, **named)
-    y = None if settings.truth is None else _labels(settings.truth, items, **named)
+    tables = [path for path in settings.fits if path not in trees] + truth
+    sheets = {path: read_named(path, settings.id, usual) for path in tables}
+    _check_named(sheets)
+    if items is None:
+        items = list(sheets[settings.fits[0]].index)
+    labels = {path: read_labels(path, sheet, items) for path, sheet in sheets.items()}
+    methods = {
+        str(path): _method(trees[path]) if path in trees else labels[path] for path in settings.fits
+    }
+    y = labels.get(settings.truth)
     table = compare(methods, y, reference=settings.reference)
     matrix = agreement(methods)
     print(table.to_string(float_format="{:.3f}".format, na_rep=""))
@@ -91,23 +98,23 @@ def _items(trees: dict[Path, Any]) -> list[str] | None:
     return list((named or list(orders))[0]) if orders else None
 
 
-def _labels(path: Path, items: Sequence[Any] | None, **named: str | None) -> Any:
-    """Labels of a table, in the order of the items where it names them."""
-    sheet = read_named(path, **named)
-    called = [name for name in sheet if name.lower() in ("label", "cluster")] or list(sheet)
-    if len(called) != 1:
+def _method(tree: Any) -> Any:
+    """A posterior, or the one partition of a limit, by whose draws nothing can be rated."""
+    from bayesclust.posterior.point_estimate import settled_labels
+
+    sizes = tree["posterior"].sizes
+    if sizes["chain"] * sizes["draw"] > 1:
+        return tree
+    seconds = tree.attrs.get("fit_seconds", float("nan"))
+    return SimpleNamespace(labels_=settled_labels(tree), fit_seconds_=seconds)
+
+
+def _check_named(sheets: Mapping[Path, Sheet]) -> None:
+    """Refuse tables of which some name their items and others do not."""
+    named = [path for path, sheet in sheets.items() if sheet.index.name is not None]
+    unnamed = [path for path in sheets if path not in named]
+    if named and unnamed:
         raise ValueError(
-            f"{path} has the columns {', '.join(sheet)}: rename that of the labels to label "
-            "or cluster."
+            f"{named[0]} names its items and {unnamed[0]} does not: name them in both, by a column "
+            "called id or that of --id."
         )
-    labels = sheet[called[0]]
-    if sheet.index.name is not None and items is not None:
-        for item in labels.index.symmetric_difference(items):
-            raise ValueError(
-                f"{path} names other items than the other fits do, such as {item!r}: pass one "
-                "label for each."
-            )
-        labels = labels[items]
-    for item in labels.index[labels == ""]:
-        raise ValueError(f"{path} has no label for {item!r}: give every item one.")
-    return labels.tolist()

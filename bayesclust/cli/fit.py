@@ -188,14 +188,16 @@ def run(settings: argparse.Namespace) -> int:
     from bayesclust.report.findings import profiles_of
 
     estimator = _estimator(settings)
-    check_target(settings.out)
-    X = read_items(settings)
     asked: list[Any] = [
         (PairwiseConstraints, settings.pairs),
         (RelativeConstraints, settings.triplets),
         (LabelConstraints, settings.labels),
         (SpreadConstraints, settings.groups),
     ]
+    store = [] if settings.checkpoint is None else [Path(settings.checkpoint)]
+    read = [settings.data, *store, *(path for _, paths in asked for path in paths)]
+    check_target(settings.out, inputs=read)
+    X = read_items(settings)
     views = [read_answers(paths, kind, X.index) for kind, paths in asked if paths]
     views = [_as_asked(one, settings) for one in views]
     about = f"{len(X)} items, {X.shape[1]} features"
@@ -246,11 +248,13 @@ def _say(settings: argparse.Namespace, text: str) -> None:
 
 def _tree_of_limit(estimator: Any, X: Any, constraints: list[Any]) -> Any:
     """The one partition of the limit in the form of a posterior."""
+    from bayesclust.constraints.base import check_constraints
     from bayesclust.estimators.base import draws_tree
     from bayesclust.inference.runner import Draws
 
     objective = np.array([[estimator.objective_]])
     draws = Draws({"z": estimator.labels_[None, None]}, {"objective": objective}, False)
-    tree = draws_tree(draws, constraints, X, estimator.get_params(deep=False))
+    used = check_constraints(constraints, len(X))  # of labels, the pairs
+    tree = draws_tree(draws, used, X, estimator.get_params(deep=False))
     tree.attrs |= {"fit_seconds": estimator.fit_seconds_, "penalty": float(estimator.penalty_)}
     return tree

@@ -44,7 +44,7 @@ def run(settings: argparse.Namespace) -> int:
     from bayesclust.estimators.saved import restored
     from bayesclust.posterior.tree import feature_names
 
-    check_target(settings.out)
+    check_target(settings.out, inputs=[settings.posterior, settings.data])
     tree = read_posterior(settings.posterior)
     try:
         estimator, known = restored(tree)

@@ -72,7 +72,7 @@ def run_summary(settings: argparse.Namespace) -> int:
     from bayesclust.report import as_text, findings
 
     if settings.labels is not None:
-        check_target(settings.labels)
+        check_target(settings.labels, inputs=[settings.posterior])
     posterior = read_posterior(settings.posterior)
     found = findings(posterior, max_listed=settings.max_listed, level=settings.level)
     advice = [in_options(sentence) for sentence in (found.verdict, *found.surprises)]
@@ -93,7 +93,7 @@ def run_report(settings: argparse.Namespace) -> int:
     from bayesclust.posterior.diagnosis import DiagnosisWarning
     from bayesclust.report import write_report
 
-    check_target(settings.out)
+    check_target(settings.out, inputs=[settings.posterior])
     posterior = read_posterior(settings.posterior)
     print(f"reading the draws and drawing the figures of {settings.posterior}", file=sys.stderr)
     chosen = {name: getattr(settings, name) for name in ("title", "max_listed", "level")}

@@ -32,11 +32,12 @@ def read_sheet(path: Path) -> Sheet:
         raise ValueError(f"{path} is not a table in UTF-8 that can be read: {what}.") from None
     table = table.apply(lambda column: column.str.strip())
     names = table.iloc[0].tolist()
-    if len(names) == 1 and ";" in names[0]:
-        raise ValueError(
-            f"{path} seems to have semicolons between its cells: save it with commas, or with tabs "
-            "as a file that ends in .tsv."
-        )
+    for mark, marks in ((";", "semicolons"), ("\t", "tabs")):
+        if len(names) == 1 and mark in names[0]:
+            raise ValueError(
+                f"{path} seems to have {marks} between its cells: save it with commas, or with "
+                "tabs as a file that ends in .tsv."
+            )
     if len(table) == 1:
         raise ValueError(f"{path} has no rows below its first line, which names the columns.")
     if "" in names or len(set(names)) < len(names):
@@ -62,6 +63,29 @@ def read_named(path: Path, id_name: str | None, usual: str | None = None) -> She
     for name in sheet[own][sheet[own].duplicated() | (sheet[own] == "")]:
         raise ValueError(f"{path} has {own} {name!r} twice, or empty: name each item once.")
     return sheet.set_index(own)
+
+
+def read_labels(path: Path, sheet: Sheet, items: Iterable[Any]) -> list[str]:
+    """Take labels from the table of a file, in the order of the items where it names them."""
+    called = [name for name in sheet if name.lower() in ("label", "cluster")] or list(sheet)
+    if len(called) != 1:
+        raise ValueError(
+            f"{path} has the columns {', '.join(sheet)}: rename that of the labels to label "
+            "or cluster."
+        )
+    labels = sheet[called[0]]
+    if sheet.index.name is not None:
+        names = [str(item) for item in items]
+        for item in labels.index.symmetric_difference(names):
+            raise ValueError(
+                f"{path} names other items than the other files do, such as {item!r}: pass one "
+                "label for each."
+            )
+        labels = labels[names]
+    for item in labels.index[labels == ""]:
+        raise ValueError(f"{path} has no label for {item!r}: give every item one.")
+    own: list[str] = labels.tolist()
+    return own
 
 
 def check_columns(sheet: Sheet, path: Path, names: Iterable[str]) -> None:
@@ -123,10 +147,9 @@ def read_items(settings: argparse.Namespace) -> Any:
         check_columns(cells, path, [batches])
         sites = cells.pop(batches)
     may_spell = cells.columns if getattr(settings, "family", None) == "mixed" else ()
-    remedy = (
-        "leave the column out with --drop {0}, name items by it with --id {0}, or take words by "
-        "--family mixed"
-    )
+    remedy = "leave the column out with --drop {0} or name items by it with --id {0}"
+    if hasattr(settings, "family"):
+        remedy += ", or take words by --family mixed"
     X, spelled = as_numbers(cells, path, may_spell, remedy)
     scaling = {}
     if settings.standardize:
@@ -142,18 +165,39 @@ def read_items(settings: argparse.Namespace) -> Any:
     return X
 
 
+def _counts(table: Sheet, path: Path) -> Any:
+    """How often each answer of a table was given: once where it does not say so."""
+    import pandas as pd
+
+    if "count" not in table:
+        return 1
+    cells = table["count"].where(~table["count"].str.lower().isin(MISSING), "1")
+    numbers = pd.to_numeric(cells, errors="coerce")
+    for row, cell in cells[~((numbers >= 0) & (numbers % 1 == 0))].items():
+        raise ValueError(
+            f"{path}: count in row {row} is {cell!r}: give a whole number from 0 on, or leave the "
+            "cell empty for one answer."
+        )
+    return numbers.astype(np.int64)
+
+
 def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable[Any]) -> Any:
     """Read answers about pairs or triplets of named items; of several files each is a source."""
     import pandas as pd
 
     tables: list[pd.DataFrame] = [read_sheet(path) for path in paths]
+    if kind.members:
+        tables = [
+            table.assign(count=_counts(table, path))
+            for path, table in zip(paths, tables, strict=True)
+        ]
     if len(paths) > 1:
         tables = [
             table.assign(source=table.get("source", path.stem))
             for path, table in zip(paths, tables, strict=True)
         ]
     table: Sheet = pd.concat(tables, ignore_index=True)
-    for column in {"score", "count", "most"}.intersection(table):
+    for column in {"score", "most"}.intersection(table):
         table[column] = pd.to_numeric(table[column], errors="coerce")
     try:
         return kind.from_frame(table, ids=[str(item) for item in items])

@@ -65,9 +65,7 @@ class Checkpoint:
                 import zarr
 
                 with suppress(zarr.errors.ContainsGroupError):  # another run has just made it
-                    root = zarr.create_group(self.path, attributes={"bayesclust": wanted})
-                    for group in (*GROUPS, "state"):
-                        root.create_group(group)
+                    zarr.create_group(self.path, attributes={"bayesclust": wanted})
             any_process(True)  # none continues before it exists
             found = stored_fingerprint(self.path) or wanted
         different = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
@@ -76,6 +74,17 @@ class Checkpoint:
                 f"the checkpoint {str(self.path)!r} is of another run, with other "
                 f"{', '.join(different)}: give another path, or remove it to start again."
             )
+        if runner.process_index() == 0:
+            self._make_groups()
+
+    def _make_groups(self) -> None:
+        """Make the groups that are missing, all of them or those before which a run was killed."""
+        for group in (*GROUPS, "state"):
+            if not (self.path / group / "zarr.json").exists():
+                import zarr
+
+                with suppress(zarr.errors.ContainsGroupError):  # of another run
+                    zarr.create_group(self.path / group)
 
     @contextmanager
     def claimed(self) -> Iterator[None]:
@@ -285,14 +294,19 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
     """The fingerprint of the run whose checkpoint is at a path; None where there is nothing yet."""
     directory = check_path(path, "checkpoint")
     if not directory.exists():
+        if directory.is_symlink():
+            raise ValueError(
+                f"the checkpoint {str(directory)!r} is a link to no folder: make the folder, or "
+                "give another path."
+            )
         return None
     # a run killed at its very first write leaves a partial file
     if directory.is_dir() and all(file.suffix == PARTIAL for file in directory.iterdir()):
         return None
     try:
         attributes = json.loads((directory / "zarr.json").read_text())["attributes"]
-        found: dict[str, Any] = attributes["bayesclust"]
-    except (OSError, ValueError, KeyError, TypeError):
+        found: dict[str, Any] = dict(attributes["bayesclust"].items())
+    except UNREADABLE:
         raise ValueError(
             f"{str(directory)!r} exists and is not a bayesclust checkpoint: give another path."
         ) from None

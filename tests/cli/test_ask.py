@@ -82,6 +82,33 @@ def test_what_cannot_be_is_refused_in_a_sentence(told, tmp_path, arguments, sent
     assert len(error.splitlines()) == 1
 
 
+def test_the_partition_may_be_a_table(told, tmp_path):
+    (tmp_path / "data.csv").write_text("id,x\na,0\nb,1\nc,9\n")
+    labels, kept = tmp_path / "labels.csv", tmp_path / "s.npz"
+    asked = [tmp_path / "data.csv", "--session", kept, "--partition", labels]
+    labels.write_text("id,cluster,confidence\nb,0,0.9\na,0,1\n")
+    assert "labels.csv names other items" in told([], *asked)[2]
+    labels.write_text("id,cluster\nb,red\na,0\nc,1\n")
+    assert "labels.csv has labels that are not whole numbers" in told([], *asked)[2]
+    labels.write_text("id,cluster,confidence\nc,1,0.8\nb,0,0.9\na,0,1\n")
+    assert told([], *asked)[0] == 0
+    assert bc.InteractiveSession.load(kept, [[0.0], [1.0], [9.0]]).labels.tolist() == [0, 0, 1]
+
+
+def test_it_is_refused_before_any_question(told, tmp_path, monkeypatch, capsys):
+    asked = ["iris", "--session", tmp_path / "s.npz", "--out", tmp_path / "none" / "l.csv"]
+    code, out, error = told(["y"], *asked)
+    assert (code, out) == (1, "")
+    assert "there is no folder" in error
+    monkeypatch.setattr(sys, "stdin", None)
+    assert cli.main(["ask", *map(str, asked[:3])]) == 1
+    assert "standard input is closed" in capsys.readouterr().err
+    (tmp_path / "w.csv").write_text("id,x\na,red\n")
+    error = told([], tmp_path / "w.csv", *asked[1:3])[2]
+    assert "--drop x" in error
+    assert "--family" not in error
+
+
 def test_the_help_names_the_query_strategies(capsys):
     with pytest.raises(SystemExit):
         cli.main(["ask", "--help"])

@@ -86,6 +86,14 @@ def test_a_limit_of_scaled_columns_is_written(fit, tmp_path, capsys):
     np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
 
 
+def test_a_limit_keeps_the_pairs_that_labels_imply(fit, tmp_path, capsys):
+    labels, out = tmp_path / "labels.csv", tmp_path / "limit.nc"
+    labels.write_text("i,answer\nn00,a\nn06,b\nn07,b\n")
+    assert fit(out, f"--labels {labels} --model rdp-means --no-progress") == 0
+    assert cli.main(["summary", str(out)]) == 0
+    assert "0 of 3 answers" in capsys.readouterr().out
+
+
 def test_sources_are_pooled_where_asked(fit, tmp_path):
     out = tmp_path / "pooled.nc"
     assert fit(out, f"--pairs {{pairs}} --cluster-model single --pooled {SHORT}") == 0
@@ -164,6 +172,9 @@ def test_a_place_that_cannot_be_written_is_refused_at_once(fit, tmp_path, capsys
     assert f"there is no folder {tmp_path / 'none'}" in error
     error = refused(capsys, fit(tmp_path, "--no-progress"))
     assert "is a folder: name a file" in error
+    store = tmp_path / "run.zarr"
+    error = refused(capsys, fit(store, f"--no-progress --checkpoint {store}"))
+    assert "run.zarr is the input" in error
 
 
 def test_ctrl_c_keeps_the_draws_so_far(fit, tmp_path, monkeypatch, capsys):

@@ -1,7 +1,10 @@
 """What is made of posteriors: summaries, reports and comparisons."""
 
 import csv
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -96,9 +99,9 @@ def test_labels_alone_are_compared_by_name_or_by_row(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("id,label\nn00,1\nm99,1\n", r"l\.csv names other items than the other fits do"),
+        ("id,label\nn00,1\nm99,1\n", r"l\.csv names other items than the other files do"),
         ("id,label\nn00,1\nn00,1\n", r"l\.csv has id 'n00' twice"),
-        ("id,label\nn00,1\n", r"names other items than the other fits do, such as 'n01'"),
+        ("id,label\nn00,1\n", r"names other items than the other files do, such as 'n01'"),
         ("id,a,b\nn00,1,2\n", r"l\.csv has the columns a, b: rename that of the labels"),
         ('label\n1\n""\n2\n', r"l\.csv has no label for 1"),
         ("label\n1\n2\n", r"run\.nc'\] is about 12 items and methods\['.*l\.csv'\] about 2"),
@@ -111,6 +114,47 @@ def test_tables_of_labels_that_do_not_fit_are_refused(run_nc, tmp_path, capsys, 
     assert out == ""
     assert len(error.splitlines()) == 1
     assert re.search(sentence, error)
+
+
+def test_tables_with_and_without_names_are_not_matched(files, tmp_path, capsys):
+    (tmp_path / "rows.csv").write_text("label\n" + "1\n" * 12, encoding="utf-8")
+    for pair in (
+        [tmp_path / "rows.csv", files / "truth.csv"],
+        [files / "truth.csv", tmp_path / "rows.csv"],
+    ):
+        assert main("compare", *pair) == 1
+        assert "rows.csv does not: name them in both" in capsys.readouterr().err
+
+
+def test_one_partition_is_no_reference(run_nc, files, fit, tmp_path, capsys):
+    limit = tmp_path / "limit.nc"
+    assert fit(limit, "--model rdp-means --n-clusters 2 --no-progress") == 0
+    assert main("compare", limit, run_nc) == 0
+    assert f"The reference is {run_nc}:" in capsys.readouterr().out
+    assert main("compare", limit, files / "truth.csv") == 0
+    out = capsys.readouterr().out
+    assert "reference" not in out
+    assert out.split()[:2] == ["n_clusters", "seconds"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["summary {} --labels {}", "report {} --out {}", "compare {} --out {}"],
+)
+def test_no_command_replaces_what_it_reads(run_nc, command, capsys):
+    before = run_nc.read_bytes()
+    assert main(*command.format(run_nc, run_nc).split()) == 1
+    assert re.fullmatch(r"bayesclust: .* is the input .* too: name .*\n", capsys.readouterr().err)
+    assert run_nc.read_bytes() == before
+
+
+def test_a_reader_that_leaves_ends_it_quietly(run_nc):
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "bayesclust", "summary", str(run_nc)]
+    ended = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (141, b"")
 
 
 @pytest.mark.parametrize("command", [["summary"], ["report", "--out", "x.html"], ["compare"]])

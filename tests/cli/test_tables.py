@@ -67,6 +67,7 @@ def test_words_stay_where_the_family_takes_them(table):
         ("a,b\n", [], r"data\.csv has no rows below its first line"),
         ("1,2\n3,4\n", [], r"has numbers as the names of its columns: put a line of names first"),
         ("a;b\n1;2\n", [], r"seems to have semicolons between its cells: save it with commas"),
+        ("a\tb\n1\t2\n", [], r"seems to have tabs between its cells: save it with commas"),
         ("a,\n1,2\n", [], r"has the columns a, : give each a name of its own, in line 1"),
         ("a,a\n1,2\n", [], r"has the columns a, a: give each"),
         ("a,b\n1,2\n\n3,4,5\n", [], r"Expected 2 fields in line 4, saw 3"),
@@ -128,6 +129,13 @@ def test_scores_and_counts_are_read(table):
     assert answers_of(read) == [[*"ab", "same"]] * 3 + [[*"ab", "different"]] * 2
 
 
+def test_an_answer_without_a_count_counts_once(table):
+    paths = [table("i,j,answer,count\nant,bee,yes,2.0\nant,cow,no,\n", "a.csv")]
+    paths.append(table("i,j,answer\nant,dog,no\n", "b.csv"))
+    read = tables.read_answers(paths, PairwiseConstraints, NAMES)
+    assert read.items.tolist() == [[0, 1], [0, 1], [0, 2], [0, 3]]
+
+
 def test_whole_numbers_are_names_with_and_without_decimals(table):
     """A column in which cells are empty, or were, is often written as 3.0."""
     text = "i,j,answer\n0.0,2.0,same\n1,2,different\n"
@@ -147,7 +155,12 @@ def test_whole_numbers_are_names_with_and_without_decimals(table):
         (
             "i,j,answer,count\nant,bee,1,-2\n",
             PairwiseConstraints,
-            r"count is \[-2\]: pass how",
+            r"count in row 0 is '-2': give a whole number from 0 on, or leave",
+        ),
+        (
+            "i,j,answer,count\nant,bee,1,2\nant,cow,1,1.5\n",
+            PairwiseConstraints,
+            r"count in row 1 is '1\.5': give",
         ),
         ("a,b,same\nant,bee,1\n", PairwiseConstraints, "the table has no column 'i'"),
         ("i,j,answer\nant,bee,yes\n", RelativeConstraints, "the table has no column 'k'"),

@@ -122,11 +122,27 @@ def test_xarray_opens_a_checkpoint(path):
     np.testing.assert_array_equal(tree["sample_stats"]["at"], draws.sample_stats["at"])
 
 
+def test_groups_that_a_kill_left_out_are_made(path):
+    run(walks(), path)
+    for group in ("sample_stats", "state"):
+        (path / group / "zarr.json").unlink()
+    run(walks(), path)
+    tree = xr.open_datatree(path, engine="zarr", consolidated=False)
+    assert {"sample_stats", "state"} <= set(tree.children)
+
+
 def test_other_things_are_refused(tmp_path):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes/a.txt").write_text("mine")
     with pytest.raises(ValueError, match=r"exists and is not a bayesclust checkpoint: give anoth"):
         run(walks(), tmp_path / "notes")
+    for value in ('"x"', "null"):
+        (tmp_path / "notes/zarr.json").write_text(f'{{"attributes": {{"bayesclust": {value}}}}}')
+        with pytest.raises(ValueError, match="exists and is not a bayesclust checkpoint"):
+            run(walks(), tmp_path / "notes")
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(ValueError, match="link' is a link to no folder: make the folder, or"):
+        run(walks(), tmp_path / "link")
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty/zarr.8f.partial").write_text("{")
     assert stored_fingerprint(tmp_path / "empty") is None

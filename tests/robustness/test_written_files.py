@@ -101,6 +101,30 @@ def test_unwritable_paths_are_refused(tmp_path):
         check_path("a\0b", "out")
 
 
+def test_links_are_followed_and_the_umask_is_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "umask", None)
+    (tmp_path / "far").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "file")
+    for text in ("new", "newer"):
+        with replaced(tmp_path / "link") as draft:
+            draft.write_text(text)
+        assert (tmp_path / "far" / "file").read_text() == text
+    assert (tmp_path / "link").is_symlink()
+    assert [child.name for child in (tmp_path / "far").iterdir()] == ["file"]
+
+
+def test_pipes_and_inputs_are_not_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ValueError, match="is a device or a pipe: name a file"):
+        check_target(tmp_path / "pipe")
+    file, link = tmp_path / "file", tmp_path / "link"
+    link.symlink_to(file)
+    for _ in range(2):  # a file that does not exist, and one that does
+        with pytest.raises(ValueError, match=r"link is the input .*file too: name another file"):
+            check_target(link, inputs=[file])
+        file.write_text("")
+
+
 LIMITED = """
 import resource, sys
 from pathlib import Path
