@@ -102,7 +102,7 @@ class LabelNoise(NoiseModel):
     kind: ClassVar[str] = "label"
     parameters: ClassVar[dict[str, tuple[str, ...]]] = {
         "accuracy": ("source",),
-        "confusion": ("source", "class", "label"),
+        "confusion": ("source", "class", "class_label"),
     }
 
     def __post_init__(self) -> None:

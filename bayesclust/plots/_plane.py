@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.checks import check_array, check_items
-from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, dot_size, legend_beside
+from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, dot_size, legend_beside, shortened
 from bayesclust.posterior.tree import Labels, data_if_any, feature_names
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LONGEST = 40
+"""Letters of a feature's name that fit along an axis."""
 LEGEND = 10
 """Clusters that a legend names."""
 
@@ -52,7 +54,7 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
     if data.shape[1] > 2:
         return _components(data)
     names = names or list(map(str, range(data.shape[1])))
-    titles = [f"feature {name}" if name.isdecimal() else name for name in names]
+    titles = [f"feature {n}" if n.isdecimal() else n for n in shortened(names, LONGEST)]
     if data.shape[1] == 1:
         # multiples of the golden ratio modulo 1, by rank, so that the heights of neighbours differ
         rank = 1 + data[:, 0].argsort(kind="stable").argsort()

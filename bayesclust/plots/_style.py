@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,13 +66,25 @@ def bare(ax: Axes, *sides: str) -> None:
     ax.spines[list(sides or ("top", "right"))].set_visible(False)
 
 
-def shortened(words: Sequence[str], most: int) -> list[str]:
-    """Cut long names in their middle: annota…round."""
+def shortened(words: Iterable[Any], most: int) -> list[str]:
+    """Write names on one line, and cut long ones in their middle: annota…round."""
     half = (most - 1) // 2
+    lines = [" ".join(str(word).split()) for word in words]
     return [
         word if len(word) <= most else f"{word[: most - 1 - half]}…{word[len(word) - half :]}"
-        for word in words
+        for word in lines
     ]
+
+
+def as_written[Drawn](axes: Drawn) -> Drawn:
+    """Return the axes drawn, in whose texts a $ of a user's names begins no mathematics."""
+    from matplotlib.text import Text
+
+    for ax in np.ravel(np.asarray(axes, dtype=object)):
+        for text in ax.findobj(Text):
+            if "$" in text.get_text():  # none of our own words
+                text.set_parse_math(False)
+    return axes
 
 
 def colour_bar(ax: Axes, mappable: Any, label: str, left: float = 1.03) -> None:

@@ -75,14 +75,14 @@ def alluvial(methods: Any, *, ax: Axes | None = None) -> Axes:
                 look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
                 ax.text(at, top + size / 2, f"{word} ({size:,})", **look)
     ax.set(xlim=(-0.2, len(labels) - 0.8), ylim=(n * (1 + GAP), 0), yticks=[])
-    ax.set_xticks(range(len(labels)), style.shortened(list(partitions), 18))
+    methods_shown = style.shortened(partitions, 18)
+    ax.set_xticks(range(len(labels)), methods_shown)
     ax.tick_params(length=0)
     style.bare(ax, "top", "right", "left", "bottom")
     number = counted(len(labels), "partition")
-    first = next(iter(partitions))
-    title = f"{counted(n, 'item')} in {number}; bands in the colours of {first}"
+    title = f"{counted(n, 'item')} in {number}; bands in the colours of {methods_shown[0]}"
     ax.set_title(title, loc="left", fontsize="medium")
-    return ax
+    return style.as_written(ax)
 
 
 def _orders(tables: list[IntArray]) -> list[IntArray]:

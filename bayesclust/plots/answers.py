@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,18 +74,18 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
     wrong = None
     if flipped is not None:
         wrong = _truth_values(flipped, value.shape)
-    rows = _rows(posterior, table)
+    names, rows = zip(*_rows(posterior, table), strict=True)
     ax = style.axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
     ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
-    size = float(np.clip(4000 / max(map(len, rows.values())), 6, 18))
-    for y, own in enumerate(rows.values()):
+    size = float(np.clip(4000 / max(map(len, rows)), 6, 18))
+    for y, own in enumerate(rows):
         _draw_row(ax, y, value[own], None if wrong is None else wrong[own], size)
-    _probability_axis(ax, list(rows))
+    _probability_axis(ax, names)
     style.bare(ax, "top", "right", "left")
     ax.set_title(_counts(value), loc="left", pad=6 if wrong is None else 22)
     if wrong is not None:
         style.legend_above(ax, 2, ax.collections[:2])
-    return ax
+    return style.as_written(ax)
 
 
 def _truth_values(flipped: ArrayLike, shape: tuple[int, ...]) -> BoolArray:
@@ -100,9 +100,14 @@ def _truth_values(flipped: ArrayLike, shape: tuple[int, ...]) -> BoolArray:
 def _answered(posterior: Any) -> pd.DataFrame:
     """The credibility of all answers, at least one."""
     table = tables.credibility_table(posterior)
-    if table.empty:
-        raise ValueError("the constraints of the posterior hold no answers to show.")
+    _some(table)
     return table
+
+
+def _some(answers: Sized) -> None:
+    """Refuse to show no answers at all."""
+    if not len(answers):
+        raise ValueError("the constraints of the posterior hold no answers to show.")
 
 
 def _probability_axis(ax: Axes, names: Sequence[str]) -> None:
@@ -123,20 +128,19 @@ def in_order(words: Collection[str]) -> list[str]:
     return [*(word for word in ANSWERS if word in words), *sorted(set(words) - set(ANSWERS))]
 
 
-def _rows(posterior: Any, table: pd.DataFrame) -> dict[str, IntArray]:
-    """The answers of each row, by the row's name: constraints, source and word, where they vary."""
+def _rows(posterior: Any, table: pd.DataFrame) -> Iterator[tuple[str, IntArray]]:
+    """Each row's name, of constraints, source and word, where they vary, and its answers."""
     words = in_order(set(table["answer"]))
     own = tables.answers_in_words(posterior, table).reset_index(drop=True)
     own["number"], own["word"] = table["source"].to_numpy(), own["answer"].map(words.index)
     several = own["view"].nunique() > 1
     sources = own.groupby("view")["number"].nunique()
-    rows = {}
     for view, group in own.groupby("view", sort=False):
         for _, by in group.groupby(["number", "word"]):
             parts = [str(view)] if several else []
             parts += style.shortened([by["source"].iloc[0]], 20) if sources[view] > 1 else []
-            rows[", ".join([*parts, f'"{by["answer"].iloc[0]}"'])] = by.index.to_numpy()
-    return rows
+            (word,) = style.shortened([by["answer"].iloc[0]], 20)
+            yield ", ".join([*parts, f'"{word}"']), by.index.to_numpy()
 
 
 def _draw_row(
@@ -193,7 +197,21 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
     """
     table = _answered(posterior)
     rows = table.nsmallest(check_int(max_listed, "max_listed"), "credibility")
-    ax = style.axes_or_new(ax, 7.6, 1.5 + 0.2 * len(rows))
+    named = tables.answers_in_words(posterior, rows)
+    several = named["view"].map(table.groupby("view")["source"].nunique()) > 1
+    names = [
+        f'{", ".join(style.shortened(about, 42 // len(about)))}: "{answer}"'
+        + (f" ({source})" if many else "")
+        for about, answer, source, many in zip(
+            named["about"],
+            style.shortened(named["answer"], 20),
+            style.shortened(named["source"], 20),
+            several,
+            strict=True,
+        )
+    ]
+    width = max(7.6, 5.6 + 0.07 * max(map(len, names)))
+    ax = style.axes_or_new(ax, width, 1.5 + 0.2 * len(rows))
     y = np.arange(len(rows))
     dots: dict[str, Any] = {"markersize": 5, "label": "given all answers", "clip_on": False}
     dots |= {"xerr": 2 * rows["mcse"].to_numpy(), "elinewidth": 1.1}
@@ -202,15 +220,6 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
         hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": style.GREY}
         hollow |= {"markersize": 4.5, "zorder": 1.9, "clip_on": False}
         ax.plot(rows["credibility_loo"], y, "D", label="leave-one-out", **hollow)
-    named = tables.answers_in_words(posterior, rows)
-    several = named["view"].map(table.groupby("view")["source"].nunique()) > 1
-    names = [
-        f'{", ".join(style.shortened(about, 42 // len(about)))}: "{answer}"'
-        + (f" ({source})" if many else "")
-        for about, answer, source, many in zip(
-            named["about"], named["answer"], named["source"], several, strict=True
-        )
-    ]
     _probability_axis(ax, names)
     ax.tick_params("y", labelsize="small")
     ax.grid(axis="y", color="0.9", linewidth=0.6)
@@ -220,7 +229,7 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
     text = _counts(table["credibility"].to_numpy())
     shown = f"The {len(rows):,} least credible of " if len(rows) < len(table) else ""
     ax.set_title(shown + text, loc="left", pad=24)
-    return ax
+    return style.as_written(ax)
 
 
 def calibration(
@@ -269,6 +278,7 @@ def calibration(
     number = check_int(n_bins, "n_bins")
     if flipped is None:
         claimed, met = tables.forecasts(posterior)
+        _some(claimed)
         axis, words = "probability of the likeliest answer, leave-one-out", "given"
         what = "forecast"
     else:
@@ -384,7 +394,7 @@ def constraint_graph(
     style.colour_bar(ax, ScalarMappable(cmap=colours), RIGHT)
     among = f"; shown: the {len(shown):,} least credible" if len(shown) < len(table) else ""
     ax.set_title(_counts(table["credibility"].to_numpy()) + among, loc="left", pad=24)
-    return ax
+    return style.as_written(ax)
 
 
 def _name_ends(ax: Axes, table: pd.DataFrame, at: FloatArray, names: Sequence[str]) -> None:

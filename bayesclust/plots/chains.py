@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust.checks import each_is, shown
-from bayesclust.plots._style import PALETTE
+from bayesclust.plots._style import PALETTE, as_written, shortened
 from bayesclust.posterior.diagnosis import label_free
 from bayesclust.posterior.tree import Labels, chain_partitions
 from bayesclust.typing import FloatArray, NDArray
@@ -22,6 +22,8 @@ TITLES = {
     "concentration": "concentration",
 }
 """What is shown by default, in words."""
+LONGEST = 30
+"""Letters of a title that fit above a panel."""
 STYLE: dict[Any, Any] = {
     "axes.prop_cycle": f"cycler(color={PALETTE})",
     "axes.spines.top": False,
@@ -160,4 +162,7 @@ def _panels(
     with mpl.rc_context(STYLE):
         drawn = draw(xr.DataTree.from_dict({"posterior": data}), **plain)
         drawn.add_legend("chain", loc="outside upper right", ncols=min(chains, 7))
-    return np.array([drawn.viz["plot"][title].item() for title in rows], dtype=object)
+    axes = np.array([drawn.viz["plot"][title].item() for title in rows], dtype=object)
+    for ax in axes:
+        ax.set_title(shortened([ax.get_title(loc="left")], LONGEST)[0], loc="left")
+    return as_written(axes)

@@ -109,7 +109,7 @@ def partitions(
         panels[0].figure.suptitle(text, x=0.01, ha="left")
         for ax in panels:
             ax.label_outer()
-    return panels
+    return style.as_written(panels)
 
 
 def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None = None) -> Axes:
@@ -222,7 +222,7 @@ def prior_sizes(
     given = [as_nested(one, name="priors") for one in checked]
     panels = style.panels_or_new(axes, 2, "prior sizes", 2, (9.5, 3.6))
     widest = []
-    for at, name in enumerate(named):
+    for at, name in enumerate(style.shortened(named, 28)):
         sizes = partition_sizes(given[at].among.simulate(number, num_draws, seed))
         clusters = (sizes > 0).sum(axis=1)
         low, high = np.quantile(clusters, (0.05, 0.95))
@@ -247,5 +247,6 @@ def prior_sizes(
         ax.xaxis.set_major_locator(MaxNLocator(10, integer=True, min_n_ticks=1))
         ax.set_ylim(bottom=0)
         style.bare(ax)
-    style.legend_beside(panels[1], title="number of clusters,\nmean (5% to 95%)")
-    return panels
+    lines = panels[1].lines[-len(named) :]  # by themselves names with _ first are left out
+    style.legend_beside(panels[1], handles=lines, title="number of clusters,\nmean (5% to 95%)")
+    return style.as_written(panels)

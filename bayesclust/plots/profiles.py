@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int, counted
-from bayesclust.plots._style import MARKERS, PALETTE, bare, panels_or_new, shortened
+from bayesclust.plots._style import MARKERS, PALETTE, as_written, bare, panels_or_new, shortened
 from bayesclust.profiles import cluster_profiles
 from bayesclust.typing import ArrayLike, NDArray
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LONGEST = 28
-"""Letters of a feature's name that fit above a panel."""
+"""Letters of a feature's name that fit above a panel, and of a batch's beside it."""
 
 
 def profiles(
@@ -83,7 +83,7 @@ def profiles(
     _name_rows(panels, clusters, [sizes[cluster] for cluster in clusters])
     if axes is None:
         panels[0].figure.supylabel("cluster", fontsize="medium")
-    return panels
+    return as_written(panels)
 
 
 def batch_weights(
@@ -141,7 +141,7 @@ def batch_weights(
         ax.set_xlim(-0.02, 1.02)
         ax.set_title(f"weight of cluster {cluster}", loc="left", fontsize="medium")
     _name_rows(panels, batches, list(table["items"].groupby(level="batch", sort=False).sum()))
-    return panels
+    return as_written(panels)
 
 
 def _panels(axes: Any, number: int, what: str, height: int) -> NDArray[np.object_]:
@@ -161,7 +161,8 @@ def _interval(ax: Axes, y: int, row: Any, name: str, k: int) -> None:
 
 def _name_rows(panels: NDArray[np.object_], names: Sequence[Any], items: Sequence[Any]) -> None:
     """Rows by name, with how many items they have."""
-    rows = [f"{name} ({counted(int(m), 'item')})" for name, m in zip(names, items, strict=True)]
+    words = shortened(names, LONGEST)
+    rows = [f"{name} ({counted(int(m), 'item')})" for name, m in zip(words, items, strict=True)]
     for ax in panels:
         bare(ax, "top", "right", "left")
         ax.tick_params(left=False)

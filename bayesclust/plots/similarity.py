@@ -228,7 +228,7 @@ def agreement(matrix: pd.DataFrame, ax: Axes | None = None) -> Axes:
     finite = values[np.isfinite(values)]
     low, high = float(finite.min(initial=0.0)), float(finite.max(initial=1.0))
     image = ax.imshow(values, cmap="cividis", vmin=low, vmax=high, aspect="equal")
-    names = style.shortened([str(name) for name in matrix.index], LONGEST)
+    names = style.shortened(matrix.index, LONGEST)
     small = "small" if number <= 24 else "x-small"
     ax.set_xticks(range(number), names, rotation=40, ha="right", rotation_mode="anchor")
     ax.set_yticks(range(number), names)
@@ -243,4 +243,4 @@ def agreement(matrix: pd.DataFrame, ax: Axes | None = None) -> Axes:
     title, _, unit = heading.partition(" (")
     style.colour_bar(ax, image, unit.removesuffix(")"))
     ax.set_title(title[:1].upper() + title[1:], loc="left")
-    return ax
+    return style.as_written(ax)

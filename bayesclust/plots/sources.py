@@ -28,8 +28,12 @@ NOISE = {
 """Noise parameters in words, those of a confusion matrix by truth and answer."""
 NAMED = 40
 """Sources that have room for their names."""
+LONGEST = 10
+"""Letters of an answer that fit beside a source's name."""
 CURVES, COLUMNS = 8, 4
 """Rows that a panel of curves is as high as, and curves in a line of its legend."""
+LINE = 60
+"""Letters in a line of a legend of answers."""
 
 
 def reliability(
@@ -82,7 +86,7 @@ def reliability(
         lines = -(-len(ax.get_legend().get_texts()) // (COLUMNS if curves else 1))
         title = f"{view}: noise of {counted(number, 'source')}"
         ax.set_title(title, loc="left", pad=8 + 13 * lines)
-    return panels
+    return style.as_written(panels)
 
 
 def _panels(
@@ -97,17 +101,18 @@ def _panels(
 
 def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
     """Mean and interval of each parameter of each source; returns how many sources there are."""
-    shown = {}
+    shown = []
     for parameter, own in rows.groupby("parameter", sort=False):
         kind, _, cell = str(parameter).removesuffix("]").partition("[")
-        answers = cell.split(", ")
-        if len(set(answers)) == 1:  # of a confusion matrix the diagonal
-            shown[NOISE.get(kind, kind).format(*answers)] = own
+        truth = cell[: len(cell) // 2 - 1]
+        if not cell or cell == f"{truth}, {truth}":  # of a confusion matrix the diagonal
+            words = style.shortened([truth, truth], LONGEST)
+            shown.append((NOISE.get(kind, kind).format(*words), own))
     sources = rows.drop_duplicates("source")
     number = len(sources)
     place = {source: float(y) for y, source in enumerate(sources["source"])}
     are_few = number <= NAMED
-    for k, (label, own) in enumerate(shown.items()):
+    for k, (label, own) in enumerate(shown):
         y = own["source"].map(place).to_numpy() + _beside(k, len(shown))
         mean, lower, upper = own[["mean", "lower", "upper"]].to_numpy().T
         _draw_intervals(ax, y, mean, (lower, upper), k, label, are_few=are_few)
@@ -125,7 +130,8 @@ def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
 
 def _draw_curves(ax: Axes, rows: pd.DataFrame) -> int:
     """What the grades of each source mean; returns how many sources there are."""
-    ax.plot([0, 1], [0, 1], color="0.7", linewidth=0.9, linestyle=(0, (4, 3)), label="as stated")
+    stated: dict[str, Any] = {"linestyle": (0, (4, 3)), "label": "as stated"}
+    handles: list[Any] = ax.plot([0, 1], [0, 1], color="0.7", linewidth=0.9, **stated)
     middle = {f"together[{grade}]": x for grade, x in zip(GRADES, MIDDLES, strict=True)}
     sources = list(rows.groupby("source_name", sort=False))
     for k, (source, whole) in enumerate(sources):
@@ -134,11 +140,12 @@ def _draw_curves(ax: Axes, rows: pd.DataFrame) -> int:
         look: dict[str, Any] = {"color": style.PALETTE[k % len(style.PALETTE)], "markersize": 4}
         x = own["parameter"].map(middle).to_numpy()
         ends = (mean - lower, upper - mean)
-        ax.errorbar(x, mean, ends, marker="o", elinewidth=1, label=str(source), **look)
+        look["label"] = style.shortened([source], 16)[0]
+        handles.append(ax.errorbar(x, mean, ends, marker="o", elinewidth=1, **look))
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="score")
     ax.set_ylabel("probability of one cluster\n(mean and 90% interval)")
     style.bare(ax, "top", "right")
-    style.legend_above(ax, COLUMNS)
+    style.legend_above(ax, COLUMNS, handles)  # by themselves names with _ first are left out
     return len(sources)
 
 
@@ -184,14 +191,14 @@ def confusion(
         rates = drawn.reshape(-1, view.n_sources * view.n_answers, view.n_answers)
         names = source_names(posterior, view.name, view.n_sources)
         sources = [f"source {name}" if name.isdecimal() else name for name in names]
-        _draw_rates(ax, rates, sources, words)
+        lines = _draw_rates(ax, rates, sources, style.shortened(words, LONGEST))
         title = f"{view.name}: answers of {counted(view.n_sources, 'source')}"
-        ax.set_title(title, loc="left", pad=22)
-    return panels
+        ax.set_title(title, loc="left", pad=9 + 13 * lines)
+    return style.as_written(panels)
 
 
-def _draw_rates(ax: Axes, rates: FloatArray, sources: Sequence[str], words: Sequence[str]) -> None:
-    """Mean and interval of draws (draws, rows, answers), a row for each source and truth."""
+def _draw_rates(ax: Axes, rates: FloatArray, sources: Sequence[str], words: Sequence[str]) -> int:
+    """Mean and interval of draws (draws, rows, answers); returns the lines of its legend."""
     number = rates.shape[1]
     are_few = number <= NAMED
     ends = np.quantile(rates, tables.INTERVAL, axis=0)
@@ -207,7 +214,9 @@ def _draw_rates(ax: Axes, rates: FloatArray, sources: Sequence[str], words: Sequ
     for first in range(len(words), number, len(words)):
         ax.axhline(first - 0.5, color="0.8", linewidth=0.6)
     ax.set_ylim(number - 0.45, -0.55)
-    _finish(ax, len(words))
+    columns = LINE // (14 + max(map(len, words)))
+    _finish(ax, columns)
+    return -(-len(words) // columns)
 
 
 def _beside(k: int, number: int) -> float:
@@ -226,9 +235,10 @@ def _draw_intervals(
     are_few: bool,
 ) -> None:
     """Marks at means over lines between the lower and upper ends of intervals."""
-    colour = style.PALETTE[k]
+    turn, at = divmod(k, len(style.PALETTE))
+    colour, marker = style.PALETTE[at], style.MARKERS[(k + turn) % len(style.MARKERS)]
     ax.hlines(y, *ends, color=colour, linewidth=2.2 if are_few else 1)
-    look: dict[str, Any] = {"marker": style.MARKERS[k], "markersize": 6 if are_few else 3}
+    look: dict[str, Any] = {"marker": marker, "markersize": 6 if are_few else 3}
     look |= {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.5}
     ax.plot(mean, y, color=colour, label=label, **look)
 

@@ -32,7 +32,7 @@ def labels():
 def tree(rng, labels):
     z = rng.integers(0, 3, (2, 10, N))
     noise = {"accuracy": rng.random((2, 10, 2)), "confusion": rng.dirichlet([1, 1], (2, 10, 2, 3))}
-    dims = {"accuracy": ("label_source",), "confusion": ("label_source", "class", "label")}
+    dims = {"accuracy": ("label_source",), "confusion": ("label_source", "class", "class_label")}
     return to_datatree({"z": z, **noise}, constraints=[labels], dims=dims)
 
 
