@@ -33,6 +33,8 @@ from bayesclust.typing import BoolArray, FloatArray, IntArray
 
 PRECISION = 2.0**30
 """The largest cost as an integer; the solver counts in integers."""
+COARSE = 1000.0
+"""How many times the least objective the largest cost may be, before costs are counted finer."""
 
 
 class Unsatisfiable(Exception):
@@ -241,8 +243,9 @@ def keep_within(bounds: Bounds, encoding: Encoding) -> None:
         enforce(Apart(i, j), encoding, [])
 
 
-def encode(problem: Problem, costs: FloatArray, scale: float) -> tuple[Encoding, int]:
+def encode(problem: Problem, scale: float) -> tuple[Encoding, int]:
     """The program, costs in units of 1 / scale, and the number of terms of its objective."""
+    costs = problem.costs
     encoding = Encoding(costs)
     model = encoding.model
     terms: list[Any] = []
@@ -275,7 +278,8 @@ def solve(problem: Problem, until: float) -> Solution:
     Raises `Unsatisfiable` where too few hard statements can hold, and `OutOfTime` where nothing was
     found and nothing proven.
     """
-    costs, weights = without_costly_values(problem).costs, problem.weights
+    problem = without_costly_values(problem)
+    costs, weights = problem.costs, problem.weights
     values: IntArray = costs.argmin(axis=1)
     held = problem.held(values)
     allowed = int((np.isinf(weights) & ~held).sum()) <= problem.spare
@@ -283,10 +287,28 @@ def solve(problem: Problem, until: float) -> Solution:
     if allowed and held[np.isfinite(weights)].all():
         value = problem.value(values)
         return Solution(values, value, value, True)
-    module = cp_model()
     finite = np.concatenate([costs[np.isfinite(costs)], weights[np.isfinite(weights)]])
-    scale = PRECISION / (float(finite.max(initial=0.0)) or PRECISION)
-    encoding, n_terms = encode(problem, costs, scale)
+    most = float(finite.max(initial=0.0)) or PRECISION
+    found = _solve(problem, most, until, allowed)
+    # beside a very large cost all others are rounded away: no best values pay more than was found
+    while found.optimal and 0 < COARSE * 2 * found.objective < most:
+        most = 2 * found.objective
+        try:
+            found = _solve(problem, most, until, allowed)
+        except OutOfTime:
+            return found._replace(bound=0.0, optimal=False)
+    return found
+
+
+def _solve(problem: Problem, most: float, until: float, allowed: bool) -> Solution:
+    """Do as `solve`, every finite cost counting as `most` at most."""
+    module, scale = cp_model(), PRECISION / most
+    costs, weights = problem.costs, problem.weights
+    capped = problem._replace(
+        costs=np.where(np.isinf(costs), costs, np.minimum(costs, most)),
+        weights=np.where(np.isinf(weights), weights, np.minimum(weights, most)),
+    )
+    encoding, n_terms = encode(capped, scale)
     solver = module.CpSolver()
     # with one thread results repeat exactly
     solver.parameters.num_workers = 1
