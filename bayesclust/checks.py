@@ -21,6 +21,8 @@ from bayesclust.typing import ArrayLike, BoolArray, CodeArray, FloatArray, IntAr
 # squares of larger values, summed over some features, overflow
 LARGEST = 1e150
 
+TAKEN = ("X", "item", "feature", "chain", "draw")
+"""Names in results that constraints must not have."""
 FEW_CELLS = 4_000
 """Of a table whose chains are fastest in a single thread."""
 DENSE_COPIES = 3
@@ -206,7 +208,9 @@ def check_choice(value: Any, name: str, choices: Collection[str]) -> str:
 
 
 def name_word(name: Any) -> str:
-    """Return `name` if it can prefix the variables of a data set."""
+    """Return `name` if it can name the variables of a data set that holds others of ours."""
+    if isinstance(name, str) and name in TAKEN:
+        raise ValueError(f"name is {name!r}, as results call something else: give another.")
     if isinstance(name, str) and name.isidentifier():
         return name
     raise ValueError(f"name must be a word of letters, digits and underscores; got {shown(name)}.")
@@ -388,11 +392,13 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
     if hasattr(X, "select_dtypes"):
         numeric = set(X.select_dtypes(include=["number", "bool"]).columns)
         others = [c for c, kind in X.dtypes.items() if c not in numeric and str(kind) != "object"]
-        if others:
-            raise TypeError(
-                f"{name} must hold numbers, unlike column {some_of(others)}: drop such columns or "
-                "encode them as numbers; family='mixed' of TVClust takes columns of words."
-            )
+    else:  # of polars, whose dates NumPy takes for numbers
+        others = [c for c in X.columns if np.asarray(X[c]).dtype.kind in "mM"]
+    if others:
+        raise TypeError(
+            f"{name} must hold numbers, unlike column {some_of(others)}: drop such columns or "
+            "encode them as numbers; family='mixed' of TVClust takes columns of words."
+        )
     array: np.ndarray[Any, Any] = np.asarray(X)
     if array.dtype == object and hasattr(X, "isna"):
         array = np.where(X.isna().to_numpy(), np.nan, array)
@@ -436,6 +442,15 @@ def check_columns(columns: Any, members: Sequence[str], said: str, kind: str | N
             )
 
 
+def dates_in_words(values: Any) -> Any:
+    """Dates and durations as pandas writes them, anything else as it is."""
+    if getattr(getattr(values, "dtype", None), "kind", "O") not in "mM":
+        return values
+    import pandas as pd
+
+    return np.array([str(one) for one in pd.Index(values)], dtype=object)
+
+
 def named_items(items: Any, n_items: Any, ids: ArrayLike | None) -> tuple[Any, Any]:
     """Return rows of a table as numbers of items, by their names if there are `ids`, and how many.
 
@@ -453,7 +468,7 @@ def named_items(items: Any, n_items: Any, ids: ArrayLike | None) -> tuple[Any, A
     if ids is None:
         whole = items.dtype.kind == "f" and np.isfinite(items).all() and (items % 1 == 0).all()
         return items.astype(np.int64) if whole else items, n_items
-    known = plain_array(ids, "ids", hint := "pass one name for each item")
+    known = plain_array(dates_in_words(ids), "ids", hint := "pass one name for each item")
     listed = [_plain(one) for one in known.ravel().tolist()]
     place = {one: at for at, one in enumerate(listed)}
     if known.ndim != 1:
@@ -587,13 +602,15 @@ def repeated_rows(count: ArrayLike) -> IntArray:
     return np.repeat(np.arange(len(times)), times)
 
 
-def check_same_names(own: Sequence[str] | None, names: Sequence[str] | None, what: str) -> None:
-    """Refuse constraints whose items are not named as those of X, or in another order."""
+def check_same_names(
+    own: Sequence[str] | None, names: Sequence[str] | None, what: str, remedy: str, other: str = "X"
+) -> None:
+    """Refuse what names items otherwise than X (or another), or in another order."""
     for mine, theirs in zip(own or (), names or (), strict=False):
         if mine != theirs:
             raise ValueError(
-                f"the constraints {what!r} and X name items differently or in another order, "
-                f"{mine!r} there and {theirs!r} in X: read them with ids=X.index."
+                f"{what} and {other} name items differently or in another order, {mine!r} there "
+                f"and {theirs!r} in {other}: {remedy}."
             )
 
 

@@ -141,7 +141,8 @@ class InteractiveSession:
         self._rng = np.random.default_rng(
             int(check.check_random_state(random_state).integers(2**63))
         )
-        start = start_partition(DPMeans() if partition is None else partition, self.X)
+        seen = DPMeans() if partition is None else partition
+        start = start_partition(seen, self.X, self._names)
         self._steps = [Step(start, 0, 0.0, ())]
         # rows that were added together, or None for a modification
         self._events: list[list[Row] | None] = []

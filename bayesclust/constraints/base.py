@@ -396,7 +396,8 @@ class Constraints(ByPattern, ABC):
 
     def _naming(self, ids: Any) -> Self:
         """Remember the names of the items, which those of the data are compared with."""
-        self.item_names = None if ids is None else list(map(str, np.asarray(ids).tolist()))
+        if ids is not None:
+            self.item_names = list(map(str, np.asarray(check.dates_in_words(ids)).tolist()))
         return self
 
     @classmethod
@@ -417,7 +418,9 @@ class Constraints(ByPattern, ABC):
         columns = getattr(frame, "column_names", frame.columns)  # of pyarrow, and of all others
         check.check_columns(columns, members, said, cls.__name__ if by_answer else None)
         items, number = check.named_items(
-            np.column_stack([frame[member].to_numpy() for member in members]), n_items, ids
+            np.column_stack([check.dates_in_words(frame[one].to_numpy()) for one in members]),
+            n_items,
+            ids,
         )
         source = check.named_sources(frame["source"].to_numpy()) if "source" in columns else None
         answers = frame[said].to_numpy()
@@ -674,7 +677,8 @@ def check_constraints(
                 "pass the X they were made for, or restrict(items) them; bayesclust.cross_validate "
                 "holds answers out in place of items."
             )
-        check.check_same_names(one.item_names, names, one.name)
+        what, remedy = f"the constraints {one.name!r}", "read them with ids=X.index"
+        check.check_same_names(one.item_names, names, what, remedy)
         found = one
         if needs == "table":
             refuse_hard([one], "this method")

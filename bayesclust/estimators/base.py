@@ -7,9 +7,9 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -23,7 +23,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust import checks
-from bayesclust.checks import check_int, check_items, check_memory, plain_array, true_labels
+from bayesclust.checks import (
+    check_int,
+    check_items,
+    check_memory,
+    check_same_names,
+    plain_array,
+    true_labels,
+)
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.stored import noise_dims
 from bayesclust.families import Bernoulli
@@ -40,7 +47,17 @@ from bayesclust.inference.variational.fit import VariationalSettings
 from bayesclust.partition_priors import CandidateLinks, Nested
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import settled_labels
-from bayesclust.posterior.tree import Names, by_size, canonical, names_in, to_datatree, with_names
+from bayesclust.posterior.tree import (
+    MEAN_FIELD,
+    MOVED_BY,
+    Names,
+    by_size,
+    canonical,
+    names_in,
+    names_of,
+    to_datatree,
+    with_names,
+)
 from bayesclust.typing import ArrayLike, FloatArray, IntArray, Seed
 
 SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
@@ -70,6 +87,25 @@ ABSENT = {
 """Why an estimator lacks what another has, and what to take instead."""
 
 
+def _all_or_nothing[**P, R](fit: Callable[P, R]) -> Callable[P, R]:
+    """A `fit` that keeps nothing of an earlier one or, where it fails, all of it."""
+
+    @wraps(fit)
+    def call(*args: P.args, **settings: P.kwargs) -> R:
+        fitted: Any = args[0]
+        before = copy(fitted)
+        kept = {name: own for name, own in vars(fitted).items() if not name.endswith("_")}
+        fitted.__dict__ = kept
+        given: Any = {name: before if own is fitted else own for name, own in settings.items()}
+        try:
+            return fit(*args, **given)
+        except BaseException:
+            fitted.__dict__ = vars(before)
+            raise
+
+    return call
+
+
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators: `fit` sets `labels_` and `fit_seconds_`."""
 
@@ -87,7 +123,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
-            cls.fit = checks.explained(cls.fit)
+            cls.fit = checks.explained(_all_or_nothing(cls.fit))
 
     if not TYPE_CHECKING:
 
@@ -356,8 +392,13 @@ def by_mode(shares: FloatArray) -> tuple[IntArray, IntArray]:
     return labels, np.append(used, rest)
 
 
-def given_labels(value: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
-    """Labels as they are given, those of an estimator, or a posterior's point estimate."""
+def given_labels(
+    value: Any, n_items: int, name: str, names: Sequence[str] | None
+) -> np.ndarray[Any, Any]:
+    """Labels as they are given, those of an estimator, or a posterior's point estimate.
+
+    `names` are those of the items that they are for.
+    """
     if isinstance(value, BaseEstimator):
         check_is_fitted(value)
         if not hasattr(value, "labels_"):
@@ -375,14 +416,15 @@ def given_labels(value: Any, n_items: int, name: str) -> np.ndarray[Any, Any]:
             f"{name} has shape {labels.shape}, but X has {n_items} items: pass one label per item, "
             "an estimator fitted to these items, or its posterior_."
         )
+    check_same_names(names_of(value), names, name, "fit it to this X, or pass labels in its order")
     return labels
 
 
-def start_labels(init: Any, n_items: int) -> IntArray | None:
+def start_labels(init: Any, n_items: int, names: Sequence[str] | None) -> IntArray | None:
     """The partition to start from, if there is one, by first items, however it was numbered."""
     if init is None:
         return None
-    labels = true_labels(given_labels(init, n_items, "init"), 1, "init")
+    labels = true_labels(given_labels(init, n_items, "init", names), 1, "init")
     return canonical(labels).astype(np.int64)
 
 
@@ -538,8 +580,12 @@ def draws_tree(
     settings: Mapping[str, Any],
     approximation: str | None = None,
     names: Names = (None, None),
+    moved_by: str | None = None,
 ) -> Any:
-    """Draws, data, constraints and settings as an `xarray.DataTree` in ArviZ's groups."""
+    """Draws, data, constraints and settings as an `xarray.DataTree` in ArviZ's groups.
+
+    `moved_by` is what constraints moved besides the factors of their answers.
+    """
     attrs = {
         "created_by": "bayesclust",
         "version": version("bayesclust"),
@@ -549,6 +595,9 @@ def draws_tree(
     }
     if approximation is not None:
         attrs["approximation"] = approximation
+        moved_by = moved_by or MEAN_FIELD
+    if moved_by is not None:
+        attrs[MOVED_BY] = moved_by
     tree = to_datatree(
         draws.posterior,
         draws.sample_stats,
@@ -567,8 +616,11 @@ def run_seed(
     random_state: int | Generator | None, path: str | os.PathLike[str] | None
 ) -> int | Generator | None:
     """The seed of a run: with a checkpoint and no seed given, one is drawn and kept there."""
-    if path is None or random_state is not None:
+    if path is None:
         return random_state
+    if random_state is not None:
+        whole = isinstance(random_state, (int, np.integer))
+        return random_state if whole else checks.check_random_state(random_state)
     found = stored_fingerprint(path) or {}
     if "drawn seed" in found:
         return int(found["drawn seed"])

@@ -31,6 +31,8 @@ FORMS = "a number, a pair (xi1, xi2), a dict by the names of the constraints, or
 RIDGE = 1e-3
 """Share of the total covariance added to the pooled one, so that a direction without scatter within
 clusters stays finite."""
+BALLS = 0.8
+"""Share of items nearest to their own centres, from which on one centre describes a cluster."""
 
 
 def check_confidence(xi: Any, xi0: Any, rate: Any) -> Any:
@@ -162,6 +164,8 @@ def plan(
         problem = Problem.of(points, divergence, graph, cost or 0.0, *model)
         if n > MANY_ITEMS:
             return tuning.choose_on_sample(constraints, problem, unit, cost, xi0, rate, rng)
+        if cost is None and tuning.one_sided(constraints, n):
+            cost = tuning.penalty_from_data(points, divergence, n_init)
         tried = tuning.candidates(points, divergence, n_init) if cost is None else np.array([cost])
         found = tuning.choose(constraints, problem, unit, tried, xi0, rate, rng, n_init=n_init)
         return *found, start
@@ -189,7 +193,11 @@ def credible_settings(posterior: Any, X: Any, divergence: Any) -> dict[str, Any]
     draws = tree.group(posterior, "posterior")
     n_items = tree.stacked_partitions(posterior).shape[1]
     given = posterior if hasattr(posterior, "labels_") else settled_labels(posterior)
-    labels = start_labels(given, n_items)
+    names = tree.names_in(X)[0]
+    checks.check_same_names(
+        tree.names_of(posterior), names, "the posterior", "pass the data that was clustered"
+    )
+    labels = start_labels(given, n_items, names)
     assert labels is not None
     family = getattr(posterior, "family", None) or tree.settings_of(posterior).get("family")
     follows = isinstance(family, Family) or getattr(FAMILIES.get(str(family)), "divergence", None)
@@ -240,6 +248,12 @@ def _scale(
         raise ValueError(
             f"the point estimate has {count} clusters of {n} items without scatter within them, "
             "so the scale of the limit is not known: set penalty and xi yourself."
+        )
+    own = float((divergence.between(points, centers).argmin(axis=1) == numbers).mean())
+    if own < BALLS:
+        warn(
+            f"{own:.0%} of the items are nearest to the centre of their own cluster: one centre "
+            'each does not describe these clusters; cluster_model="mixture" has several.'
         )
     gamma = f / (2.0 * within)
     size = np.bincount(numbers)[numbers].astype(np.float64)

@@ -26,7 +26,7 @@ from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import unnamed
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.point_estimate import keep_labels
-from bayesclust.posterior.tree import constraints_if_any
+from bayesclust.posterior.tree import WEIGHTS, constraints_if_any
 from bayesclust.typing import ArrayLike, FloatArray
 
 LEARN = "learn"
@@ -216,7 +216,9 @@ class DCRC(base.SampledClusterer):
                 checkpoint=store,
                 spread=True,
             )
-            self._tree = base.draws_tree(draws, constraints, items, params, names=self._names)
+            self._tree = base.draws_tree(
+                draws, constraints, items, params, names=self._names, moved_by=WEIGHTS
+            )
             proba = gibbs.class_shares(draws.posterior["z"], number)
             free = unnamed(constraints, len(items))
             proba[free] = np.exp(log_classes(fit.W, points[free]))
@@ -245,7 +247,7 @@ class DCRC(base.SampledClusterer):
             variables |= draw_noise(constraints, counts, MEAN_FIELD_DRAWS, rng)
             draws = Draws(variables, {}, False)
             self._tree = base.draws_tree(
-                draws, constraints, items, params, "mean field", self._names
+                draws, constraints, items, params, "mean field", self._names, WEIGHTS
             )
             self._tree.attrs["fit_seconds"] = self.fit_seconds_
             keep_labels(self._tree, self.labels_)

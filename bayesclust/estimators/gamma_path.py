@@ -25,7 +25,7 @@ from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.inference.variational.mean_field import draw_labels
 from bayesclust.posterior.diagnosis import partition_distances
 from bayesclust.posterior.losses import VI, adjusted_rands, expected_losses, size_entropy
-from bayesclust.posterior.tree import by_size, canonical, names_in, partition_sizes
+from bayesclust.posterior.tree import by_size, canonical, names_in, names_of, partition_sizes
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ TEMPERED = 1e-2, 1e4
 MEAN_FIELD = "variational_em"
 LEAST_RATE = 1e-100
 TAILS = 0.05, 0.95
-LEAST = 0.01
-"""Share of J by which chains that stand still are above the limit."""
+LEAST, ROUNDING = 0.01, 1e-6
+"""Share of J by which chains that stand still are above the limit, and that is no difference."""
 Run = Callable[..., Draws]
 
 
@@ -73,6 +73,8 @@ def fitted_limit[Limit: (MeansClusterer, DCRC)](
             f"limit was fitted to {seen[0]} items with {seen[1]} columns, but X has shape "
             f"{items.shape}: fit it to the same X, or pass it unfitted."
         )
+    remedy = "fit it to this X, or pass it unfitted"
+    checks.check_same_names(names_of(limit), names_in(X)[0], "limit", remedy)
     return limit
 
 
@@ -101,6 +103,16 @@ class TVClustWay:
         self.limit = limit
         self.labels = limit.labels_
         self.final = path_model.value(self.problem, limit.labels_, self.xi)
+        # few answers say the same of all of these partitions
+        digits = [np.arange(len(items)) >> at & 1 for at in range(len(items).bit_length())]
+        for z in (limit.labels_, *digits):
+            here, there = path_model.value(self.problem, z, self.xi), limit.objective(z)
+            if abs(here - there) > ROUNDING * (abs(there) + limit.penalty_):
+                raise ValueError(
+                    "the limit was fitted to other data or constraints than these, since its J "
+                    f"differs ({there:.6g} there, {here:.6g} here): fit it with the same, or pass "
+                    "it unfitted."
+                )
         self.constraints = constraints
         self.make = SAMPLERS[sampler]
         self.moves = default_moves(self.make, len(items)) if moves is None else moves

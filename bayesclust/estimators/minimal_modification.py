@@ -175,7 +175,8 @@ class MinimalModification(ConstrainedClusterer):
         clock = time.perf_counter()
         self.check_settings()
         points, given = read_input(self, X, y, constraints, needs="statements")
-        seen = start_partition(DPMeans() if partition is None else partition, points)
+        start = DPMeans() if partition is None else partition
+        seen = start_partition(start, points, self._names[0])
         sizes = self._check_sizes(seen)
         bounded = sizes != (1, len(seen)) or self.max_diameter is not None
         names = self._names[0] or range(len(points))
@@ -285,12 +286,12 @@ class MinimalModification(ConstrainedClusterer):
         self.violated_ = stated.violated(found.labels, weights)
 
 
-def start_partition(partition: Any, points: FloatArray) -> IntArray:
+def start_partition(partition: Any, points: FloatArray, names: Sequence[str] | None) -> IntArray:
     """The given partition: labels, or those of an estimator (or a fitted copy) or a posterior."""
     n = len(points)
     if isinstance(partition, BaseEstimator) and not hasattr(partition, "labels_"):
         partition = clone(partition).fit(points)
-    array = given_labels(partition, n, "partition")
+    array = given_labels(partition, n, "partition", names)
     if isinstance(partition, BaseEstimator) or hasattr(partition, "children"):
         return true_labels(array, 1, "partition")
     if array.dtype.kind not in "iu":

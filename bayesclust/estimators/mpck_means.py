@@ -235,10 +235,19 @@ class MPCKMeans(DistanceClusterer):
             return number, cost if priced else 1.0
         if told and priced:
             return number, cost
+        if not told and tuning.one_sided(given, len(items)):
+            raise ValueError(
+                'n_clusters="data" needs constraints of both kinds; got such as a single cluster, '
+                "or one for each item, would satisfy: pass a number."
+            )
         unit = float(items.var(axis=0).sum()) if self.metric == EUCLIDEAN else 1.0
         costs = [cost] if priced else [unit * one for one in COSTS]
         least, most = checks.check_sizes(self.min_size, self.max_size, len(items))
-        start = None if isinstance(self.init, str) else start_labels(self.init, len(items))
+        start = (
+            None
+            if isinstance(self.init, str)
+            else start_labels(self.init, len(items), self._names[0])
+        )
         fewest = 1 if near is None else near.n_clusters
         fewest = fewest if start is None else max(fewest, int(start.max()) + 1)
         fit = [k for k in tuning.CLASSES if k * least <= len(items) <= k * most and k >= fewest]
@@ -250,6 +259,7 @@ class MPCKMeans(DistanceClusterer):
         def best(k: Any) -> float:
             checks.check_int(k, "n_clusters", most=len(items))
             own = clone(self).set_params(n_init=1, growth=1)
+            own._names = self._names
             rough = own._check_settings()
             for kept, held in tuning.folds(given, np.random.default_rng(seed)):
                 own.set_params(init=self.init)
@@ -325,7 +335,7 @@ class MPCKMeans(DistanceClusterer):
                 'init must be "neighbourhoods", "paper" or "k-means++" under max_iter=0: labels '
                 "leave nothing to be placed."
             )
-        start = start_labels(self.init, n_items)
+        start = start_labels(self.init, n_items, self._names[0])
         if start is not None and start.max() >= k:
             raise ValueError(
                 f"init has {start.max() + 1} clusters, more than n_clusters={k}: pass labels of "
@@ -372,8 +382,6 @@ class MPCKMeans(DistanceClusterer):
         if problem.learned:
             units = [problem.form.in_units(A, problem.T) for A in metrics.A]
             self.metric_: FloatArray = np.stack(units) if problem.per_cluster else units[0]
-        elif hasattr(self, "metric_"):
-            del self.metric_
         self._metrics = metrics
         self._model = problem._replace(
             X=problem.X[:0],
@@ -387,4 +395,6 @@ class MPCKMeans(DistanceClusterer):
         items = checks.check_items(X, least=1)
         describe_columns_of_new(self, X)
         points = np.ascontiguousarray((items - self._middle) @ self._model.T)
-        return descend.distances(self._model._replace(points=points), self._centers, self._metrics)
+        found = descend.distances(self._model._replace(points=points), self._centers, self._metrics)
+        log_det = descend.first_log_det(self._model, self._metrics) + self._model.log_volume
+        return found - log_det

@@ -176,14 +176,15 @@ class DPMeans(MeansClusterer):
 
         divergence = unbound.bind(X)
         points, constraints = base.read_input(self, X, y, constraints, read=divergence.points)
-        start = base.start_labels(self.init, len(points))
+        start = base.start_labels(self.init, len(points), self._names[0])
         several = self.cluster_model == MIXTURE
         name, what = ("within_penalty", "component") if several else ("penalty", "cluster")
         given = self.within_penalty if several else self.penalty
         cost = confidence.cost_of_centre(
             given, self.n_clusters, points, divergence, name, what, self.n_init
         )
-        model = (several, self.penalty if several else None)
+        own = None if self.penalty is None else float(self.penalty)
+        model = (several, own if several else None)
         growth = self.xi0, self.xi_rate
         problem, schedule, near = confidence.plan(
             points, divergence, constraints, cost, xi, *growth, rng, self.n_init, *model
@@ -242,7 +243,8 @@ class RDPMeans(DPMeans):
     n_clusters : int or None, default None
         A guess that sets the penalty by furthest-first (Kulis and Jordan 2012). With neither, of
         the penalties of 1 to sqrt(n) clusters the one that predicts held-out answers best or, with
-        fewer than ten answers or `xi` given, has the smallest Bayesian information criterion.
+        `xi` given, fewer than ten answers, or such as one cluster or none of two items would make
+        all true, has the smallest Bayesian information criterion.
     divergence : str, Divergence or Family, default "euclidean"
         D: "euclidean" (squared distance), "standardized", "mahalanobis", "kl" (between rows of
         counts), "poisson", "bernoulli", "categorical", or the limit of a family of
@@ -385,6 +387,11 @@ class RDPMeans(DPMeans):
         ------
         ValueError, TypeError
             If there are no draws, X does not fit to them, or there is no scatter within clusters.
+
+        Warns
+        -----
+        UserWarning
+            If fewer than four items of five are nearest to the centre of their own cluster.
 
         Examples
         --------

@@ -128,6 +128,8 @@ class SpectralRDPMeans(MeansClusterer):
         read = pose if grows else partial(confidence.fixed_confidence, asked)
         graph, xi = read(constraints, len(points))
         problem = Problem.of(points, squared, graph, cost or 0.0)
+        if cost is None and tuning.one_sided(constraints, len(points)):
+            cost = penalty_from_data(problem, number)
         if asked is None and tuning.enough(constraints):
             cost, factor = choose(constraints, problem, cost, number, rng)
             xi = times(xi, factor)

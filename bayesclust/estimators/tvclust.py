@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -38,7 +39,7 @@ from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.posterior.labels import ItemClasses
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import keep_labels, point_estimate
-from bayesclust.posterior.tree import as_labels, data_if_any, evenly_spread, group
+from bayesclust.posterior.tree import WEIGHTS, as_labels, data_if_any, evenly_spread, group
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 LARGE = 5_000_000  # labels in all draws from which a point estimate takes a while
@@ -233,6 +234,10 @@ class TVClust(base.SampledClusterer):
                 "checkpoint keeps the draws of chains, and sampler='variational' has none: "
                 "leave it out."
             )
+        if checkpoint is not None and re.search("<lambda>| at 0x", self._settings()["sampler"]):
+            raise ValueError(
+                "a checkpoint knows a sampler by its name, and this one has none: define it by def."
+            )
         seed = base.run_seed(self.random_state, checkpoint)
         items, given = self._read(X, y, constraints)
         as_nested(self.partition_prior).among.check_use(
@@ -248,7 +253,7 @@ class TVClust(base.SampledClusterer):
             settings["batches"] = self._batches.astype(str)
         amount = len(items), self.num_chains, schedule.num_samples
         base.check_draws_fit_in_memory(*amount, weights=self._batches is not None)
-        start = base.start_labels(init, len(items))
+        start = base.start_labels(init, len(items), self._names[0])
         store = base.open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
         problem = self._pose(items, given, seed, store=store)
         rng = checks.check_random_state(seed)
@@ -596,7 +601,10 @@ class TVClust(base.SampledClusterer):
         if self._is_variational:
             settings["sampler"] = VARIATIONAL
         elif callable(self.sampler):
-            settings["sampler"] = f"{self.sampler.__module__}.{self.sampler.__qualname__}"
+            name = getattr(self.sampler, "__qualname__", None)
+            settings["sampler"] = (
+                f"{self.sampler.__module__}.{name}" if name else repr(self.sampler)
+            )
         return settings
 
     def _maximise_bound(
@@ -625,9 +633,9 @@ class TVClust(base.SampledClusterer):
     def _conclude(self, draws: Draws, problem: Any, items: FloatArray, since: float) -> None:
         """Set what follows from the draws, and the seconds that all has taken."""
         kind = "mean field" if self._is_variational else None
-        tree = base.draws_tree(
-            draws, problem.constraints, items, self._settings(), kind, self._names
-        )
+        moved_by = WEIGHTS if isinstance(problem, ClassifierProblem) else None
+        about = items, self._settings(), kind, self._names, moved_by
+        tree = base.draws_tree(draws, problem.constraints, *about)
         self.posterior_ = with_batches(tree, problem) if isinstance(problem, BatchProblem) else tree
         self._problem = problem
         if isinstance(problem, ClassifierProblem):

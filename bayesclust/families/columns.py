@@ -209,8 +209,8 @@ def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
                 )
             continue
         if kind == "string":
-            numbers = pd.to_numeric(column.dropna().str.replace(",", "."), errors="coerce")
-            if numbers.notna().all():
+            words = column.dropna().astype(object).str.replace(",", ".")
+            if pd.to_numeric(words, errors="coerce").notna().all():
                 raise TypeError(
                     f"X holds numbers written as words in column {X.columns[j]!r}: convert them by "
                     "pandas.to_numeric or, if they are codes, by astype('category'); "

@@ -20,12 +20,14 @@ from bayesclust.constraints.stored import StoredConstraints, StoredRules
 from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.n_clusters import batches, error_of_means
 from bayesclust.posterior.tree import (
+    MOVED_BY,
     Labels,
     chain_partitions,
+    check_leaves_out,
     group,
     item_names,
     numbered,
-    process_draws,
+    process_prior,
     source_names,
     stored_constraints,
     tree_of,
@@ -66,10 +68,11 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
           likely (the answer of highest posterior probability);
         - where queries may be hard, hard (the probability that its query is);
         - where the noise was kept, credibility_loo (leave-one-out: by the data and all other
-          constraints) and elpd_loo (its log probability given all the rest, in nats);
-        - under a Dirichlet or Pitman-Yor process whose concentration was kept, bayes_factor:
-          posterior odds that it is right (half a draw added on both sides) over the prior odds of
-          any items (TVClust Eq. 2).
+          constraints) and elpd_loo (its log probability given all the rest, in nats), unless it
+          is a fit of `DCRC`, a classifier or a mean field, which know the constraint otherwise;
+        - of a fit under a Dirichlet or Pitman-Yor process, bayes_factor: posterior odds that it is
+          right (half a draw added on both sides) over the prior odds of any items (TVClust Eq. 2),
+          learned parameters of the process averaged over their prior.
 
     Warns
     -----
@@ -113,8 +116,10 @@ def credibility_table(posterior: Any) -> pd.DataFrame:
     """Return the table of `constraint_credibility`, items by number, without a warning."""
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
-    process, names = process_draws(posterior), item_names(posterior)
-    tables = [_table(view, z, draws, process, names) for view in stored_constraints(posterior)]
+    process, names = process_prior(posterior), item_names(posterior)
+    left_out = MOVED_BY not in getattr(tree_of(posterior), "attrs", {})
+    views = stored_constraints(posterior)
+    tables = [_table(view, z, draws, process, names, left_out) for view in views]
     table = pd.concat(tables, ignore_index=True)
     # where constraints of fewer items come first, concatenation puts further columns last
     there = [name for name in (*MEMBERS, "rule") if name in table]
@@ -131,6 +136,7 @@ def _table(
     draws: xr.Dataset,
     process: tuple[FloatArray, FloatArray] | None,
     items: Sequence[str],
+    left_out: bool,
 ) -> pd.DataFrame:
     kept = all(name in draws for name in view.parameters.values())
     tally = _tally(view, z, confusions(view, draws) if kept else None)
@@ -148,7 +154,7 @@ def _table(
         frame["k"] = frame["k"].astype("Int64")
     if tally.hard is not None:
         frame["hard"] = tally.hard
-    if kept:
+    if kept and left_out:
         frame["credibility_loo"] = tally.right
         frame["elpd_loo"] = np.log(np.maximum(tally.predicted[given], TINY))
     prior_shares = None if process is None else view.prior_shares(*process)
@@ -200,6 +206,7 @@ def _tally(view: StoredConstraints, z: Labels, confusion: FloatArray | None) -> 
 
 def forecasts(posterior: Any) -> tuple[FloatArray, BoolArray]:
     """Probability (m,) of the likeliest answer by all else, and whether it was given."""
+    check_leaves_out(posterior)
     z, draws = chain_partitions(posterior), group(posterior, "posterior")
     claimed, met = [], []
     for view in stored_constraints(posterior):
@@ -388,7 +395,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     Parameters
     ----------
     posterior : DataTree or fitted estimator
-        A fit with constraints that kept the noise.
+        A fit with constraints that kept the noise; not of `DCRC`, a classifier or a mean field.
 
     Returns
     -------
@@ -418,6 +425,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
     0  links                   agrees
     1   coin  conflicts with the rest
     """
+    check_leaves_out(posterior)
     z = chain_partitions(posterior)
     draws = group(posterior, "posterior")
     rows: list[dict[str, Any]] = []

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,12 +15,19 @@ from bayesclust._numba import kernel
 from bayesclust.checks import check_array, check_items, each_is
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
+from bayesclust.partition_priors import DirichletProcess, PitmanYor
 from bayesclust.typing import PARTITIONS, ArrayLike, FloatArray, IntArray
 
 Labels = np.ndarray[Any, np.dtype[Any]]
 ONE_EACH = "pass one label per item"
 PROCESSES = ("DirichletProcess(", "PitmanYor(", "dirichlet_process", "pitman_yor")
 """How the settings of a fit begin the name of a prior with a concentration."""
+MOVED_BY = "moved_by"
+"""Attribute of draws that says what else, besides the factors of answers, constraints moved."""
+WEIGHTS = "the weights were fitted to all of them"
+MEAN_FIELD = "a mean field has the items independent"
+PARAMETER = re.compile(r"(discount|concentration)=(\([^)]*\)|[^,)]+)")
+LEVELS = 500
 
 
 def canonical(z: ArrayLike, what: str = "labels") -> Labels:
@@ -298,6 +307,16 @@ def settings_of(posterior: Any) -> dict[str, Any]:
     return settings if isinstance(settings, dict) else {}
 
 
+def check_leaves_out(posterior: Any) -> None:
+    """Refuse draws that constraints moved otherwise than by the factors of their answers, too."""
+    how = getattr(tree_of(posterior), "attrs", {}).get(MOVED_BY)
+    if how:
+        raise ValueError(
+            f"constraints cannot be left out of these draws by weights, since {how}: fit again "
+            "without some of them, as bc.leave_view_out does."
+        )
+
+
 def process_draws(posterior: Any) -> tuple[FloatArray, FloatArray] | None:
     """Return draws of discount and concentration of a Dirichlet or Pitman-Yor process, or None."""
     draws = group(posterior, "posterior")
@@ -308,6 +327,24 @@ def process_draws(posterior: Any) -> tuple[FloatArray, FloatArray] | None:
     concentration = draws["concentration"].values.ravel()
     discount = draws["discount"].values.ravel() if "discount" in draws else 0 * concentration
     return discount, concentration
+
+
+def process_prior(posterior: Any) -> tuple[FloatArray, FloatArray] | None:
+    """Return even quantiles of discount and concentration under their prior, where it is known."""
+    if process_draws(posterior) is None or "settings" not in tree_of(posterior).attrs:
+        return None
+    text = str(settings_of(posterior).get("partition_prior") or PROCESSES[0])
+    name, _, rest = text.removeprefix("Nested(among=").partition("(")
+    stated = list(PARAMETER.finditer(rest))[::-1]  # of two the first is that of clusters
+    asked = {found[1]: ast.literal_eval(found[2]) for found in stated}
+    prior = (PitmanYor if name.lower().startswith("pitman") else DirichletProcess)(**asked)
+    levels = (np.arange(LEVELS) + 0.5) / LEVELS
+    even = {
+        name: np.unique([one.quantile(level) for level in levels])
+        for name, one in prior.parameters.items()
+    }
+    discount, concentration = np.meshgrid(even.get("discount", 0.0), even["concentration"])
+    return discount.ravel(), concentration.ravel()
 
 
 Names = tuple[Sequence[str] | None, Sequence[str] | None]
@@ -322,7 +359,7 @@ def names_in(X: Any) -> Names:
         distinct = len(set(found)) == len(found) > 0
         return found if distinct and found != [str(at) for at in range(len(found))] else None
 
-    columns = getattr(X, "columns", None)
+    columns = getattr(X, "column_names", getattr(X, "columns", None))  # the first of pyarrow
     return (None if columns is None else names(getattr(X, "index", None))), names(columns)
 
 
@@ -357,6 +394,15 @@ def with_names(
 def item_names(posterior: Any) -> list[str]:
     """Return the names of the items: their coordinate, or their numbers."""
     return _names(group(posterior, "posterior"), "item")
+
+
+def names_of(fit: Any) -> Sequence[str] | None:
+    """The names of the items of an estimator or a posterior, where they have some."""
+    if not hasattr(fit, "children"):
+        names: Names = getattr(fit, "_names", (None, None))
+        return names[0]
+    found = item_names(fit)
+    return None if found == list(map(str, range(len(found)))) else found
 
 
 def feature_names(posterior: Any) -> list[str]:

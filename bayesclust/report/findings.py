@@ -23,6 +23,7 @@ from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.posterior_predictive import constraint_ppc
 from bayesclust.posterior.similarity import cluster_confidence
 from bayesclust.posterior.tree import (
+    MOVED_BY,
     constraints_if_any,
     group,
     item_names,
@@ -113,7 +114,7 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
         sources = _sources(posterior)
     wrong = table[table["credibility"] < 0.5] if len(table) else table
     by = [name for name in ("credibility", "credibility_loo") if name in wrong]
-    if not sources.empty:
+    if len(table) and not sources.empty:
         surprises += _surprises(posterior)
     return Findings(
         kind=kind,
@@ -220,10 +221,13 @@ def _sources(posterior: Any) -> pd.DataFrame:
 
 def _surprises(posterior: Any) -> Iterator[str]:
     """Sentences on the findings of `constraint_ppc` and `view_conflict` that are unexpected."""
-    checks, conflict = constraint_ppc(posterior), view_conflict(posterior)
+    checks = constraint_ppc(posterior)
     for where, row in _by_source(posterior, checks[checks["finding"] != "as expected"]):
         numbers = f"{row['observed']:.3g}, where {row['expected']:.3g} is expected"
         yield f"{where}: {row['check']}: {numbers}."
+    if MOVED_BY in tree_of(posterior).attrs:
+        return
+    conflict = view_conflict(posterior)
     for where, row in _by_source(posterior, conflict[conflict["finding"] != "agrees"]):
         numbers = f"{row['elpd_loo']:.2f} nats an answer, where {row['expected']:.2f} is expected"
         yield f"{where} {row['finding']}: {numbers}."

@@ -213,3 +213,38 @@ def test_a_long_chain_needs_no_recursion():
     n = 50_000
     chain = np.column_stack([np.arange(n - 1), np.arange(1, n)])
     assert (must_link_components(chain[::-1], n) == 0).all()
+
+
+DAYS = pd.date_range("2024-01-01", periods=4)
+DATED = pd.DataFrame({"i": DAYS[[2, 0]], "j": DAYS[[0, 3]], "answer": ["same", "different"]})
+
+
+@pytest.mark.parametrize("ids", [DAYS, DAYS.to_numpy(), list(DAYS), DAYS.strftime("%Y-%m-%d %X")])
+def test_items_may_be_named_by_dates(ids):
+    links = PairwiseConstraints.from_frame(DATED, ids=ids)
+    assert links.rows == ((0, 2, "same"), (0, 3, "different"))
+    assert links.item_names == [str(day) for day in DAYS]
+    data = pd.DataFrame({"x": [0.0, 9.0, 0.0, 9.0]}, index=DAYS)
+    RDPMeans(n_clusters=2).fit(data, constraints=links)
+    with pytest.raises(ValueError, match=r"'2024-01-01 00:00:00' there and '2024-01-04 00:00:00'"):
+        RDPMeans(n_clusters=2).fit(data[::-1], constraints=links)
+
+
+def test_tables_of_polars_are_read():
+    polars = pytest.importorskip("polars")
+    dated = polars.DataFrame({name: DATED[name].to_numpy() for name in DATED})
+    assert PairwiseConstraints.from_frame(dated, ids=DAYS).items.tolist() == [[0, 2], [0, 3]]
+    with pytest.raises(TypeError, match=r"^X must hold numbers, unlike column i: drop such"):
+        RDPMeans(n_clusters=2).fit(dated[["i"]])
+
+
+def test_columns_of_pyarrow_have_names():
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"u": [0.0, 1.0, 9.0], "v": [1.0, 0.0, 9.0]})
+    assert RDPMeans(n_clusters=2).fit(table).feature_names_in_.tolist() == ["u", "v"]
+
+
+@pytest.mark.parametrize("name", ["X", "item", "feature", "chain", "draw"])
+def test_names_that_results_use_are_refused(name):
+    with pytest.raises(ValueError, match=f"^name is '{name}', as results call something else: gi"):
+        PairwiseConstraints([(0, 1)], [True], n_items=2, name=name)

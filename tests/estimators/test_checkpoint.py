@@ -12,6 +12,7 @@ from bayesclust.estimators.base import chain_starts
 from bayesclust.families import FullGaussian
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import from_text, to_text
+from bayesclust.inference.samplers import SAMPLERS
 from bayesclust.partition_priors import DirichletProcess
 
 SHORT = {
@@ -84,6 +85,29 @@ def test_a_generator_is_known_by_its_state(fit):
     spawned.spawn(1)  # draws the same, and has other children
     with pytest.raises(ValueError, match=r"with other random_state: "):
         fit(random_state=spawned)
+
+
+@pytest.mark.parametrize(
+    "seed", [np.random.RandomState, np.random.SeedSequence, lambda n: [n, 1], np.random.PCG64]
+)
+def test_any_kind_of_seed_is_known_again(fit, seed):
+    assert_same(fit(random_state=seed(4)), fit(random_state=seed(4)))
+    with pytest.raises(ValueError, match=r"with other random_state: "):
+        fit(random_state=seed(5))
+
+
+def test_a_sampler_is_known_by_its_name(fit):
+    collapsed = SAMPLERS["collapsed"]
+    named = bc.TVClust(collapsed, random_state=1, **SHORT).fit(X, constraints=LINKS)
+
+    def mine(*given):
+        return collapsed(*given)
+
+    assert_same(fit(sampler=mine), named)
+    for nameless in (lambda *given: collapsed(*given), partial(collapsed)):
+        said = r"^a checkpoint knows a sampler by its name, .* by def\.$"
+        with pytest.raises(ValueError, match=said):
+            fit(sampler=nameless)
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,17 @@ def test_what_a_posterior_cannot_tell(X, call, error):
     assert refusal(call, globals() | {"X": X, "limit": limit}) == error
 
 
+def test_clusters_of_more_than_one_centre_are_told(rng):
+    """Two rings about one point."""
+    angle = 2 * np.pi * rng.random(40)
+    X = np.repeat([1.0, 4.0], 20)[:, None] * np.c_[np.cos(angle), np.sin(angle)]
+    rings = tree(labels=np.repeat([0, 1], 20), **ROUND)
+    said = r"^\d\d% of the items are nearest to the centre of their own cluster: one centre each"
+    with pytest.warns(UserWarning, match=said) as caught:
+        bc.RDPMeans.from_posterior(rings, X)
+    assert caught[0].filename == __file__
+
+
 def test_the_limit_agrees_with_the_sampler_on_data(rng):
     """Two sources, one of which guesses: the limit stays with the sampler."""
     data = bc.datasets.load("wine")

@@ -79,6 +79,13 @@ def test_the_path_arrives_at_rdp_means(path, limit):
         assert lower[0] <= mean[name][0] <= upper[0]
 
 
+def test_a_limit_of_other_data_or_answers_is_refused(data, links, limit):
+    others = bc.PairwiseConstraints.sample(data.y, fraction=0.05, seed=9)
+    for X, given in ((data.X + 1e-3 * data.X**2, links), (data.X, others), (data.X, None)):
+        with pytest.raises(ValueError, match=r"was fitted to other data or constraints than these"):
+            bc.limit_path(X, constraints=given, limit=limit, **SHORT)
+
+
 def test_chains_that_missed_the_limit_are_found_out(data):
     """From a large gamma on single items move downhill alone."""
     limit = bc.DPMeans(penalty=5.0, n_init=10, random_state=0).fit(data.X)
@@ -99,7 +106,8 @@ def test_a_poor_limit_is_found_out(data):
     assert float(end["vi"].sel(statistic="mean")) > 0.5
 
 
-def test_gammas_are_visited_once_and_in_order(data, limit):
+def test_gammas_are_visited_once_and_in_order(data):
+    limit = bc.DPMeans(penalty=40.0, n_init=20, random_state=0).fit(data.X)
     path = bc.limit_path(data.X, limit=limit, gammas=[1e4, 0.3, 1e4], sampler="gibbs", **SHORT)
     np.testing.assert_array_equal(path["gamma"], [0.3, 1e4])
     assert path["vi_within"][-1] < 1e-9  # nothing moves there

@@ -66,6 +66,31 @@ def test_cost_and_number_of_clusters_that_predict_constraints_best(metric):
     assert started.n_clusters_ >= 4  # not fewer than the labels it starts from have
 
 
+def test_constraints_of_one_kind_choose_no_number(stripes):
+    X, y = stripes
+    i, j = np.triu_indices(40, 1)
+    apart = np.c_[i, j][y[i] != y[j]][:40]
+    with pytest.raises(ValueError, match=r'n_clusters="data" needs constraints of both kinds'):
+        bc.MPCKMeans("data").fit(
+            X[:40], constraints=bc.PairwiseConstraints(apart, [False] * 40, 40)
+        )
+
+
+@pytest.mark.parametrize("per_cluster", [False, True])
+def test_units_of_the_data_change_nothing(stripes, per_cluster):
+    """In small units the log det of a metric is large, beside which lengths would be lost."""
+    X, y = stripes
+    links = bc.PairwiseConstraints.sample(y, fraction=0.02, seed=0)
+    given = {"n_clusters": 2, "per_cluster": per_cluster, "random_state": 0}
+    plain, small = (
+        bc.MPCKMeans(**given).fit(scale * X, constraints=links) for scale in (1.0, 1e-9)
+    )
+    np.testing.assert_array_equal(small.labels_, plain.labels_)
+    np.testing.assert_array_equal(small.predict(1e-9 * X), plain.predict(X))
+    moved = 2 * X.shape[1] * np.log(1e-9)  # of each log det
+    np.testing.assert_allclose(small.transform(1e-9 * X), plain.transform(X) + moved, atol=1e-6)
+
+
 def test_few_constraints_choose_nothing(stripes):
     X, y = stripes
     links = bc.PairwiseConstraints.sample(y, size=9, seed=0)

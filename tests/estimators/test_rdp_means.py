@@ -191,6 +191,20 @@ def test_triplets_alone_join_and_part(rng):
         assert set(est.xi_) == {"triplets"}
 
 
+@pytest.mark.parametrize("estimator", [bc.RDPMeans, bc.SpectralRDPMeans])
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("size", [10, 40])
+def test_answers_of_one_kind_leave_the_number_to_the_data(rng, estimator, together, size):
+    """One cluster makes all of "together" true, and one for each item all of "apart"."""
+    y = np.repeat([0, 1, 2], 30)
+    X = rng.normal(size=(90, 2)) + 8.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
+    i, j = np.triu_indices(90, 1)
+    own = rng.choice(np.flatnonzero((y[i] == y[j]) == together), size, replace=False)
+    links = bc.PairwiseConstraints(np.c_[i, j][own], [together] * size, n_items=90)
+    est = estimator(random_state=0).fit(X, constraints=links)
+    assert bc.metrics.adjusted_rand(est.labels_, y) > 0.95
+
+
 def test_a_warm_start_is_where_passes_begin(blobs, rng):
     X, y = blobs
     for init in (y, [f"cluster {k}" for k in y], bc.DPMeans(n_clusters=3).fit(X)):
@@ -270,6 +284,13 @@ def test_objective_of_any_clusters(corners, fitted):
 
 def test_new_items_go_to_the_cluster_of_the_nearest_centre(fitted):
     assert fitted.predict(CORNERS + np.array([0.5, -0.5])).tolist() == [0, 0, 1, 1]
+
+
+def test_a_whole_penalty_is_the_number_that_it_is(corners):
+    X, _ = corners[:2]
+    own = {"cluster_model": "mixture", "within_penalty": 4, "random_state": 0}
+    whole, real = (bc.RDPMeans(penalty=one, **own).fit(X) for one in (20, 20.0))
+    assert whole.objective_ == real.objective_
 
 
 def test_penalties_are_chosen_by_answers_held_out(corners):

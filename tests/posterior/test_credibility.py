@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust.estimators import cluster_models
+from bayesclust.estimators.cluster_models import Choice
 from bayesclust.partition_priors import PitmanYor
 from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.tree import to_datatree
@@ -240,29 +242,44 @@ def test_low_credibilities_come_with_a_caution_unless_the_draws_are_trusted():
 
 
 @pytest.mark.parametrize(
-    ("prior", "discount"),
+    ("prior", "discount", "concentration"),
     [
-        (None, 0.0),
-        ("DirichletProcess(concentration=(1.0, 1.0), log_fixed=None)", 0.0),
-        ("PitmanYor(discount=0.3, concentration=(1.0, 1.0))", 0.3),
-        ("Nested(among=PitmanYor(discount=(1.0, 3.0), concentration=1.0), within=None)", 0.6),
+        (None, lambda rng: 0.0, lambda rng: rng.gamma(1.0)),
+        (
+            "DirichletProcess(concentration=(3.0, 0.5), log_fixed=None)",
+            lambda rng: 0.0,
+            lambda rng: 2 * rng.gamma(3.0),
+        ),
+        (
+            "PitmanYor(discount=0.3, concentration=(1.0, 1.0))",
+            lambda rng: 0.3,
+            lambda rng: rng.gamma(1.0),
+        ),
+        (
+            "Nested(among=PitmanYor(discount=(1.0, 3.0), concentration=1.0), within="
+            "DirichletProcess(concentration=(1.0, 10.0), log_fixed=None))",
+            lambda rng: rng.beta(1.0, 3.0),
+            lambda rng: 1.0,
+        ),
     ],
 )
-def test_bayes_factors_are_over_the_prior_of_the_fit(asked, prior, discount):
+def test_bayes_factors_are_over_the_prior_of_the_fit(asked, prior, discount, concentration):
     """By the probabilities that the prior gives to partitions of two and three items."""
     z = np.zeros((1, 4, 15), int)
     z[0, 0, :] = np.arange(15)  # all together in three draws of four, all apart in one
-    alpha = np.array([[0.5, 1.0, 2.0, 4.0]])
-    draws = {"z": z, "concentration": alpha}
-    if discount:
-        draws["discount"] = np.full((1, 4), discount)
+    # what the data say of the parameters is no matter
+    draws = {"z": z, "concentration": np.array([[0.01, 0.02, 0.1, 0.01]])}
+    if prior is not None and "Pitman" in prior:
+        draws["discount"] = np.full((1, 4), 0.9)
     settings = {"settings": {"partition_prior": prior}}
     table = bc.constraint_credibility(to_datatree(draws, constraints=asked, attrs=settings))
+    rng = np.random.default_rng(0)
+    values = [(float(discount(rng)), float(concentration(rng))) for _ in range(20_000)]
 
     def share(*sizes):
-        process = PitmanYor(discount, 1.0)
-        values = [{"discount": discount, "concentration": t} for t in alpha.ravel()]
-        return np.mean([np.exp(process.log_prob(np.array(sizes), value)) for value in values])
+        process = PitmanYor(0.5, 1.0)
+        named = [{"discount": s, "concentration": t} for s, t in values]
+        return np.mean([np.exp(process.log_prob(np.array(sizes), value)) for value in named])
 
     together = share(2)
     yes = share(2, 1)  # j joins i and k opens a cluster
@@ -271,7 +288,8 @@ def test_bayes_factors_are_over_the_prior_of_the_fit(asked, prior, discount):
     for row in table.itertuples():
         p, times = prior[row.answer], right[row.answer]
         expected = (times + 0.5) / (4.5 - times) / (p / (1 - p))
-        assert row.bayes_factor == pytest.approx(expected)
+        # the error of 20,000 draws of the prior is a hundredth of the odds at most
+        assert row.bayes_factor == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize("prior", ["KnownK(gamma=1.0, n_clusters=3)", "finite_mixtures", "Own(2)"])
@@ -282,3 +300,37 @@ def test_other_priors_give_no_bayes_factor(asked, prior):
         attrs={"settings": {"partition_prior": prior}},
     )
     assert "bayes_factor" not in bc.constraint_credibility(tree)
+
+
+LEFT_OUT = ("credibility_loo", "elpd_loo")
+
+
+@pytest.mark.parametrize("name", ["DCRC", "DCRC gibbs", "classifier", "variational"])
+def test_draws_that_constraints_moved_otherwise_leave_nothing_out(name, tmp_path, monkeypatch):
+    """Weights that were fitted to an answer know it, whatever weights the draws get."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], 60)
+    X = rng.normal(size=(120, 2)) + 4.0 * y[:, None]
+    links = bc.PairwiseConstraints.sample(y, size=60, error_rate=0.1, seed=0)
+    taken = Choice("classifier", 1.0, "logistic", 2, n_classes=2)
+    monkeypatch.setattr(cluster_models, "choose", lambda *_: (taken, None))
+    short = {"num_chains": 2, "num_warmup": 60, "num_samples": 60, "random_state": 0}
+    est = {
+        "DCRC": bc.DCRC(2, random_state=0),
+        "DCRC gibbs": bc.DCRC(2, inference="gibbs", **short),
+        "classifier": bc.TVClust(progress=False, **short),
+        "variational": bc.TVClust("variational", cluster_model="single", random_state=0),
+    }[name]
+    est.fit(X, constraints=links)
+    assert getattr(est, "cluster_model_", name) in {name, "single"}
+    table = bc.constraint_credibility(est)
+    assert "credibility" in table
+    assert not table.columns.isin(LEFT_OUT).any()
+    assert (bc.source_reliability(est)["answers"] > 0).all()
+    why = "a mean field has" if name == "variational" else "the weights were fitted"
+    for refused in (bc.view_conflict, bc.plots.calibration):
+        with pytest.raises(ValueError, match=f"left out of these draws by weights, since {why}"):
+            refused(est)
+    bc.write_report(est, tmp_path / "page.html")
+    sampled = bc.TVClust(cluster_model="single", progress=False, **short).fit(X, constraints=links)
+    assert bc.constraint_credibility(sampled).columns.isin(LEFT_OUT).sum() == 2

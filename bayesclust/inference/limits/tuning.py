@@ -170,6 +170,17 @@ def enough(constraints: Sequence[Constraints]) -> bool:
     return sum(map(len, constraints)) >= FEWEST_ANSWERS
 
 
+def one_sided(constraints: Sequence[Constraints], n_items: int) -> bool:
+    """Whether a single cluster, or one for each item, makes every answer true.
+
+    Then it predicts them best whatever the data, and answers cannot tell how many clusters there
+    are.
+    """
+    trivial = np.stack([np.zeros(n_items, np.int64), np.arange(n_items)])
+    wrong = [((one.truths(trivial) != one.said) & ~one.unsure).any(axis=1) for one in constraints]
+    return not np.any(wrong, axis=0).all()
+
+
 def leave_out(
     constraints: Sequence[Constraints], out: Sequence[BoolArray]
 ) -> tuple[list[Constraints], list[Constraints]]:
@@ -262,9 +273,9 @@ def choose(
     """The penalty, of those falling, and the schedule of xi that predict answers held out best.
 
     Of equals the largest. xi grows from `xi0`, without end (as in TVClust) if the largest tried is
-    best. `unit` is a confidence of 1 in each answer. `roughly`, or with several starts, the largest
-    penalty and the smallest xi of those about as good: under a larger xi wrong answers open more
-    clusters, among more items or in the lowest J of many starts.
+    best. `unit` is a confidence of 1 in each answer. `roughly`, with several starts, or of answers
+    that are `one_sided`, the largest penalty and the smallest xi of those about as good: under a
+    larger xi wrong answers open more clusters, among more items or in the lowest J of many starts.
     """
     start = first_xi(problem) if xi0 is None else xi0
     endless = Schedule(times(unit, start), rate)
@@ -272,7 +283,8 @@ def choose(
     seed = int(rng.integers(2**63))
     best = -np.inf
     chosen = problem._replace(penalty=float(penalties[0])), endless
-    slack = AS_GOOD if roughly or n_init > 1 else 0.0
+    cautious = roughly or n_init > 1 or one_sided(constraints, len(problem.points))
+    slack = AS_GOOD if cautious else 0.0
     for penalty in penalties:
         # the same parts for every penalty, so that they compare
         parts = np.random.default_rng(seed)
@@ -326,7 +338,8 @@ def choose_on_sample(
     if penalty is None:
         asked, more = sample(constraints, problem, PREDICTED, rng)
         # of several centres answers say which are one cluster, and the data how many there are
-        penalty, labels = best_number(few, more, [] if problem.several else asked)
+        silent = problem.several or one_sided(asked, len(more.points))
+        penalty, labels = best_number(few, more, [] if silent else asked)
         growth = SAMPLED_RATE**2
     growth = max(rate, growth)
     tried = np.array([penalty])

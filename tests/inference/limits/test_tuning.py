@@ -69,6 +69,25 @@ def test_many_starts_find_the_number_that_is_guessed(k):
     )
 
 
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        ([["same", "same"], []], True),
+        ([["different", "different"], []], True),
+        ([["same", "different"], []], False),
+        ([[], ["yes"]], False),
+        ([[], ["dnk", "dnk"]], True),
+        ([["same"], ["yes"]], False),
+        ([["different"], ["dnk"]], True),
+    ],
+)
+def test_answers_that_a_trivial_partition_makes_true(answers, expected):
+    pairs = PairwiseConstraints([(0, 1), (2, 3)][: len(answers[0])], answers[0], n_items=5)
+    triplets = RelativeConstraints([(0, 1, 2), (2, 3, 4)][: len(answers[1])], answers[1], n_items=5)
+    given = [one for one in (pairs, triplets) if len(one)]
+    assert tuning.one_sided(given, 5) == expected
+
+
 @pytest.mark.parametrize("n_init", [1, 5])
 @pytest.mark.parametrize("n", [2, 3, 30, 4000])
 def test_candidates_fall_and_stay_few(rng, n, n_init):

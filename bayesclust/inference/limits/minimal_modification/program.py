@@ -284,24 +284,25 @@ def solve(problem: Problem, until: float) -> Solution:
     held = problem.held(values)
     allowed = int((np.isinf(weights) & ~held).sum()) <= problem.spare
     allowed = allowed and (problem.bounds is None or problem.bounds.hold(values))
+    start = values if allowed else None
     if allowed and held[np.isfinite(weights)].all():
         value = problem.value(values)
         return Solution(values, value, value, True)
     finite = np.concatenate([costs[np.isfinite(costs)], weights[np.isfinite(weights)]])
     most = float(finite.max(initial=0.0)) or PRECISION
-    found = _solve(problem, most, until, allowed)
+    found = _solve(problem, most, until, start)
     # beside a very large cost all others are rounded away: no best values pay more than was found
     while found.optimal and 0 < COARSE * 2 * found.objective < most:
         most = 2 * found.objective
         try:
-            found = _solve(problem, most, until, allowed)
+            found = _solve(problem, most, until, start)
         except OutOfTime:
             return found._replace(bound=0.0, optimal=False)
     return found
 
 
-def _solve(problem: Problem, most: float, until: float, allowed: bool) -> Solution:
-    """Do as `solve`, every finite cost counting as `most` at most."""
+def _solve(problem: Problem, most: float, until: float, start: IntArray | None) -> Solution:
+    """Do as `solve`, every finite cost counting as `most` at most; `start` is allowed."""
     module, scale = cp_model(), PRECISION / most
     costs, weights = problem.costs, problem.weights
     capped = problem._replace(
@@ -324,8 +325,10 @@ def _solve(problem: Problem, most: float, until: float, allowed: bool) -> Soluti
     if status in (module.OPTIMAL, module.FEASIBLE):
         taken = [[c for c in own if solver.boolean_value(own[c])] for own in encoding.choices]
         values = np.array(taken, dtype=np.int64)[:, 0]
-    elif not allowed:
+    elif start is None:
         raise OutOfTime
+    else:
+        values = start
     objective = problem.value(values)
     if status == module.OPTIMAL:
         return Solution(values, objective, objective, True)

@@ -98,13 +98,15 @@ class Problem(NamedTuple):
         return self.n_clusters if self.per_cluster else 1
 
     @property
-    def shift(self) -> float:
-        """What J in the units of X is more than J on the coordinates: a log volume."""
-        if not self.learned:
-            return 0.0
+    def log_volume(self) -> float:
+        """log det of a metric in the units of X less that on the coordinates."""
         scale = np.square(self.T).sum(axis=0)
-        log_volume = float(np.log(scale[scale > 0]).sum())
-        return -(len(self.X) + self.prior * self.n_metrics) * log_volume
+        return float(np.log(scale[scale > 0]).sum()) if self.learned else 0.0
+
+    @property
+    def shift(self) -> float:
+        """What J in the units of X is more than J on the coordinates."""
+        return -(len(self.X) + self.prior * self.n_metrics) * self.log_volume
 
 
 class Metrics(NamedTuple):
@@ -143,19 +145,30 @@ def first_metrics(problem: Problem, far: FarPairs) -> Metrics:
     return Metrics(np.stack([A] * H), np.full(H, squared), np.stack([pair] * H))
 
 
+def first_log_det(problem: Problem, metrics: Metrics) -> float:
+    """log det of the first metric, of which `distances` are clear."""
+    return problem.form.log_det(metrics.A[0]) if problem.learned else 0.0
+
+
 def distances(problem: Problem, centers: FloatArray, metrics: Metrics) -> FloatArray:
-    """Return |x_i - m_h|^2 - log det of each item and cluster under its metric, (n, K)."""
+    """Return |x_i - m_h|^2 - log det A_h of each item and cluster, (n, K), plus log det A_1.
+
+    In small units log det would drown the lengths.
+    """
     form, points, A = problem.form, problem.points, metrics.A
     if problem.per_cluster:
-        each = zip(centers, A, strict=True)
-        return np.stack([form.lengths(points - m, own) - form.log_det(own) for m, own in each], 1)
-    rows, middles, log_det = points, centers, 0.0
+        first = first_log_det(problem, metrics)
+        each = [
+            form.lengths(points - m, own) - (form.log_det(own) - first)
+            for m, own in zip(centers, A, strict=True)
+        ]
+        return np.stack(each, axis=1)
+    rows, middles = points, centers
     if problem.learned:
         rows, middles = (form.stretched(v, A[0]) for v in (points, centers))
-        log_det = form.log_det(A[0])
     squares = np.square(rows).sum(axis=1)[:, None]
     total = squares - 2.0 * rows @ middles.T + np.square(middles).sum(axis=1)
-    return np.asarray(np.maximum(total, 0.0) - log_det)
+    return np.asarray(np.maximum(total, 0.0))
 
 
 def link_costs(problem: Problem, metrics: Metrics) -> FloatArray:
@@ -173,6 +186,7 @@ def objective(
 ) -> float:
     """Return J on the coordinates, without the constant `shift`."""
     total = float(total_cost(distance, problem.links, cost, z))
+    total -= len(z) * first_log_det(problem, metrics)
     form = problem.form
     for A in metrics.A if problem.prior > 0 else ():
         total += problem.prior * (float((A * form.one(len(A))).sum()) - form.log_det(A))

@@ -45,6 +45,24 @@ def test_long_ring_is_solved(rng):
     assert problem.held(found.values).all()
 
 
+@pytest.mark.parametrize("far", [1e6, 1e12, 1e18])
+def test_one_large_cost_leaves_the_others_as_they_are(rng, far):
+    """The least cost of all others is known; integers of the far one's size would be too coarse."""
+    problem = ring(9, 3, rng)
+    costs = np.vstack([problem.costs, [0, far, far], [far, 0, 2]])
+    found = solve(problem._replace(costs=costs, statements=[*problem.statements, Apart(9, 10)],
+                                   weights=np.full(10, np.inf)), np.inf)  # fmt: skip
+    assert found.optimal
+    assert found.objective == pytest.approx(ring_by_dynamic_programming(problem.costs), rel=1e-7)
+
+
+def test_a_large_weight_leaves_the_costs_as_they_are(rng):
+    problem = ring(9, 3, rng)
+    found = solve(problem._replace(weights=np.full(9, 1e15)), np.inf)
+    assert problem.held(found.values).all()
+    assert found.objective == pytest.approx(ring_by_dynamic_programming(problem.costs), rel=1e-7)
+
+
 def test_spare_statements_are_shared_between_parts(rng):
     """Two clusters: rings of odd length must each violate one link."""
     short, long = ring(3, 2, rng), ring(61, 2, rng)
