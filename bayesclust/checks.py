@@ -383,7 +383,7 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
             raise TypeError(
                 f"{name} must hold numbers, but {name}{place} is {shown(value)}: an argument must "
                 f"be no string or other object but a number below {LARGEST:.0e}; family='mixed' of "
-                "TVClust takes columns of words alone in a DataFrame."
+                "TVClust takes columns of words, in a DataFrame of pandas."
             ) from None
     return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
 
@@ -406,9 +406,15 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
 
 
 def _check_finite(array: FloatArray, name: str) -> None:
-    # NaN passes through extremes, and fails both comparisons
-    if array.min() >= -LARGEST and array.max() <= LARGEST:
+    # NaN passes through extremes, and fails all comparisons
+    most = max(array.max(), -array.min())
+    if most == 0 or 1 / LARGEST <= most <= LARGEST:
         return
+    if most < 1 / LARGEST:
+        raise ValueError(
+            f"{name} has nothing but zeros and values below {1 / LARGEST:.0e}, whose squares are "
+            "lost: rescale the features."
+        )
     hint = (
         "remove these items, fill in values, or use a family that takes NaN, such as "
         "'gaussian_diagonal' or 'mixed' of TVClust"
@@ -426,8 +432,20 @@ MEMBERS = "ijk"
 """Columns of the items of an answer."""
 
 
-def check_columns(columns: Any, members: Sequence[str], said: str, kind: str | None) -> None:
-    """Refuse a table without the columns of items and answers, or with items of another kind."""
+def columns_of(frame: Any) -> Any:
+    """The names of the columns of a table of pandas, polars or pyarrow."""
+    found = getattr(frame, "column_names", getattr(frame, "columns", None))
+    if found is None:
+        raise TypeError(
+            f"the table is {kind_of(frame)}: pass one whose columns have names, such as a "
+            "pandas.DataFrame."
+        )
+    return found
+
+
+def check_columns(frame: Any, members: Sequence[str], said: str, kind: str | None) -> Any:
+    """The names of columns, those of items and answers among them, and of no other kind's items."""
+    columns = columns_of(frame)
     for column in (*members, said):
         if column not in columns:
             raise ValueError(
@@ -440,6 +458,7 @@ def check_columns(columns: Any, members: Sequence[str], said: str, kind: str | N
                 f"the table has a column {column!r}, but {kind} are about {' and '.join(members)}: "
                 "read it as the kind that it holds, or drop the column."
             )
+    return columns
 
 
 def dates_in_words(values: Any) -> Any:

@@ -113,6 +113,11 @@ def compare(
     metric = as_loss(loss)
     fits = _read_methods(methods, metric)
     classes = None if y is None else true_labels(y, 1, "y")
+    n = len(next(iter(fits.values())).labels)
+    if classes is not None and len(classes) != n:
+        raise ValueError(
+            f"y has {len(classes)} labels, but methods are about {n} items: pass one each."
+        )
     drawn = [name for name, fit in fits.items() if fit.draws is not None]
     dense, limits = (
         [name for name, fit in fits.items() if callable(getattr(fit.source, method, None))]

@@ -158,7 +158,7 @@ ROWS = """
 compare({"a": LABELS}, reference="b")
     ValueError: reference='b' is not one of the methods with draws (none): name one of these.
 compare({"a": LABELS}, y=[0, 1])
-    ValueError: labels has 3 items and truth 2: pass two partitions of the same items.
+    ValueError: y has 2 labels, but methods are about 3 items: pass one each.
 """
 test_bad_input_is_refused_in_a_sentence = refused(ROWS, NAMES)
 

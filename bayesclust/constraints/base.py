@@ -415,8 +415,7 @@ class Constraints(ByPattern, ABC):
         if (n_items is None) == (ids is None):
             given = "neither" if ids is None else "both"
             raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
-        columns = getattr(frame, "column_names", frame.columns)  # of pyarrow, and of all others
-        check.check_columns(columns, members, said, cls.__name__ if by_answer else None)
+        columns = check.check_columns(frame, members, said, cls.__name__ if by_answer else None)
         items, number = check.named_items(
             np.column_stack([check.dates_in_words(frame[one].to_numpy()) for one in members]),
             n_items,
@@ -686,9 +685,10 @@ def check_constraints(
             found = one.evidence() if needs in ("classes", "evidence") else one.factors()
             if not found.taken_for(needs):
                 usable = "pairs or labels" if needs == "links" else "pairs, triplets or labels"
+                remedy = "cut() it" if hasattr(one, "cut") else "leave it out"
                 raise TypeError(
                     f"constraints[{at}] is a {type(one).__name__}, but this method uses "
-                    f"constraints about {usable} alone: leave it out or choose another method."
+                    f"constraints about {usable} alone: {remedy} or choose another method."
                 )
         found.check_range()
         taken = {other.name for other in checked}

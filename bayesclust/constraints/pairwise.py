@@ -244,7 +244,7 @@ class PairwiseConstraints(Asked):
         Parameters are those of `Constraints.from_frame`. A column "score" in place of "answer"
         makes graded constraints, as `from_scores` does.
         """
-        named = getattr(frame, "column_names", getattr(frame, "columns", ()))
+        named = check.columns_of(frame)
         if "answer" in named or "score" not in named:
             return super().from_frame(frame, n_items=n_items, ids=ids, name=name)
         pairs, scores, number, source = cls._columns(frame, n_items, ids, "score")

@@ -404,7 +404,7 @@ class SpreadConstraints(UncertainRules):
         (((0, 2, 3), 1), ((1, 4), 1))
         """
         items, group, number, source = cls._columns(frame, n_items, ids, "group", ("i",))
-        columns = getattr(frame, "column_names", frame.columns)
+        columns = check.columns_of(frame)
         most = np.asarray(frame["most"]) if "most" in columns else np.ones(len(items), np.int64)
         groups, owner = by_first(group)
         rows: list[Any] = []

@@ -70,9 +70,10 @@ def fixed_confidence(xi: Any, constraints: Sequence[Constraints], n_items: int) 
     if isinstance(unit, tuple):
         return graph, xi
     names = ", ".join(f"{one.name!r}: ..." for one in constraints)
+    other = next(one for one in constraints if not one.is_links)
     raise ValueError(
-        f"xi={xi} says nothing about triplets: give a dict by the names of the constraints, "
-        f"{{{names}}}."
+        f"xi={xi} says nothing about {other.name!r}, which are no links: give a dict by the names "
+        f"of the constraints, {{{names}}}."
     )
 
 

@@ -11,6 +11,7 @@ from tests.refusals import refused
 GOOD = np.arange(12.0).reshape(6, 2)
 LINKS = bc.PairwiseConstraints([(0, 1)], [True], n_items=6)
 TRIPLETS = bc.RelativeConstraints([(0, 1, 2)], ["yes"], n_items=6)
+GRADED = bc.PairwiseConstraints.from_scores([(0, 1)], [0.9], n_items=6)
 MASKED = np.ma.masked_array(GOOD, mask=np.isin(np.arange(12), [4, 9]).reshape(6, 2))
 DENSITY = GaussianMixture(2, random_state=0).fit(GOOD)
 WORDS = pd.DataFrame({"a": [1, 2], "b": pd.Categorical(["x", "y"])})
@@ -46,12 +47,12 @@ fit(pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}))
     NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust.
 fit(np.array([[1, "2"], [3, 4]], dtype=object))
     TypeError: X must hold numbers, but X[0, 1] is '2': an argument must be no string or other
-    object but a number below 1e+150; family='mixed' of TVClust takes columns of words alone in a
-    DataFrame.
+    object but a number below 1e+150; family='mixed' of TVClust takes columns of words, in a
+    DataFrame of pandas.
 fit(WORDS.astype(object))
     TypeError: X must hold numbers, but X[0, 1] in column 'b' is 'x': an argument must be no string
-    or other object but a number below 1e+150; family='mixed' of TVClust takes columns of words
-    alone in a DataFrame.
+    or other object but a number below 1e+150; family='mixed' of TVClust takes columns of words,
+    in a DataFrame of pandas.
 fit(WORDS)
     TypeError: X must hold numbers, unlike column b: drop such columns or encode them as numbers;
     family='mixed' of TVClust takes columns of words.
@@ -78,6 +79,14 @@ fit(GOOD, penalty=1.0).predict(np.zeros((2, 3)))
 bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
     TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about
     pairs or labels alone: leave it out or choose another method.
+bc.MPCKMeans().fit(GOOD, constraints=GRADED)
+    TypeError: constraints[0] is a GradedConstraints, but this method uses constraints about pairs
+    or labels alone: cut() it or choose another method.
+fit(1e-170 * np.array(GOOD))
+    ValueError: X has nothing but zeros and values below 1e-150, whose squares are lost: rescale
+    the features.
+bc.PairwiseConstraints.from_frame({"i": [0], "j": [1], "answer": ["same"]}, n_items=6)
+    TypeError: the table is a dict: pass one whose columns have names, such as a pandas.DataFrame.
 bc.cross_validate(bc.RDPMeans, GOOD, LINKS)
     TypeError: estimator is the class RDPMeans: pass one that takes constraints, as TVClust().
 bc.cross_validate(bc.RDPMeans(), GOOD, LINKS)

@@ -328,8 +328,8 @@ def fit(constraints=None, **settings):
 
 ROWS = """
 fit(xi=(1.0, 2.0), constraints=BOTH)
-    ValueError: xi=(1.0, 2.0) says nothing about triplets: give a dict by the names of the
-    constraints, {'links': ..., 'triplets': ...}.
+    ValueError: xi=(1.0, 2.0) says nothing about 'triplets', which are no links: give a dict by the
+    names of the constraints, {'links': ..., 'triplets': ...}.
 fit(xi={'links': 1.0}, constraints=BOTH)
     ValueError: xi names the constraints 'links', but there are 'links' and 'triplets': give one
     entry to each, 0 to leave it aside.

@@ -98,7 +98,8 @@ def weight_roots(W: FloatArray, points: FloatArray, precision: float) -> FloatAr
     """Of the weights of each class, the Cholesky factor of the precision, (K, d + 1, d + 1).
 
     Laplace's approximation at the mode W, given the classes of these rows, those of other classes
-    being fixed: sum_i p_ik (1 - p_ik) x_i x_i' plus the precision of the prior.
+    being fixed: sum_i p_ik (1 - p_ik) x_i x_i' plus the precision, which the intercept gets too: a
+    class seen to its end would have no finite variance without it.
     """
     X, p = with_ones(points), np.exp(log_classes(W, points))
     seen = np.stack([(X.T * own) @ X for own in (p * (1 - p)).T])
