@@ -47,7 +47,7 @@ def run(settings: argparse.Namespace) -> int:
     check_target(settings.out, inputs=[settings.posterior, settings.data])
     tree = read_posterior(settings.posterior)
     try:
-        estimator, known = restored(tree)
+        estimator = restored(tree)
     except ValueError:
         raise ValueError(
             f"{settings.posterior} holds draws but no model to predict with: fit again by "
@@ -61,7 +61,7 @@ def run(settings: argparse.Namespace) -> int:
     check_columns(cells, settings.data, [*columns, *batches])
     sites = cells[batches]
     cells = cells[columns]
-    worded = {columns[j]: words for j, words in known.items()}
+    worded = {columns[j]: words for j, words in estimator._words.items()}
     for column, words in worded.items():
         for item, word in cells[column][~cells[column].isin(words) & cells[column].notna()].items():
             raise ValueError(

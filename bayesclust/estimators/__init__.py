@@ -8,6 +8,7 @@ NAMES = {
     "minimal_modification": "MinimalModification",
     "mpck_means": "MPCKMeans",
     "rdp_means": "DPMeans RDPMeans",
+    "saved": "restored",
     "spectral": "SpectralRDPMeans",
     "tvclust": "TVClust",
 }

@@ -12,7 +12,7 @@ from bayesclust.estimators.tvclust import MODEL, TVClust
 from bayesclust.inference.batches import SHIFTS
 from bayesclust.partition_priors import HierarchicalDirichletProcess
 from bayesclust.posterior.point_estimate import settled_labels
-from bayesclust.posterior.tree import feature_names, group, item_names, settings_of
+from bayesclust.posterior.tree import feature_names, group, item_names, settings_of, tree_of
 
 
 class SavedTVClust(TVClust):
@@ -20,22 +20,47 @@ class SavedTVClust(TVClust):
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         """Say that it only predicts."""
-        raise ValueError(
+        raise AttributeError(
             "this TVClust was made from saved draws, without the constraints of its fit, and only "
             "predicts: keep the fitted estimator, or fit a new TVClust."
         )
 
-    fit = extend = log_joint = to_arviz = start_chains = _refuse
+    fit = _refuse
+    extend = log_joint = to_arviz = start_chains = property(_refuse)
 
 
-def restored(tree: Any) -> tuple[TVClust, dict[int, Any]]:
-    """The estimator of a posterior and its words by column, or refuse a model without a name.
+def restored(posterior: Any) -> TVClust:
+    """Return the `TVClust` of saved draws, which predicts as the fit did and does no more.
 
-    It predicts as the fit did, and does no more: the noise of constraints is not kept.
+    Parameters
+    ----------
+    posterior : DataTree
+        The `posterior_` of a `TVClust`, as it comes back from its file.
+
+    Returns
+    -------
+    TVClust
+        Without the noise of constraints, which is not kept: `fit`, `extend`, `log_joint` and
+        `to_arviz` refuse.
+
+    Raises
+    ------
+    ValueError
+        If the fit took a classifier, or `family` or `partition_prior` was an object without a name.
+
+    Examples
+    --------
+    >>> import bayesclust as bc
+    >>> short = {"num_chains": 2, "num_warmup": 50, "num_samples": 50, "random_state": 0}
+    >>> est = bc.TVClust(cluster_model="single", **short).fit([[0.0], [0.2], [9.0], [9.3]] * 4)
+    >>> bc.estimators.restored(est.posterior_).predict([[0.1], [9.1]])
+    array([0, 1])
     """
-    settings, known = settings_of(tree), getattr(tree, "attrs", {}).get(MODEL)
+    group(posterior, "posterior")
+    tree = tree_of(posterior)
+    settings, known = settings_of(tree), tree.attrs.get(MODEL)
     batches = None
-    if "batches" in getattr(tree, "attrs", {}):
+    if "batches" in tree.attrs:
         settings["partition_prior"] = None
         batches = group(tree, "observed_data")["batch"].values
     choice, words = json.loads(known) if known is not None else ([CLASSIFIER], {})
@@ -67,4 +92,4 @@ def restored(tree: Any) -> tuple[TVClust, dict[int, Any]]:
     estimator.posterior_ = tree
     estimator.labels_ = settled_labels(tree)
     estimator.n_clusters_ = int(estimator.labels_.max()) + 1
-    return estimator, estimator._words
+    return estimator

@@ -6,7 +6,7 @@ import pytest
 import bayesclust as bc
 from bayesclust._io import load_netcdf, write_netcdf
 from bayesclust.comparison import read_partitions
-from bayesclust.estimators.saved import restored
+from bayesclust.estimators import restored
 from bayesclust.report import findings
 
 pytestmark = pytest.mark.filterwarnings("ignore:Do not trust")
@@ -81,16 +81,18 @@ def test_reports_have_the_partition_that_the_fit_settled_on(tmp_path):
         assert findings(posterior).labels.tolist() == est.labels_.tolist()
         labels, names = read_partitions({"fit": posterior})["fit"]
         assert np.array(names, int)[labels].tolist() == est.labels_.tolist()
-    again, _ = restored(tree)
+    again = restored(tree)
     np.testing.assert_array_equal(again.predict_proba(blob), est.predict_proba(blob))
     for rest in (
         lambda: again.fit(blob),
         lambda: again.fit_predict(blob),
         lambda: again.extend(blob),
         lambda: again.log_joint(again.labels_),
-        again.to_arviz,
+        lambda: again.to_arviz(),
     ):
-        with pytest.raises(ValueError, match=r"from saved draws, .* only predicts: keep "):
+        with pytest.raises(AttributeError, match=r"from saved draws, .* only predicts: keep "):
             rest()
+    assert bc.cluster_profiles(again).equals(bc.cluster_profiles(est))
+    assert bc.compare({"saved": again})["n_clusters"].item() == est.n_clusters_
     plain = bc.TVClust(cluster_model="single", **CHAINS, progress=False).fit(blob)
     assert plain.labels_.tolist() == bc.point_estimate(plain).tolist()
