@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import count, islice
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 
 from bayesclust import checks as check
+from bayesclust._numba import device, kernel
 from bayesclust.constraints.factor_graph import Rows, item_graph
 from bayesclust.partition_priors.base import Parameter, PartitionPrior, Values
-from bayesclust.typing import FloatArray, IntArray
+from bayesclust.typing import FloatArray, IntArray, Seed
+
+WARMUP, THINNING = 50, 5
+"""Sweeps over the links before the first draw of the prior, and from one draw to the next."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +40,8 @@ class CandidateLinks(PartitionPrior):
         Number of items, which are numbered from 0.
     concentration : float or (shape, rate), default (1.0, 1.0)
         alpha, or its Gamma prior: an item with alpha candidates is as probably linked to one of
-        them as to itself.
+        them as to itself, before missed pairs are counted, which make alpha larger and clusters
+        smaller.
     recall : float in [0, 1), default 0.3
         Probability that the search finds a pair of one cluster, with which each pair within a
         cluster that is no candidate counts against it. The default is low, since keys that miss
@@ -132,14 +139,94 @@ class CandidateLinks(PartitionPrior):
         """Labels (n,) of parts that drawn links connect, or (number, n) of several partitions."""
         if n != self.n_items:
             self.log_w(np.zeros(0, np.int64), values)
+        drawn = self._draws(values, rng, learn=False)
+        labels = np.stack([z for _, z in islice(drawn, number or 1)])
+        return labels[0] if number is None else labels
+
+    def sample_prior(self, rng: Generator) -> dict[str, float]:
+        return next(self._draws(self.initial(), rng, learn=True))[0]
+
+    def simulate(self, n: int, num_draws: int = 1000, seed: Seed = 0) -> IntArray:
+        if n != self.n_items:
+            self.log_w(np.zeros(0, np.int64), {})
+        number = check.check_int(num_draws, "num_draws")
+        drawn = self._draws(self.initial(), check.check_random_state(seed, "seed"), learn=True)
+        return np.stack([z for _, z in islice(drawn, number)])
+
+    def _draws(
+        self, values: Values, rng: Generator, *, learn: bool
+    ) -> Iterator[tuple[dict[str, float], IntArray]]:
+        """Parameters, drawn anew if they are to be learned, and labels, by Gibbs sampling."""
         # imported here: few need it
         from bayesclust.constraints.entailment import must_link_components
 
-        start, value = self.candidates
-        degree = np.diff(start)
-        labels = np.empty((number or 1, n), np.int64)
-        for row in labels:
-            drawn = (rng.random(n) * (values["concentration"] + degree)).astype(np.int64)
-            linked = np.flatnonzero(drawn < degree)
-            row[:] = must_link_components(np.c_[linked, value[start[linked] + drawn[linked]]], n)
-        return labels[0] if number is None else labels
+        every, log_missed, code = np.arange(self.n_items), np.log1p(-self.recall), 1
+        links, mark, found = every.copy(), np.zeros_like(every), dict(values)
+        for sweep in count(-WARMUP):
+            uniform = rng.random(len(links))
+            code = _redraw(
+                self.candidates, links, found["concentration"], log_missed, uniform, mark, code
+            )
+            if learn:  # pairs missed say nothing of alpha, given the links
+                alone = np.array([(links == every).sum(), 0])
+                found = self.update(found, [alone], rng)
+            if sweep >= 0 and sweep % THINNING == 0:
+                yield found, must_link_components(np.c_[every, links], len(links))
+
+
+@device(no_refcount=True)
+def gather(near: Rows, links: IntArray, i: int, mark: IntArray, code: int, queue: IntArray) -> int:
+    """Write the items that links connect with item i into the queue; returns how many."""
+    mark[i] = code
+    queue[0] = i
+    done = 0
+    number = 1
+    while done < number:
+        a = queue[done]
+        done += 1
+        for e in range(near.start[a], near.start[a + 1]):
+            b = near.value[e]
+            if mark[b] != code and (links[a] == b or links[b] == a):
+                mark[b] = code
+                queue[number] = b
+                number += 1
+    return number
+
+
+@kernel
+def _redraw(
+    near: Rows,
+    links: IntArray,
+    alpha: float,
+    log_missed: float,
+    uniform: FloatArray,
+    mark: IntArray,
+    code: int,
+) -> int:
+    """Draw the link of each item given all others and no data; returns a code to mark with next."""
+    n = len(links)
+    queue = np.zeros(n, np.int64)
+    joined, total = np.zeros(n + 1), np.zeros(n + 1)
+    for i in range(n):
+        links[i] = i
+        own, size = code, gather(near, links, i, mark, code, queue)
+        joined[0] = 1.0
+        total[0] = alpha
+        first = near.start[i]
+        degree = near.start[i + 1] - first
+        for e in range(degree):
+            j = near.value[first + e]
+            if mark[j] < own:  # of a cluster that was not met before
+                code += 1
+                number = gather(near, links, j, mark, code, queue)
+                missed = size * number
+                for b in queue[:number]:
+                    for f in range(near.start[b], near.start[b + 1]):
+                        missed -= mark[near.value[f]] == own
+                joined[code - own] = np.exp(log_missed * missed)
+            total[e + 1] = total[e] + joined[mark[j] - own]
+        chosen = np.searchsorted(total[: degree + 1], uniform[i] * total[degree], side="right")
+        if 0 < chosen <= degree:
+            links[i] = near.value[first + chosen - 1]
+        code += 1
+    return code

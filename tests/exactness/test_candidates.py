@@ -114,15 +114,20 @@ def test_prior_with_one_candidate_less_is_noticed():
     assert not compared(scored(), known=log_prior((1.0, 1.0), fewer)).agrees
 
 
-def test_simulated_partitions_follow_the_prior():
-    known = log_prior(0.7)
-    draws = CandidateLinks(PAIRS, N, 0.7).sample(
-        N, {"concentration": 0.7}, np.random.default_rng(0), 4000
-    )
-    codes, times = np.unique(exact.codes(draws), return_counts=True)
-    assert set(codes.tolist()) <= set(known)
-    p = np.array([known[code] for code in codes.tolist()])
-    assert (np.abs(times / 4000 - p) < 4.5 * np.sqrt(p * (1 - p) / 4000)).all()
+@pytest.mark.parametrize("concentration", [0.7, (3.0, 2.0)])
+def test_simulated_partitions_follow_the_prior(concentration):
+    """With the pairs that the search missed, alone and by parameters that are drawn first."""
+    states, known = exact.partitions(N), log_prior(concentration)
+    before = np.log([known.get(int(code), 1e-300) for code in exact.codes(states)])
+    values = before + [log_search(z) for z in states]
+    prior, rng = CandidateLinks(PAIRS, N, concentration), np.random.default_rng(0)
+    simulated = prior.simulate(N, 8000)
+    assert exact.compare(simulated, states, values).agrees
+    assert not exact.compare(simulated, states, before).agrees
+    drawn = np.stack([prior.sample(N, prior.sample_prior(rng), rng) for _ in range(3000)])
+    assert exact.compare(drawn, states, values).agrees
+    told = CandidateLinks(PAIRS, N, concentration, recall=0.0).simulate(N, 8000)
+    assert exact.compare(told, states, before).agrees
 
 
 def test_starts_are_linked_where_candidates_connect_them():

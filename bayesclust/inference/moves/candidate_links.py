@@ -36,26 +36,8 @@ from bayesclust.inference.assignment import (
 )
 from bayesclust.inference.chain import SPARE_SLOTS, Move, Noise, State, TVClustProblem
 from bayesclust.partition_priors import DirichletProcess, Tables
+from bayesclust.partition_priors.candidate_links import gather
 from bayesclust.typing import FloatArray, IntArray
-
-
-@device(no_refcount=True)
-def _gather(near: Rows, links: IntArray, i: int, mark: IntArray, code: int, queue: IntArray) -> int:
-    """Write the items that links connect with item i into the queue; returns how many."""
-    mark[i] = code
-    queue[0] = i
-    done = 0
-    number = 1
-    while done < number:
-        a = queue[done]
-        done += 1
-        for e in range(near.start[a], near.start[a + 1]):
-            b = near.value[e]
-            if mark[b] != code and (links[a] == b or links[b] == a):
-                mark[b] = code
-                queue[number] = b
-                number += 1
-    return number
 
 
 @device(fastmath=FAST, no_refcount=True)
@@ -128,7 +110,7 @@ def scan_links(
         i = order[position]
         old = z[i]
         links[i] = i
-        items = queue[: _gather(near, links, i, mark, position + 1, queue)]
+        items = queue[: gather(near, links, i, mark, position + 1, queue)]
         whole = _take_out(state, assignment, items, old)
         block = assignment.slots[assignment.number[0]]
         base.set_items(state, items, block)
