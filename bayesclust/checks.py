@@ -23,6 +23,8 @@ LARGEST = 1e150
 
 TAKEN = ("X", "item", "feature", "chain", "draw")
 """Names in results that constraints must not have."""
+FITTING = "_fitting"
+"""Attribute of an estimator that is being fitted."""
 FEW_CELLS = 4_000
 """Of a table whose chains are fastest in a single thread."""
 DENSE_COPIES = 3
@@ -123,6 +125,32 @@ def explained[**P, R](function: Callable[P, R]) -> Callable[P, R]:
     def call(*args: P.args, **settings: P.kwargs) -> R:
         refuse_unknown(function, settings)
         return function(*args, **settings)
+
+    return call
+
+
+def all_or_nothing[**P, R](fit: Callable[P, R]) -> Callable[P, R]:
+    """A `fit` that keeps nothing of an earlier one or, where it fails, all of it."""
+
+    @wraps(fit)
+    def call(*args: P.args, **settings: P.kwargs) -> R:
+        fitted: Any = args[0]
+        before = dict(vars(fitted))
+        if FITTING in before:  # called by the fit of a subclass
+            return fit(*args, **settings)
+        earlier = object.__new__(type(fitted))
+        earlier.__dict__.update(before)
+        own = {name for name in before if not name.endswith("_")} | {*fitted._get_param_names()}
+        fitted.__dict__ = {name: value for name, value in before.items() if name in own}
+        fitted.__dict__[FITTING] = True
+        given: Any = {name: earlier if one is fitted else one for name, one in settings.items()}
+        try:
+            found = fit(*args, **given)
+        except BaseException:
+            fitted.__dict__ = before
+            raise
+        del fitted.__dict__[FITTING]
+        return found
 
     return call
 
@@ -335,7 +363,7 @@ def check_items(
     if n < least:
         number = counted(n, "item")
         raise ValueError(f"{name} has {number} (n_samples={n}): pass at least {least}.")
-    _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, name)
+    _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, name, least)
     if counts:
         how = "pass how often each outcome was seen"
         for what, flags, remedy in (
@@ -405,12 +433,12 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
     return array
 
 
-def _check_finite(array: FloatArray, name: str) -> None:
+def _check_finite(array: FloatArray, name: str, least: int) -> None:
     # NaN passes through extremes, and fails all comparisons
     most = max(array.max(), -array.min())
-    if most == 0 or 1 / LARGEST <= most <= LARGEST:
+    if most == 0 or (1 / LARGEST if least > 1 else 0.0) <= most <= LARGEST:
         return
-    if most < 1 / LARGEST:
+    if least > 1 and most < 1 / LARGEST:
         raise ValueError(
             f"{name} has nothing but zeros and values below {1 / LARGEST:.0e}, whose squares are "
             "lost: rescale the features."
@@ -426,106 +454,6 @@ def _check_finite(array: FloatArray, name: str) -> None:
         raise ValueError(f"{name} has infinity in {where}: remove these items or fill in values.")
     where = rows_in_words(np.abs(array) > LARGEST)
     raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {where}: rescale the features.")
-
-
-MEMBERS = "ijk"
-"""Columns of the items of an answer."""
-
-
-def columns_of(frame: Any) -> Any:
-    """The names of the columns of a table of pandas, polars or pyarrow."""
-    found = getattr(frame, "column_names", getattr(frame, "columns", None))
-    if found is None:
-        raise TypeError(
-            f"the table is {kind_of(frame)}: pass one whose columns have names, such as a "
-            "pandas.DataFrame."
-        )
-    return found
-
-
-def check_columns(frame: Any, members: Sequence[str], said: str, kind: str | None) -> Any:
-    """The names of columns, those of items and answers among them, and of no other kind's items."""
-    columns = columns_of(frame)
-    for column in (*members, said):
-        if column not in columns:
-            raise ValueError(
-                f"the table has no column {column!r}, only {some_of([*columns])}: name its columns "
-                f"{', '.join(members)}, {said} and, if there are several, source."
-            )
-    for column in MEMBERS if kind else ():
-        if column in columns and column not in members:
-            raise ValueError(
-                f"the table has a column {column!r}, but {kind} are about {' and '.join(members)}: "
-                "read it as the kind that it holds, or drop the column."
-            )
-    return columns
-
-
-def dates_in_words(values: Any) -> Any:
-    """Dates and durations as pandas writes them, anything else as it is."""
-    if getattr(getattr(values, "dtype", None), "kind", "O") not in "mM":
-        return values
-    import pandas as pd
-
-    return np.array([str(one) for one in pd.Index(values)], dtype=object)
-
-
-def named_items(items: Any, n_items: Any, ids: ArrayLike | None) -> tuple[Any, Any]:
-    """Return rows of a table as numbers of items, by their names if there are `ids`, and how many.
-
-    A column of whole numbers in which cells were empty once is written as 3.0.
-    """
-    rows = items.tolist()
-    for row, names in enumerate(rows if items.dtype.kind in "fO" else ()):
-        if any(map(is_missing, names)):
-            raise ValueError(f"row {row} lacks an item: name all of its items, or remove it.")
-        if ids is None and any(isinstance(one, str) for one in names):
-            raise TypeError(
-                f"row {row} names items by words, {shown(names)}: pass ids, the names of all "
-                "items in their order (such as df.index), in place of n_items."
-            )
-    if ids is None:
-        whole = items.dtype.kind == "f" and np.isfinite(items).all() and (items % 1 == 0).all()
-        return items.astype(np.int64) if whole else items, n_items
-    known = plain_array(dates_in_words(ids), "ids", hint := "pass one name for each item")
-    listed = [_plain(one) for one in known.ravel().tolist()]
-    place = {one: at for at, one in enumerate(listed)}
-    if known.ndim != 1:
-        raise ValueError(f"ids has shape {known.shape}: {hint}.")
-    if len(place) < len(listed):
-        twice = next(one for at, one in enumerate(listed) if place[one] > at)
-        raise ValueError(f"ids has {twice!r} twice: give each item a name of its own.")
-    for row, names in enumerate(rows):
-        rows[row] = [place.get(_plain(one), -1) for one in names]
-        for one, at in zip(names, rows[row], strict=True):
-            if at < 0:
-                there = some_of([*map(repr, place)])
-                raise ValueError(f"row {row} names {one!r}, but ids are {there}.")
-            if rows[row].count(at) > 1:
-                raise ValueError(f"row {row} names {one!r} twice: remove this row.")
-    return np.array(rows), len(place)
-
-
-def _plain(name: Any) -> str:
-    """A name in words, of a whole number without its decimals."""
-    word = str(name).strip()
-    whole = word.removesuffix(".0")
-    return whole if whole.isdecimal() else word
-
-
-def named_sources(source: Any) -> Any:
-    """Return the column of a table that says who answered: names, or numbers from 0."""
-    names = source.tolist()
-    for row, name in enumerate(names):
-        if is_missing(name):
-            raise ValueError(
-                f"row {row} has no source: say who answered, or leave the column source out."
-            )
-    if all(isinstance(name, str) for name in names):
-        return source
-    numbers = true_labels(source, least=0, name="source")
-    known = np.unique(source).tolist() == list(range(int(numbers.max(initial=-1)) + 1))
-    return numbers if known else np.array([str(name).removesuffix(".0") for name in names])
 
 
 def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArray:
@@ -619,18 +547,6 @@ def repeated_rows(count: ArrayLike) -> IntArray:
     if (times < 0).any():
         raise ValueError(f"count is {shown(times.tolist())}: {hint}.")
     return np.repeat(np.arange(len(times)), times)
-
-
-def check_same_names(
-    own: Sequence[str] | None, names: Sequence[str] | None, what: str, remedy: str, other: str = "X"
-) -> None:
-    """Refuse what names items otherwise than X (or another), or in another order."""
-    for mine, theirs in zip(own or (), names or (), strict=False):
-        if mine != theirs:
-            raise ValueError(
-                f"{what} and {other} name items differently or in another order, {mine!r} there "
-                f"and {theirs!r} in {other}: {remedy}."
-            )
 
 
 def chosen_items(items: ArrayLike, n_items: int) -> IntArray:

@@ -19,8 +19,8 @@ from bayesclust import checks
 from bayesclust.checks import (
     check_choice,
     check_items,
-    check_same_names,
     plain_array,
+    some_of,
     true_labels,
 )
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
@@ -29,6 +29,7 @@ from bayesclust.inference.limits.tuning import folds
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.mean_field import one_hot
 from bayesclust.metrics import adjusted_rand, nmi, pairwise_f, variation_of_information
+from bayesclust.names import check_same_names
 from bayesclust.posterior.credibility import answer_tables
 from bayesclust.posterior.credible_ball import SAME, credible_ball
 from bayesclust.posterior.distance import posterior_distance
@@ -125,8 +126,8 @@ def compare(
     )
     if reference is not None and str(reference) not in drawn:
         raise ValueError(
-            f"reference={reference!r} is not one of the methods with draws "
-            f"({', '.join(map(repr, drawn)) or 'none'}): name one of these."
+            f"reference={reference!r} is not one of the methods with draws, "
+            + (f"{some_of(drawn)}: name one of these." if drawn else "of which there are none.")
         )
     rater = next(iter(drawn), None) if reference is None else str(reference)
     names = {
@@ -280,14 +281,14 @@ def _labels(array: Labels, name: str) -> IntArray:
     return as_labels(true_labels(array, 1, name), name).astype(np.int64)
 
 
-def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFrame:
+def leave_view_out(estimator: Any, X: ArrayLike | None, constraints: Any) -> pd.DataFrame:
     """Fit again without each view in turn, the data being one of them, and tell whether they agree.
 
     Parameters
     ----------
     estimator : estimator with draws
         `TVClust` or `DCRC`, fitted to the data and the answers.
-    X : array-like of shape (n, d)
+    X : array-like of shape (n, d), or None
     constraints : Constraints or list of Constraints
         What it was fitted to.
 
@@ -341,6 +342,10 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFra
             "there are no constraints to leave out: pass those that the estimator was fitted to."
         )
     _check_fitted_to(estimator, X, views)
+    if X is None and len(views) == 1:
+        raise ValueError(
+            "nothing is left without these constraints: pass the data, or two sets of constraints."
+        )
     rows = {}
     for view in views:
         others = [other for other in views if other is not view]
@@ -348,7 +353,7 @@ def leave_view_out(estimator: Any, X: ArrayLike, constraints: Any) -> pd.DataFra
         without = _without(fit, whole)
         rows[view.name] = without | _predicted(view, whole, stacked_partitions(fit))
     samples_z = isinstance(getattr(estimator, "cluster_model", None), str)
-    if samples_z and getattr(estimator, "_batches", None) is None:
+    if X is not None and samples_z and getattr(estimator, "_batches", None) is None:
         rows["data"] = _without(clone(estimator).fit(None, constraints=views), whole)
     return pd.DataFrame.from_dict(rows, orient="index")
 

@@ -214,7 +214,9 @@ def _shares(
     prior: PartitionPrior, sizes: IntArray, values: Values, owner: IntArray, rng: Generator
 ) -> FloatArray:
     """Draw the shares of parts within their owners."""
-    growth = np.exp(prior.log_w(sizes + 1, values) - prior.log_w(sizes, values))
+    growth = sizes.astype(np.float64)
+    if prior.exchangeable:
+        growth = np.exp(prior.log_w(sizes + 1, values) - prior.log_w(sizes, values))
     gammas = np.maximum(rng.standard_gamma(growth), TINY)
     return gammas / np.bincount(owner, gammas)[owner]
 

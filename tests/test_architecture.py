@@ -27,6 +27,7 @@ MODULES = {
 LAYERS = [
     {"typing", "_io", "_lazy", "_numba"},
     {"_jax", "_numpyro", "checks"},
+    {"names"},
     {"constraints"},
     {"families"},
     {"partition_priors"},

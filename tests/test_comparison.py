@@ -156,7 +156,7 @@ LABELS = [0, 0, 1]
 NAMES = {"compare": bc.compare, **globals()}
 ROWS = """
 compare({"a": LABELS}, reference="b")
-    ValueError: reference='b' is not one of the methods with draws (none): name one of these.
+    ValueError: reference='b' is not one of the methods with draws, of which there are none.
 compare({"a": LABELS}, y=[0, 1])
     ValueError: y has 2 labels, but methods are about 3 items: pass one each.
 """

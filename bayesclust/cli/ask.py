@@ -109,16 +109,17 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> InteractiveSession:
 
 def _partition(path: Path, items: Any) -> Any:
     """Labels of a file, one a line, or of a table, by the names of the items if it has them."""
+    wrong = f"{path} has labels that are not whole numbers: number the clusters from 0."
     try:
         return np.loadtxt(path, dtype=np.int64, ndmin=1)
     except ValueError:
-        labels = read_labels(path, read_named(path, None, items.name), items)
+        if path.read_text(encoding="utf-8", errors="replace")[:1].isdecimal():
+            raise ValueError(wrong) from None
     try:
+        labels = read_labels(path, read_named(path, None, items.name), items)
         return np.array(labels, dtype=np.int64)
-    except ValueError:
-        raise ValueError(
-            f"{path} has labels that are not whole numbers: number the clusters from 0."
-        ) from None
+    except ValueError as error:
+        raise ValueError(wrong if "invalid literal" in str(error) else str(error)) from None
 
 
 def _answer(session: InteractiveSession, path: Path, most: int | None, items: Any) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from bayesclust._io import check_target, replaced
-from bayesclust.checks import counted
+from bayesclust.checks import counted, some_of
 from bayesclust.cli.summary import read_posterior
 from bayesclust.cli.tables import SCALING, add_id, as_numbers, check_columns, read_cells
 
@@ -42,7 +45,7 @@ def run(settings: argparse.Namespace) -> int:
     import pandas as pd
 
     from bayesclust.estimators.saved import restored
-    from bayesclust.posterior.tree import feature_names
+    from bayesclust.posterior.tree import feature_names, group
 
     check_target(settings.out, inputs=[settings.posterior, settings.data])
     tree = read_posterior(settings.posterior)
@@ -72,6 +75,8 @@ def run(settings: argparse.Namespace) -> int:
     for column, (mean, sd) in json.loads(tree.attrs.get(SCALING, "{}")).items():
         X[column] = (X[column] - mean) / sd
     X = X.assign(**{column: cells[column] for column in worded}).join(sites)
+    if batches:
+        _tell_new_batches(sites[batches[0]], group(tree, "observed_data")["batch"].values, X.index)
     shares = estimator.predict_proba(X)
     table = pd.DataFrame({"id": X.index, "cluster": shares.argmax(axis=1)})
     for k in range(shares.shape[1]):
@@ -82,3 +87,15 @@ def run(settings: argparse.Namespace) -> int:
     clusters = counted(estimator.n_clusters_, "cluster")
     print(f"{settings.out}: {counted(len(X), 'new item')} in {clusters}.")
     return 0
+
+
+def _tell_new_batches(own: Any, known: Any, items: Any) -> None:
+    """Say which items are of batches that the fit has not seen, or of none."""
+    from bayesclust.names import plain_names
+
+    new = ~np.isin(np.array(plain_names(own.to_numpy()), dtype=object), list(known))
+    if new.any():
+        print(
+            f"items of no batch of the fit have the weights of all: {some_of(items[new].tolist())}",
+            file=sys.stderr,
+        )

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust import checks as check
+from bayesclust import names as naming
 from bayesclust.constraints.noise import NoiseModel, may_be_hard, refuse_hard
 from bayesclust.constraints.statements import (
     Apart,
@@ -397,7 +398,7 @@ class Constraints(ByPattern, ABC):
     def _naming(self, ids: Any) -> Self:
         """Remember the names of the items, which those of the data are compared with."""
         if ids is not None:
-            self.item_names = list(map(str, np.asarray(check.dates_in_words(ids)).tolist()))
+            self.item_names = naming.plain_names(ids)
         return self
 
     @classmethod
@@ -415,13 +416,9 @@ class Constraints(ByPattern, ABC):
         if (n_items is None) == (ids is None):
             given = "neither" if ids is None else "both"
             raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
-        columns = check.check_columns(frame, members, said, cls.__name__ if by_answer else None)
-        items, number = check.named_items(
-            np.column_stack([check.dates_in_words(frame[one].to_numpy()) for one in members]),
-            n_items,
-            ids,
-        )
-        source = check.named_sources(frame["source"].to_numpy()) if "source" in columns else None
+        columns = naming.check_columns(frame, members, said, cls.__name__ if by_answer else None)
+        items, number = naming.named_items(frame, members, n_items, ids)
+        source = naming.named_sources(frame["source"].to_numpy()) if "source" in columns else None
         answers = frame[said].to_numpy()
         if "count" in columns and by_answer:
             rows = check.repeated_rows(frame["count"].to_numpy())
@@ -677,7 +674,7 @@ def check_constraints(
                 "holds answers out in place of items."
             )
         what, remedy = f"the constraints {one.name!r}", "read them with ids=X.index"
-        check.check_same_names(one.item_names, names, what, remedy)
+        naming.check_same_names(one.item_names, names, what, remedy)
         found = one
         if needs == "table":
             refuse_hard([one], "this method")

@@ -253,8 +253,12 @@ def log_rows(confusion: FloatArray) -> FloatArray:
 
 def read_label(value: Any, what: str, n_items: int) -> int | str:
     """A class: a number from 0 on, or a word."""
+    if check.is_missing(value) or value == "":
+        raise ValueError(f"{what} has no label: leave the row out.")
     if isinstance(value, str) and value.strip():
         return str(value)
+    if isinstance(value, float) and value.is_integer():  # of a column with an empty cell
+        value = int(value)
     return check.check_int(value, f"a label in {what}", least=0)
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from bayesclust import checks as check
+from bayesclust import names as naming
 from bayesclust.constraints import sampling
 from bayesclust.constraints.base import N_PATTERNS, Constraints
 from bayesclust.constraints.noise import (
@@ -244,7 +245,7 @@ class PairwiseConstraints(Asked):
         Parameters are those of `Constraints.from_frame`. A column "score" in place of "answer"
         makes graded constraints, as `from_scores` does.
         """
-        named = check.columns_of(frame)
+        named = naming.columns_of(frame)
         if "answer" in named or "score" not in named:
             return super().from_frame(frame, n_items=n_items, ids=ids, name=name)
         pairs, scores, number, source = cls._columns(frame, n_items, ids, "score")

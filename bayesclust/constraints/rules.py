@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bayesclust import checks as check
+from bayesclust import names as naming
 from bayesclust.constraints import statements as say
 from bayesclust.constraints.base import ByPattern, Constraints, Needs, pairs_in_a_ring
 from bayesclust.constraints.entailment import by_first
@@ -391,7 +392,8 @@ class SpreadConstraints(UncertainRules):
         ----------
         frame : DataFrame
             Columns "group" and "i" (an item of it); of whole groups perhaps "most" (in how many
-            clusters they are at most, 1 by default) and "source".
+            clusters they are at most, 1 by default) and "source". Groups of no more items than
+            that say nothing and are left out.
         n_items, ids, name
             As of `PairwiseConstraints.from_frame`.
 
@@ -404,7 +406,7 @@ class SpreadConstraints(UncertainRules):
         (((0, 2, 3), 1), ((1, 4), 1))
         """
         items, group, number, source = cls._columns(frame, n_items, ids, "group", ("i",))
-        columns = check.columns_of(frame)
+        columns = naming.columns_of(frame)
         most = np.asarray(frame["most"]) if "most" in columns else np.ones(len(items), np.int64)
         groups, owner = by_first(group)
         rows: list[Any] = []
@@ -417,6 +419,8 @@ class SpreadConstraints(UncertainRules):
                         f"the group {groups[at]!r} has several values of {what}: give all of "
                         "its lines the same one."
                     )
+            if own.sum() <= most[own][0]:  # holds in every partition
+                continue
             rows.append((items[own, 0], most[own][0]))
             if heads is not None:
                 heads.append(source[own][0])

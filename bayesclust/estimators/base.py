@@ -7,9 +7,9 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy, deepcopy
+from copy import deepcopy
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -27,7 +27,6 @@ from bayesclust.checks import (
     check_int,
     check_items,
     check_memory,
-    check_same_names,
     plain_array,
     true_labels,
 )
@@ -44,6 +43,7 @@ from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule
 from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.inference.variational.fit import VariationalSettings
+from bayesclust.names import check_same_names
 from bayesclust.partition_priors import CandidateLinks, Nested
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
 from bayesclust.posterior.point_estimate import settled_labels
@@ -87,25 +87,6 @@ ABSENT = {
 """Why an estimator lacks what another has, and what to take instead."""
 
 
-def _all_or_nothing[**P, R](fit: Callable[P, R]) -> Callable[P, R]:
-    """A `fit` that keeps nothing of an earlier one or, where it fails, all of it."""
-
-    @wraps(fit)
-    def call(*args: P.args, **settings: P.kwargs) -> R:
-        fitted: Any = args[0]
-        before = copy(fitted)
-        kept = {name: own for name, own in vars(fitted).items() if not name.endswith("_")}
-        fitted.__dict__ = kept
-        given: Any = {name: before if own is fitted else own for name, own in settings.items()}
-        try:
-            return fit(*args, **given)
-        except BaseException:
-            fitted.__dict__ = vars(before)
-            raise
-
-    return call
-
-
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators: `fit` sets `labels_` and `fit_seconds_`."""
 
@@ -123,7 +104,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
-            cls.fit = checks.explained(_all_or_nothing(cls.fit))
+            cls.fit = checks.explained(checks.all_or_nothing(cls.fit))
 
     if not TYPE_CHECKING:
 
@@ -595,7 +576,7 @@ def draws_tree(
     }
     if approximation is not None:
         attrs["approximation"] = approximation
-        moved_by = moved_by or MEAN_FIELD
+        attrs[MOVED_BY] = MEAN_FIELD
     if moved_by is not None:
         attrs[MOVED_BY] = moved_by
     tree = to_datatree(

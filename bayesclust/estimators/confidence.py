@@ -21,6 +21,7 @@ from bayesclust.families.gaussian import Mahalanobis
 from bayesclust.inference.limits import tuning
 from bayesclust.inference.limits.answers import Graph, Xi, cost_table, link_graph, pose, times
 from bayesclust.inference.limits.rdp_means import MANY_ITEMS, Problem, Schedule, means
+from bayesclust.names import check_same_names
 from bayesclust.posterior import tree
 from bayesclust.posterior.credibility import confusions
 from bayesclust.posterior.point_estimate import settled_labels
@@ -195,7 +196,7 @@ def credible_settings(posterior: Any, X: Any, divergence: Any) -> dict[str, Any]
     n_items = tree.stacked_partitions(posterior).shape[1]
     given = posterior if hasattr(posterior, "labels_") else settled_labels(posterior)
     names = tree.names_in(X)[0]
-    checks.check_same_names(
+    check_same_names(
         tree.names_of(posterior), names, "the posterior", "pass the data that was clustered"
     )
     labels = start_labels(given, n_items, names)

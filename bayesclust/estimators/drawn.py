@@ -47,7 +47,7 @@ def _batches(problem: BatchProblem, draws: Any, chosen: IntArray) -> InBatches:
     if not problem.has_shifts:
         return InBatches(problem.batch, weight, problem.batch)
     found = draws[SHIFTS].values
-    found = found.reshape(-1, *found.shape[2:])[chosen]
+    found = found.reshape(found.shape[0] * found.shape[1], *found.shape[2:])[chosen]
     shift = np.zeros((len(chosen), len(problem.batch_names) + 1, found.shape[2]))
     own = codes_of(draws["batch"].values.tolist(), problem.batch_names)
     shift[:, own] = found / problem.family.unit  # type: ignore[attr-defined]

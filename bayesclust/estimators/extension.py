@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust.checks import frozen
+from bayesclust.checks import frozen, some_of
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.labels import LabelConstraints
 from bayesclust.constraints.rules import Rules
@@ -37,8 +37,8 @@ def check_chains(problem: Any, *, variational: bool) -> None:
         )
     if not isinstance(problem, ClassifierProblem) and not has_densities(problem):
         raise ValueError(
-            "the prior CandidateLinks is of the candidates of the fit alone: fit all items again, "
-            "with init=the labels_ of this fit and others for new items."
+            "chains under the prior CandidateLinks do not go on with more items or answers: fit "
+            "all again, with init=the labels_ of this fit (and others for new items)."
         )
 
 
@@ -73,6 +73,12 @@ def with_more(
 def _joined(old: Constraints, new: Constraints) -> Constraints:
     """The answers of both, whose sources are the same where their names or numbers are."""
     if isinstance(old, LabelConstraints) and isinstance(new, LabelConstraints):
+        unknown = [label for label in new.classes if label not in old.classes]
+        if unknown:
+            raise ValueError(
+                f"the constraints {new.name!r} have the label {unknown[0]!r}, and the classes of "
+                f"the fit are {some_of(old.classes)}: fit again with classes= naming it too."
+            )
         new = new.with_classes(old.classes)
     if old.noise != new.noise or (old.source_names is None) != (new.source_names is None):
         raise ValueError(

@@ -23,6 +23,7 @@ from bayesclust.inference.limits.rdp_means import Problem, spread
 from bayesclust.inference.runner import Draws, run_chains
 from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.inference.variational.mean_field import draw_labels
+from bayesclust.names import check_same_names
 from bayesclust.posterior.diagnosis import partition_distances
 from bayesclust.posterior.losses import VI, adjusted_rands, expected_losses, size_entropy
 from bayesclust.posterior.tree import by_size, canonical, names_in, names_of, partition_sizes
@@ -74,7 +75,7 @@ def fitted_limit[Limit: (MeansClusterer, DCRC)](
             f"{items.shape}: fit it to the same X, or pass it unfitted."
         )
     remedy = "fit it to this X, or pass it unfitted"
-    checks.check_same_names(names_of(limit), names_in(X)[0], "limit", remedy)
+    check_same_names(names_of(limit), names_in(X)[0], "limit", remedy)
     return limit
 
 

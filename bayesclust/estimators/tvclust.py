@@ -664,13 +664,12 @@ class TVClust(base.SampledClusterer):
         X, batches = as_nested(self.partition_prior).among.take_batches(X, new=True)
         classifier = isinstance(problem, ClassifierProblem)
         if self._words:
+            base.describe_columns_of_new(self, X)
             X, _ = read_words(X, self._words)
         missing = not classifier and problem.family.takes_missing
         items = checks.check_items(X, least=1, missing=missing)
         base.describe_columns_of_new(self, X)
-        rows = items
-        if self.reduction_ is not None:
-            rows = self.reduction_.transform(items)
+        rows = items if self.reduction_ is None else self.reduction_.transform(items)
         rows = problem.features(rows) if classifier else problem.family.transform(rows)
         return items, rows, batches
 

@@ -31,6 +31,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from bayesclust._numba import FAST, device, implements, kernel
+from bayesclust.checks import rows_in_words
 from bayesclust.constraints.factor_graph import (
     UNPLACED,
     Dirichlets,
@@ -107,9 +108,13 @@ class BatchProblem(TVClustProblem):
             return super().embedding()
         return self.without(self.start_shifts).embedding()
 
-    def with_more(self, names: Sequence[str]) -> dict[str, Any]:
+    def with_more(self, names: Sequence[str | None]) -> dict[str, Any]:
         """The fields with the batches of further items, known and new ones."""
-        known = list(dict.fromkeys([*self.batch_names, *names]))
+        said = [name for name in names if name is not None]
+        if len(said) < len(names):
+            where = rows_in_words(np.array([[name is None] for name in names]))
+            raise ValueError(f"X has no batch in {where}: say which, to extend.")
+        known = list(dict.fromkeys([*self.batch_names, *said]))
         return {"batch": np.append(self.batch, codes_of(names, known)), "batch_names": known}
 
 

@@ -77,7 +77,8 @@ class TVClustProblem:
     def has_log_joint(self) -> bool:
         """Whether the noise can be integrated out, and the prior is of the partition alone."""
         hard = any(one.given is not one for one in self.constraints)
-        return not (hard or self.labels or hasattr(self, "batch_names"))
+        among = self.partition_prior.exchangeable and not hasattr(self, "batch_names")
+        return among and not (hard or self.labels)
 
     def variables(
         self, values: Mapping[str, float], hyper: FloatArray, noise: Sequence[Mapping[str, Any]]

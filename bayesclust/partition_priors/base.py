@@ -158,8 +158,10 @@ class PartitionPrior(ABC):
         return {}
 
     def __post_init__(self) -> None:
-        """Check the parameters."""
-        _ = self.parameters
+        """Check the parameters, and make them plain numbers, as settings are written."""
+        for name, one in self.parameters.items():
+            if hasattr(self, name):
+                object.__setattr__(self, name, (one.a, one.b) if one.fixed is None else one.fixed)
 
     @cached_property
     def learned(self) -> dict[str, Parameter]:
@@ -401,9 +403,7 @@ class DirichletProcess(PartitionPrior):
         if self.log_fixed is not None:
             reach = np.log([np.nextafter(0.0, 1.0), np.finfo(np.float64).max])
             object.__setattr__(self, CONCENTRATION, float(np.exp(np.clip(self.log_fixed, *reach))))
-        one = self.parameters[CONCENTRATION]
-        plain = (one.a, one.b) if one.fixed is None else one.fixed
-        object.__setattr__(self, CONCENTRATION, plain)
+        super().__post_init__()
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:

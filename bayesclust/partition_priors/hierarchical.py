@@ -28,6 +28,7 @@ from scipy.special import gammaln
 
 from bayesclust._numba import FAST, device
 from bayesclust.checks import check_flag, check_int, is_missing, rows_in_words, shown
+from bayesclust.names import plain_name
 from bayesclust.partition_priors.base import (
     Batches,
     Parameter,
@@ -135,9 +136,7 @@ class HierarchicalDirichletProcess(PartitionPrior):
         if missing.any() and not new:
             where = rows_in_words(missing[:, None])
             raise ValueError(f"X has no batch in {where}: fill in column={shown(self.column)}.")
-        whole = [isinstance(v, float) and v.is_integer() for v in values]
-        words = [str(int(v)) if short else str(v) for v, short in zip(values, whole, strict=True)]
-        names = np.array(words, dtype=object)
+        names = np.array([plain_name(value) for value in values], dtype=object)
         names[missing] = None
         return names
 

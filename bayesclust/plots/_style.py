@@ -77,11 +77,11 @@ def shortened(words: Iterable[Any], most: int) -> list[str]:
 
 
 def as_written[Drawn](axes: Drawn) -> Drawn:
-    """Return the axes drawn, in whose texts a $ of a user's names begins no mathematics."""
+    """Return the axes drawn, in whose titles, ticks and legends a $ begins no mathematics."""
     from matplotlib.text import Text
 
     for ax in np.ravel(np.asarray(axes, dtype=object)):
-        for text in ax.findobj(Text):
+        for text in set(ax.findobj(Text)).difference(ax.texts):  # which may be the user's
             if "$" in text.get_text():  # none of our own words
                 text.set_parse_math(False)
     return axes

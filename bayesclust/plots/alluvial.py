@@ -73,6 +73,7 @@ def alluvial(methods: Any, *, ax: Axes | None = None) -> Axes:
             if size >= LEAST_NAMED * n:
                 (word,) = style.shortened([names[k]], 14)
                 look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
+                look["parse_math"] = False
                 ax.text(at, top + size / 2, f"{word} ({size:,})", **look)
     ax.set(xlim=(-0.2, len(labels) - 0.8), ylim=(n * (1 + GAP), 0), yticks=[])
     methods_shown = style.shortened(partitions, 18)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import MEMBERS, check_array, check_int, counted, number_between
+from bayesclust.checks import check_array, check_int, counted, number_between
 from bayesclust.constraints.pairwise import GRADES, GradedConstraints
+from bayesclust.names import MEMBERS
 from bayesclust.plots import _style as style
 from bayesclust.plots._plane import plane
 from bayesclust.posterior import credibility as tables
@@ -401,7 +402,7 @@ def _name_ends(ax: Axes, table: pd.DataFrame, at: FloatArray, names: Sequence[st
     """Write the names of the items of some answers beside them."""
     members = table.reindex(columns=[*MEMBERS]).melt()["value"]
     for item in members.dropna().astype(int).unique():
-        look: dict[str, Any] = {"fontsize": "x-small", "color": style.GREY}
+        look: dict[str, Any] = {"fontsize": "x-small", "color": style.GREY, "parse_math": False}
         where: dict[str, Any] = {"xytext": (3, 3), "textcoords": "offset points"}
         ax.annotate(style.shortened([names[item]], 14)[0], at[item], **where, **look)
 

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesclust.checks import MEMBERS, check_random_state
+from bayesclust.checks import check_random_state
 from bayesclust.constraints.base import draw_answers
 from bayesclust.constraints.noise import NoiseModel
 from bayesclust.constraints.queries import HARD, confusion_of
 from bayesclust.constraints.stored import StoredConstraints, StoredRules
+from bayesclust.names import MEMBERS
 from bayesclust.posterior.diagnosis import DiagnosisWarning
 from bayesclust.posterior.n_clusters import batches, error_of_means
 from bayesclust.posterior.tree import (

@@ -49,8 +49,12 @@ class ItemClasses:
         """Set the classes of clusters without labels: means over their items."""
         without = np.array([~known[z] for known, z in zip(self.known, self.z, strict=True)])
         asked = np.flatnonzero(without.any(axis=0))
+        prior = getattr(self.prediction, "partition_prior", None)
+        exchangeable = prior is None or prior.exchangeable
         for table, known in zip(self.tables, self.known, strict=True):
-            table[~known] = 0.0
+            table[~known] = 0.0 if exchangeable else self.even
+        if not exchangeable:  # no item could join another cluster
+            return
         like = self.prediction.of_items(asked)
         for terms in like.terms(self.prediction.rows[asked]):
             items = asked[terms.rows]

@@ -15,6 +15,7 @@ from bayesclust._numba import kernel
 from bayesclust.checks import check_array, check_items, each_is
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
+from bayesclust.names import plain_name
 from bayesclust.partition_priors import DirichletProcess, PitmanYor
 from bayesclust.typing import PARTITIONS, ArrayLike, FloatArray, IntArray
 
@@ -334,13 +335,16 @@ def process_prior(posterior: Any) -> tuple[FloatArray, FloatArray] | None:
     if process_draws(posterior) is None or "settings" not in tree_of(posterior).attrs:
         return None
     text = str(settings_of(posterior).get("partition_prior") or PROCESSES[0])
-    name, _, rest = text.removeprefix("Nested(among=").partition("(")
-    stated = list(PARAMETER.finditer(rest))[::-1]  # of two the first is that of clusters
-    asked = {found[1]: ast.literal_eval(found[2]) for found in stated}
-    prior = (PitmanYor if name.lower().startswith("pitman") else DirichletProcess)(**asked)
+    among = text.removeprefix("Nested(among=").partition(", within=")[0]
+    name, _, rest = among.partition("(")
+    try:
+        asked = {found[1]: ast.literal_eval(found[2]) for found in PARAMETER.finditer(rest)}
+        prior = (PitmanYor if name.lower().startswith("pitman") else DirichletProcess)(**asked)
+    except (SyntaxError, TypeError, ValueError):  # of another version
+        return None
     levels = (np.arange(LEVELS) + 0.5) / LEVELS
     even = {
-        name: np.unique([one.quantile(level) for level in levels])
+        name: [one.quantile(level) for level in (levels if one.fixed is None else levels[:1])]
         for name, one in prior.parameters.items()
     }
     discount, concentration = np.meshgrid(even.get("discount", 0.0), even["concentration"])
@@ -360,7 +364,8 @@ def names_in(X: Any) -> Names:
         return found if distinct and found != [str(at) for at in range(len(found))] else None
 
     columns = getattr(X, "column_names", getattr(X, "columns", None))  # the first of pyarrow
-    return (None if columns is None else names(getattr(X, "index", None))), names(columns)
+    index = None if columns is None else getattr(X, "index", None)
+    return names(None if index is None else map(plain_name, index)), names(columns)
 
 
 def with_names(
@@ -398,11 +403,9 @@ def item_names(posterior: Any) -> list[str]:
 
 def names_of(fit: Any) -> Sequence[str] | None:
     """The names of the items of an estimator or a posterior, where they have some."""
-    if not hasattr(fit, "children"):
-        names: Names = getattr(fit, "_names", (None, None))
-        return names[0]
-    found = item_names(fit)
-    return None if found == list(map(str, range(len(found)))) else found
+    own: Names = getattr(fit, "_names", (None, None))
+    found = item_names(fit) if hasattr(fit, "children") else own[0]
+    return None if found == list(map(str, range(len(found or ())))) else found
 
 
 def feature_names(posterior: Any) -> list[str]:

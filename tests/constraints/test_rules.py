@@ -4,6 +4,7 @@ import json
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bayesclust as bc
@@ -96,3 +97,8 @@ def test_labels_are_the_pairs_that_they_imply():
     assert pairs.rows == ((0, 3, "different"), (0, 2, "same"), (2, 3, "different"))
     assert (pairs.name, pairs.noise) == ("label", bc.LinkNoise(p=0.9))
     assert len(bc.LabelConstraints([], 4).factors()) == 0
+
+
+def test_groups_that_hold_in_every_partition_are_left_out():
+    table = pd.DataFrame({"group": list("aabcc"), "i": range(5), "most": [1, 1, 1, 2, 2]})
+    assert bc.constraints.SpreadConstraints.from_frame(table, n_items=5).rows == (((0, 1), 1),)

@@ -82,6 +82,8 @@ bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
 bc.MPCKMeans().fit(GOOD, constraints=GRADED)
     TypeError: constraints[0] is a GradedConstraints, but this method uses constraints about pairs
     or labels alone: cut() it or choose another method.
+bc.LabelConstraints([(0, "a"), (1, None)], 4)
+    ValueError: rows[1] has no label: leave the row out.
 fit(1e-170 * np.array(GOOD))
     ValueError: X has nothing but zeros and values below 1e-150, whose squares are lost: rescale
     the features.

@@ -149,6 +149,16 @@ def test_weights_of_further_items_sum_to_one():
     assert found[1] == pytest.approx([0.3, 0.2, 0.1, 0.4])
 
 
+def test_numbers_of_batches_may_have_decimals():
+    data = table()
+    years = data.assign(site=pd.factorize(data["site"])[0] + 2001)
+    est = fitted(years)
+    other = years.head(6).assign(site=years["site"].head(6).astype(float).astype(str))
+    np.testing.assert_array_equal(est.predict_proba(other), est.predict_proba(years.head(6)))
+    with pytest.raises(ValueError, match=r"^X has no batch in row 1: say which, to extend\.$"):
+        est.extend(years.head(2).assign(site=[2001, None]))
+
+
 # --- batches that are shifted
 
 
@@ -252,3 +262,12 @@ def test_shifts_are_refused_without_gaussian_clusters():
         shifted_fit(counts, family="poisson")
     with pytest.raises(TypeError, match="shifts"):
         HierarchicalDirichletProcess("site", shifts="yes")
+
+
+def test_a_single_batch_has_no_shifts():
+    est = shifted_fit(table().assign(site="Oslo"))
+    assert est.posterior_["posterior"]["batch_shifts"].sizes["batch"] == 0
+    new = table().head(3).assign(site=["Oslo", "Oslo", "Oslo"])
+    assert est.predict(new).shape == (3,)
+    assert len(bc.cluster_profiles(est)) == 2 * est.n_clusters_
+    assert "prior" in est.to_arviz().children

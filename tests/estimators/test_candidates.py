@@ -94,3 +94,23 @@ def test_refusals_say_what_to_do():
         est.extend([[0.0]])
     with pytest.raises(ValueError, match="none for new items"):
         est.predict([[0.0]])
+
+
+def test_what_needs_no_formula_of_the_prior_works():
+    """Profiles, classes of clusters without labels and comparisons, of data with candidates."""
+    y = np.repeat([0, 1, 2], 10)
+    X = np.random.default_rng(0).normal(8.0 * np.c_[y == 1, y == 2], 1.0)
+    i, j = np.triu_indices(30, 1)
+    pairs = np.c_[i, j][y[i] == y[j]]
+    labels = bc.LabelConstraints([(0, "a"), (10, "b"), (11, "b")], 30)
+    links = bc.PairwiseConstraints.sample(y, size=40, seed=0)
+    prior = CandidateLinks(pairs, 30, recall=0.9)
+    est = bc.TVClust(partition_prior=prior, random_state=0, **SHORT)
+    est.fit(X, constraints=[links, labels])
+    proba = est.predict_label_proba()
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert (proba.loc[y == 1, "b"] > 0.7).all()
+    np.testing.assert_allclose(proba.loc[y == 2, "a"], proba.loc[y == 2, "b"], atol=0.2)
+    profiles = bc.cluster_profiles(est)
+    assert profiles["weight"].groupby("cluster").first().sum() == pytest.approx(1.0, abs=0.05)
+    assert bc.compare({"fit": est, "truth": y}).loc["truth", "n_clusters"] == 3

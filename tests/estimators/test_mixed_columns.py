@@ -99,6 +99,9 @@ def test_words_of_a_frame_are_columns(rng):
     np.testing.assert_array_equal(est.predict(frame)[:5], est.labels_[:5])
     some = frame[frame["kind"] == "u"].head(5)  # the codes are those of the fit
     np.testing.assert_array_equal(est.predict(some), est.predict(frame)[some.index])
+    for wrong in (frame[["b", "a", "word", "kind"]], frame.drop(columns="word")):
+        with pytest.raises(ValueError, match=r"^The feature names should match those"):
+            est.predict(wrong.head(3))
     unseen = r"^column 'word' of X has 'other' in row 1, which the fit has not seen: leave the cell"
     with pytest.raises(ValueError, match=unseen):
         est.predict(frame.head(3).assign(word=["low", "other", "mid"]))

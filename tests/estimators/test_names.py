@@ -61,3 +61,11 @@ def test_fits_of_items_in_another_order_are_not_compared(fit):
         )
         with pytest.raises(ValueError, match=said):
             compared({"labels": Y, "fit": fit.posterior_, "b": limits["b"]})
+
+
+def test_numbers_are_names_however_they_are_written(fit):
+    whole = pd.DataFrame(X.to_numpy(), index=2 * np.arange(15))
+    parted = whole.set_axis(2.0 * np.arange(15))
+    SAMPLER.fit(parted, init=bc.RDPMeans(n_clusters=2).fit(whole))
+    plain = bc.TVClust(cluster_model="single", **SHORT).fit(X.to_numpy())
+    SAMPLER.fit(X, init=bc.estimators.restored(plain.posterior_))

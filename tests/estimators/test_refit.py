@@ -66,3 +66,34 @@ def test_a_fit_may_start_from_its_own_labels():
     again = est.fit(TABLE, init=est)
     assert again is est
     assert est.n_clusters_ == 2
+
+
+class Centred(bc.RDPMeans):
+    """An estimator of one's own, with state and a parameter that end in an underscore."""
+
+    def __init__(self, lambda_=3.0, n_clusters=None):
+        super().__init__(n_clusters=n_clusters)
+        self.lambda_ = lambda_
+
+    def fit(self, X, y=None, *, constraints=None):
+        self.tried_ = []
+        for scale in (1.0, 2.0):
+            self.mean_ = scale * np.mean(X, axis=0)
+            super().fit(X - self.mean_, constraints=constraints)
+            self.tried_.append(self.objective_)
+        return self
+
+    def __getstate__(self):
+        raise TypeError("not to be copied")
+
+
+def test_a_subclass_keeps_what_its_fit_sets():
+    X = TABLE.to_numpy()
+    est = Centred(n_clusters=2).fit(X)
+    np.testing.assert_allclose(est.mean_, 2 * X.mean(axis=0))
+    assert len(est.tried_) == 2
+    assert est.get_params()["lambda_"] == 3.0
+    before = dict(vars(est))
+    with pytest.raises(ValueError, match="on 7 items"):
+        est.fit(X, constraints=ELSEWHERE)
+    assert vars(est) == before

@@ -65,3 +65,10 @@ def test_traces_of_items_and_the_report_show_odd_names(fit, tmp_path):
 def test_legends_list_names_with_an_underscore():
     _, ax = bc.plots.prior_sizes({"_a": None, "b": None}, 9, num_draws=20)
     assert [text.get_text()[:2] for text in ax.get_legend().get_texts()] == ["_a", "b:"]
+
+
+def test_what_was_on_the_axes_stays_mathematics(fit):
+    _, ax = plt.subplots()
+    mine = ax.text(0.5, 0.5, r"$\\beta$")
+    bc.plots.credibility(fit, ax=ax)
+    assert mine.get_parse_math()

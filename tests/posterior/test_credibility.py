@@ -251,6 +251,17 @@ def test_low_credibilities_come_with_a_caution_unless_the_draws_are_trusted():
             lambda rng: 2 * rng.gamma(3.0),
         ),
         (
+            "DirichletProcess(concentration=(0.05, 0.05), log_fixed=None)",
+            lambda rng: 0.0,
+            lambda rng: rng.gamma(0.05) / 0.05,
+        ),
+        (
+            "Nested(among=DirichletProcess(concentration=(1.0, 1.0), log_fixed=None), within="
+            "PitmanYor(discount=0.9, concentration=9.0))",
+            lambda rng: 0.0,
+            lambda rng: rng.gamma(1.0),
+        ),
+        (
             "PitmanYor(discount=0.3, concentration=(1.0, 1.0))",
             lambda rng: 0.3,
             lambda rng: rng.gamma(1.0),
@@ -292,7 +303,15 @@ def test_bayes_factors_are_over_the_prior_of_the_fit(asked, prior, discount, con
         assert row.bayes_factor == pytest.approx(expected, rel=0.05)
 
 
-@pytest.mark.parametrize("prior", ["KnownK(gamma=1.0, n_clusters=3)", "finite_mixtures", "Own(2)"])
+@pytest.mark.parametrize(
+    "prior",
+    [
+        "PitmanYor(discount=np.float64(0.3), concentration=1.0)",
+        "KnownK(gamma=1.0, n_clusters=3)",
+        "finite_mixtures",
+        "Own(2)",
+    ],
+)
 def test_other_priors_give_no_bayes_factor(asked, prior):
     tree = to_datatree(
         {"z": np.zeros((1, 4, 15), int), "concentration": np.ones((1, 4))},

@@ -294,10 +294,10 @@ def solve(problem: Problem, until: float) -> Solution:
     # beside a very large cost all others are rounded away: no best values pay more than was found
     while found.optimal and 0 < COARSE * 2 * found.objective < most:
         most = 2 * found.objective
-        try:
-            found = _solve(problem, most, until, start)
-        except OutOfTime:
-            return found._replace(bound=0.0, optimal=False)
+        finer = _solve(problem, most, until, found.values)
+        if finer.objective > found.objective:
+            finer = finer._replace(values=found.values, objective=found.objective)
+        found = finer
     return found
 
 

@@ -8,6 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import bayesclust as bc
 from bayesclust.constraints.statements import Apart, Statement, Together
+from bayesclust.inference.limits.minimal_modification import program
 from bayesclust.inference.limits.minimal_modification.program import (
     OutOfTime,
     Problem,
@@ -54,6 +55,16 @@ def test_one_large_cost_leaves_the_others_as_they_are(rng, far):
                                    weights=np.full(10, np.inf)), np.inf)  # fmt: skip
     assert found.optimal
     assert found.objective == pytest.approx(ring_by_dynamic_programming(problem.costs), rel=1e-7)
+
+
+def test_what_is_found_is_kept_when_time_is_up_for_finer_costs(monkeypatch):
+    costs = np.array([[0, 1e9], [0, 1], [0, 2]], dtype=float)
+    problem = Problem(costs, [Apart(1, 2), Apart(0, 1)], np.full(2, 1e12))
+    times = iter([0.0, 1e9])
+    monkeypatch.setattr(program.time, "monotonic", lambda: next(times))
+    found = solve(problem, 1e6)
+    assert found.objective == 1.0
+    assert not found.optimal
 
 
 def test_a_large_weight_leaves_the_costs_as_they_are(rng):

@@ -1,0 +1,131 @@
+"""Names of items, columns and sources, as users give them: read from tables, and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayesclust.checks import is_missing, kind_of, plain_array, shown, some_of, true_labels
+from bayesclust.typing import ArrayLike
+
+MEMBERS = "ijk"
+"""Columns of the items of an answer."""
+
+
+def columns_of(frame: Any) -> Any:
+    """The names of the columns of a table of pandas, polars or pyarrow."""
+    found = getattr(frame, "column_names", getattr(frame, "columns", None))
+    if found is None:
+        raise TypeError(
+            f"the table is {kind_of(frame)}: pass one whose columns have names, such as a "
+            "pandas.DataFrame."
+        )
+    return found
+
+
+def check_columns(frame: Any, members: Sequence[str], said: str, kind: str | None) -> Any:
+    """The names of columns, those of items and answers among them, and of no other kind's items."""
+    columns = columns_of(frame)
+    for column in (*members, said):
+        if column not in columns:
+            raise ValueError(
+                f"the table has no column {column!r}, only {some_of([*columns])}: name its columns "
+                f"{', '.join(members)}, {said} and, if there are several, source."
+            )
+    for column in MEMBERS if kind else ():
+        if column in columns and column not in members:
+            raise ValueError(
+                f"the table has a column {column!r}, but {kind} are about {' and '.join(members)}: "
+                "read it as the kind that it holds, or drop the column."
+            )
+    return columns
+
+
+def dates_in_words(values: Any) -> Any:
+    """Dates and durations as pandas writes them, anything else as it is."""
+    array = np.asarray(values) if hasattr(values, "__array__") else None
+    if array is None or array.dtype.kind not in "mM":
+        return values
+    import pandas as pd
+
+    return np.array([str(one) for one in pd.Index(array)], dtype=object)
+
+
+def named_items(
+    frame: Any, members: Sequence[str], n_items: Any, ids: ArrayLike | None
+) -> tuple[Any, Any]:
+    """Return rows of a table as numbers of items, by their names if there are `ids`, and how many.
+
+    A column of whole numbers in which cells were empty once is written as 3.0.
+    """
+    items = np.column_stack([dates_in_words(frame[one].to_numpy()) for one in members])
+    rows = items.tolist()
+    for row, names in enumerate(rows if items.dtype.kind in "fO" else ()):
+        if any(map(is_missing, names)):
+            raise ValueError(f"row {row} lacks an item: name all of its items, or remove it.")
+        if ids is None and any(isinstance(one, str) for one in names):
+            raise TypeError(
+                f"row {row} names items by words, {shown(names)}: pass ids, the names of all "
+                "items in their order (such as df.index), in place of n_items."
+            )
+    if ids is None:
+        whole = items.dtype.kind == "f" and np.isfinite(items).all() and (items % 1 == 0).all()
+        return items.astype(np.int64) if whole else items, n_items
+    known = plain_array(dates_in_words(ids), "ids", hint := "pass one name for each item")
+    listed = [plain_name(one) for one in known.ravel().tolist()]
+    place = {one: at for at, one in enumerate(listed)}
+    if known.ndim != 1:
+        raise ValueError(f"ids has shape {known.shape}: {hint}.")
+    if len(place) < len(listed):
+        twice = next(one for at, one in enumerate(listed) if place[one] > at)
+        raise ValueError(f"ids has {twice!r} twice: give each item a name of its own.")
+    for row, names in enumerate(rows):
+        rows[row] = [place.get(plain_name(one), -1) for one in names]
+        for one, at in zip(names, rows[row], strict=True):
+            if at < 0:
+                there = some_of([*map(repr, place)])
+                raise ValueError(f"row {row} names {one!r}, but ids are {there}.")
+            if rows[row].count(at) > 1:
+                raise ValueError(f"row {row} names {one!r} twice: remove this row.")
+    return np.array(rows), len(place)
+
+
+def plain_names(ids: Any) -> list[str]:
+    """Names in words, as `plain_name` writes each."""
+    return [plain_name(one) for one in np.ravel(dates_in_words(ids)).tolist()]
+
+
+def plain_name(name: Any) -> str:
+    """A name in words, of a whole number without its decimals, of a day without its midnight."""
+    word = str(name).strip().removesuffix(" 00:00:00")
+    whole = word.removesuffix(".0")
+    return whole if whole.isdecimal() else word
+
+
+def named_sources(source: Any) -> Any:
+    """Return the column of a table that says who answered: names, or numbers from 0."""
+    names = source.tolist()
+    for row, name in enumerate(names):
+        if is_missing(name):
+            raise ValueError(
+                f"row {row} has no source: say who answered, or leave the column source out."
+            )
+    if all(isinstance(name, str) for name in names):
+        return source
+    numbers = true_labels(source, least=0, name="source")
+    known = np.unique(source).tolist() == list(range(int(numbers.max(initial=-1)) + 1))
+    return numbers if known else np.array([str(name).removesuffix(".0") for name in names])
+
+
+def check_same_names(
+    own: Sequence[str] | None, names: Sequence[str] | None, what: str, remedy: str, other: str = "X"
+) -> None:
+    """Refuse what names items otherwise than X (or another), or in another order."""
+    for mine, theirs in zip(own or (), names or (), strict=False):
+        if mine != theirs:
+            raise ValueError(
+                f"{what} and {other} name items differently or in another order, {mine!r} there "
+                f"and {theirs!r} in {other}: {remedy}."
+            )
