@@ -4,5 +4,6 @@ from .minimal_modification import MinimalModification as MinimalModification
 from .mpck_means import MPCKMeans as MPCKMeans
 from .rdp_means import DPMeans as DPMeans
 from .rdp_means import RDPMeans as RDPMeans
+from .saved import restored as restored
 from .spectral import SpectralRDPMeans as SpectralRDPMeans
 from .tvclust import TVClust as TVClust

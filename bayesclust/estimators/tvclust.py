@@ -664,7 +664,8 @@ class TVClust(base.SampledClusterer):
         X, batches = as_nested(self.partition_prior).among.take_batches(X, new=True)
         classifier = isinstance(problem, ClassifierProblem)
         if self._words:
-            base.describe_columns_of_new(self, X)
+            if hasattr(X, "columns"):
+                base.describe_columns_of_new(self, X)
             X, _ = read_words(X, self._words)
         missing = not classifier and problem.family.takes_missing
         items = checks.check_items(X, least=1, missing=missing)

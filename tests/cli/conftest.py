@@ -51,6 +51,6 @@ def fit(files):
 def run_nc(files, fit):
     """A posterior that the command line wrote."""
     answers = "--pairs {pairs} --triplets {triplets}"
-    short = "--chains 2 --warmup 30 --samples 60 --no-progress"
+    short = "--cluster-model single --chains 2 --warmup 30 --samples 60 --no-progress"
     assert fit(files / "run.nc", f"{answers} {short}") == 0
     return files / "run.nc"

@@ -90,7 +90,7 @@ def test_refusals_say_what_to_do():
     with pytest.raises(ValueError, match=r"pairs\[0\] names item 3"):
         CandidateLinks([(0, 3)], 3)
     est = fit(num_samples=5, num_warmup=5)
-    with pytest.raises(ValueError, match="fit all items again"):
+    with pytest.raises(ValueError, match="fit all again"):
         est.extend([[0.0]])
     with pytest.raises(ValueError, match="none for new items"):
         est.predict([[0.0]])

@@ -196,6 +196,7 @@ WITHOUT_DATA = {
     "constraints.Rules": "abstract; its subclasses are in the table",
     "constraints.Constraints": "abstract; its subclasses are in the table",
     "datasets.SHAPES": "a tuple of names",
+    "estimators.restored": "takes a saved posterior; see tests/estimators/test_numbering.py",
     "datasets.Dataset": "what load returns",
     "datasets.names": "takes a switch",
     "partition_priors.PartitionPrior": "abstract; its subclasses are in the table",
