@@ -51,8 +51,8 @@ class HierarchicalDirichletProcess(PartitionPrior):
 
     The data name the batch of each item in a column, which is not clustered: `TVClust` takes it out
     of `X`, in `fit`, `extend` and `predict`. Where items are predicted, those of an unseen batch,
-    or of none, have the weights that batches vary around. How clusters look is the same in all batches, and
-    where they are too, but that `shifts` displace each batch as a whole.
+    or of none, have the weights that batches vary around. How clusters look is the same in all
+    batches, and where they are too, but that `shifts` displace each batch as a whole.
 
     Parameters
     ----------
