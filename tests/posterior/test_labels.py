@@ -270,7 +270,7 @@ def test_further_labels_add_to_those_of_a_fit(fitted):
         [1, "b", "bob"],
     ]
     other = bc.LabelConstraints([(1, "c")], 60, source=["bob"], noise=NOISE)
-    with pytest.raises(ValueError, match="a row has the label 'c', which is not among classes"):
+    with pytest.raises(ValueError, match="have the label 'c', and the classes of the fit are"):
         again.extend(constraints=other)
     with pytest.raises(ValueError, match="'label' and 'label_2' are labels: put all annotators"):
         clone(est).fit(X, constraints=[one, copy(one)])
