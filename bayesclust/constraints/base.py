@@ -673,8 +673,9 @@ def check_constraints(
                 "pass the X they were made for, or restrict(items) them; bayesclust.cross_validate "
                 "holds answers out in place of items."
             )
-        what, remedy = f"the constraints {one.name!r}", "read them with ids=X.index"
-        naming.check_same_names(one.item_names, names, what, remedy)
+        if one.item_names is not None:
+            what, remedy = f"the constraints {one.name!r}", "read them with ids=X.index"
+            naming.check_same_names(one.item_names, names, what, remedy)
         found = one
         if needs == "table":
             refuse_hard([one], "this method")

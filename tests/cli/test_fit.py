@@ -39,7 +39,7 @@ def test_the_posterior_is_that_of_python_with_names(files, run_nc):
     triplets = bc.RelativeConstraints(
         [(0, 1, 7), (7, 2, 8), (3, 9, 10), (6, 7, 8)], ["yes", "no", "dnk", "dnk"], n_items=12
     )
-    short = {"num_chains": 2, "num_warmup": 30, "num_samples": 60}
+    short = {"num_chains": 2, "num_warmup": 30, "num_samples": 60, "cluster_model": "single"}
     est = bc.TVClust(random_state=0, progress=False, **short)
     own = est.fit(X, constraints=[links, triplets]).posterior_
     with opened(run_nc) as tree:
