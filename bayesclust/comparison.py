@@ -16,13 +16,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from bayesclust import checks
-from bayesclust.checks import (
-    check_choice,
-    check_items,
-    plain_array,
-    some_of,
-    true_labels,
-)
+from bayesclust.checks import check_choice, check_items, plain_array, some_of, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.noise import refuse_hard
 from bayesclust.inference.limits.tuning import folds
@@ -225,11 +219,11 @@ def _read_methods(methods: Any, loss: Loss) -> dict[str, _Method]:
                 f"methods[{first!r}] is about {n} items and methods[{name!r}] about "
                 f"{len(method.labels)}: compare partitions of the same items."
             )
-    named = next((name for name, one in found.items() if names_of(one.source)), first)
-    for name, method in found.items():
+    names = {name: names_of(method.source) for name, method in found.items()}
+    named = next((name for name in names if names[name]), first)
+    for name, own in names.items():
         one, other = (f"methods[{at!r}]" for at in (name, named))
-        known = names_of(found[named].source)
-        check_same_names(names_of(method.source), known, one, "fit both to one X", other)
+        check_same_names(own, names[named], one, "fit both to one X", other)
     return found
 
 

@@ -116,7 +116,7 @@ def named_sources(source: Any) -> Any:
         return source
     numbers = true_labels(source, least=0, name="source")
     known = np.unique(source).tolist() == list(range(int(numbers.max(initial=-1)) + 1))
-    return numbers if known else np.array([str(name).removesuffix(".0") for name in names])
+    return numbers if known else np.array([plain_name(name) for name in names])
 
 
 def check_same_names(

@@ -110,7 +110,7 @@ def _method(tree: Any) -> Any:
 
 
 def _check_named(sheets: Mapping[Path, Sheet]) -> None:
-    """Refuse tables of which some name their items and others do not."""
+    """Refuse to match some tables by the names of items and others by their rows."""
     named = [path for path, sheet in sheets.items() if sheet.index.name is not None]
     unnamed = [path for path in sheets if path not in named]
     if named and unnamed:

@@ -146,7 +146,7 @@ def first_metrics(problem: Problem, far: FarPairs) -> Metrics:
 
 
 def first_log_det(problem: Problem, metrics: Metrics) -> float:
-    """log det of the first metric, of which `distances` are clear."""
+    """log det of the first metric, which `distances` leave out."""
     return problem.form.log_det(metrics.A[0]) if problem.learned else 0.0
 
 
