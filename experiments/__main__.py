@@ -24,7 +24,7 @@ PAPERS = {
     "iac": "incremental constrained clustering: the least modification that answers require",
     "active": "which query strategy teaches a clustering most",
     "defaults": "twenty sets: TVClust not told the number of clusters beside methods told it",
-    "evidence": "labels, crowds, scores, batches and records beside the usual ways",
+    "evidence": "labels, crowds, scores, batches, records and wide tables beside the usual ways",
 }
 KEPT = """Each fit is one line of DIR/cells.csv; after a kill the same command continues there.
 tables.csv, tables.md and the figures are made of what is done. All of it takes hours: choose parts,

@@ -1,11 +1,13 @@
-"""What class labels, crowds, scores, batches and records tell. No paper's, but as theirs are.
+"""What labels, crowds, scores, records and wide tables tell. No paper's, but as theirs are.
 
 Labels: 5% of the items labelled by three annotators; the share of all items that TVClust classifies
 rightly, beside label spreading and self-training after a vote, and whether annotators are ranked
 rightly. Crowd: 40 workers with five answers each, learned one by one and pooled. Graded: scores of
 pairs beside the same cut to yes and no. Batches: items of four sites whose clusters are alike and
 whose weights differ, and a fifth that is added. Records: registers of people as in notebook 11,
-beside thresholds of the mean score that the truth chooses. Each part has its own number of draws.
+beside thresholds of the mean score that the truth chooses. Tables: wide and mixed ones, and two
+annotators, with defaults, beside methods told the number of classes. Each part has its own number
+of draws.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from itertools import combinations, product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,6 +49,9 @@ SCORES_OF = {
 """Log odds of scores: the right ones over a number, plus another; and how many there are."""
 SITES, EVEN, ANGLES, COMPONENTS = 4, 0.3, (-15, -5, 5, 15), 8
 """Batches, the Dirichlet that their weights come from, degrees by which digits are turned."""
+MOST_IMAGES, ANNOTATED, CARELESS = 5000, 600, (0.05, 0.3)
+IMAGES, TWO, TWO_MORE = "mnist10k.npz", "digits, two annotators", "breast_cancer, two more columns"
+"""Images and 5 answers each; answers of two annotators, and their shares of wrong ones."""
 KEYS = ("first", "last"), ("first", "born"), ("last", "year"), ("born", "town")
 THRESHOLDS = np.linspace(0.4, 0.98, 59)
 
@@ -91,6 +97,9 @@ METHODS: dict[str, Method] = {
     "links": Method("CandidateLinks", "no threshold"),
     "components": Method("connected components", "at the best threshold"),
     "linkage": Method("average linkage", "at the best threshold"),
+    "default": Method("TVClust, defaults", "told nothing"),
+    "dcrc": Method("DCRC", "told the number of classes", bc.DCRC),
+    "mpck": Method("MPCK-Means", "told the number of classes", bc.MPCKMeans),
 }
 
 
@@ -105,7 +114,7 @@ class Cell(NamedTuple):
 
 
 SCORES = {
-    **dict.fromkeys(("right", "ranked", "f", "error", "trusted"), "float"),
+    **dict.fromkeys(("right", "ranked", "f", "rand", "error", "trusted"), "float"),
     **dict.fromkeys(("clusters", "memory_mb"), "int"),
     "took": "str",
     **dict.fromkeys(("seconds", "cpu_seconds"), "float"),
@@ -332,6 +341,37 @@ def linkage(n: int, pairs: IntArray, mean: FloatArray) -> list[IntArray]:
     return [fcluster(tree, 1 - threshold, "distance") for threshold in THRESHOLDS]
 
 
+def _tables(cell: Cell) -> dict[str, Any]:
+    """`ranked`: whether the better of two annotators has the higher p and q."""
+    items = sources.load_at_most(cell.data.partition(",")[0], MOST_IMAGES)
+    rng, X, y = drawn(cell), items.X, items.y
+    if cell.data == TWO_MORE:
+        # one that says yes or no and one that counts; both tell something of the classes
+        X = np.column_stack([X, rng.random(len(y)) < 0.3 + 0.4 * y, rng.poisson(2.0 + 2.0 * y)])
+        links = bc.PairwiseConstraints.sample(y, size=40, error_rate=0.1, seed=rng)
+    elif cell.data == TWO:
+        links = bc.PairwiseConstraints.sample(
+            y, size=ANNOTATED, error_rate=CARELESS, n_sources=2, seed=rng
+        )
+    else:
+        links = bc.PairwiseConstraints.sample(y, size=5 * len(y), error_rate=0.1, seed=rng)
+    if cell.method == "default":
+        est, timed = fitted(cell, X, links)
+        row = scored(est, y, timed)
+        if cell.data == TWO:
+            table = bc.source_reliability(est).set_index(["parameter", "source"])["mean"].unstack()
+            row["ranked"] = float((table.loc[["p", "q"]].diff(axis=1).iloc[:, 1] < 0).all())
+    else:
+        est = METHODS[cell.method].way(
+            n_clusters=len(items.target_names), random_state=cell.seed + cell.trial
+        )
+        with frame.Timed() as timed:
+            est.fit(sources.standardized(X), constraints=links)
+        row = {"f": bc.metrics.pairwise_f(est.labels_, y), "seconds": timed.seconds}
+        row |= {"clusters": len(np.unique(est.labels_)), "cpu_seconds": timed.cpu_seconds}
+    return {**row, "rand": bc.metrics.adjusted_rand(est.labels_, y)}
+
+
 class Part(NamedTuple):
     """A part: how a cell is run, the scores that its table shows, and draws, methods and data."""
 
@@ -366,7 +406,20 @@ PARTS = {
             (3, ("extended", "whole"), ("simulated, a fifth",)),
         ),
     ),
+    "tables": Part(
+        _tables,
+        ("rand", "f", "ranked", *COST),
+        (
+            (5, ("default", "mpck", "dcrc"), (TWO, TWO_MORE)),
+            (2, ("default", "mpck", "dcrc"), (IMAGES,)),
+        ),
+    ),
 }
+
+
+def here(data: str) -> bool:
+    """Whether data of a part can be had: a file has to lie where the command is run."""
+    return not data.endswith(".npz") or Path(data).is_file()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -395,7 +448,7 @@ class Plan(frame.Plan):
         """Part by part, set by set."""
         for name, part in PARTS.items():
             for draws, methods, sets in part.cases if name in self.parts else ():
-                some = [own for own in sets if own in (self.data or sets)]
+                some = [own for own in sets if own in (self.data or sets) and here(own)]
                 who = [own for own in methods if own in self.methods]
                 for data, method, trial in product(some, who, range(min(self.trials, draws))):
                     yield Cell(self.seed, name, method, data, trial)
@@ -424,6 +477,7 @@ WORDS = {
     "right": "share rightly classified",
     "ranked": "annotators ranked rightly",
     "f": "pairwise F",
+    "rand": "adjusted Rand",
     "error": "error",
     "clusters": "clusters",
     "trusted": "share trusted",
