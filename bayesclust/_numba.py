@@ -46,11 +46,9 @@ def kernel(
     no_refcount: bool = False,
     **further: Any,
 ) -> Any:
-    """Compile a function that Python calls; cached on disk, without the interpreter's lock.
-
-    `no_refcount` is for functions that make no arrays and return numbers: numba then counts no
-    references to the arrays that they are handed.
-    """
+    """Compile a function that Python calls; cached on disk, without the interpreter's lock."""
+    # `no_refcount` is for functions that make no arrays and return numbers: numba then counts no
+    # references to the arrays that they are handed.
     if function is None:
         return lambda body: kernel(body, cache=cache, no_refcount=no_refcount, **further)
     settings = options(no_refcount=no_refcount, **further)

@@ -208,11 +208,8 @@ def check_positive(value: Any, name: str) -> float:
 
 
 def n_threads(n_jobs: Any, *, cells: int | None = None) -> int:
-    """Return a number of threads; None is one per processor that affinity and quota allow.
-
-    For chains on a table of few `cells` None is one thread: their kernels are so short that threads
-    would wait for the interpreter's lock more than they would gain.
-    """
+    """Return a number of threads; None is one per processor that affinity and quota allow."""
+    # None is 1 for chains on few `cells`: threads of short kernels wait for the interpreter's lock.
     if n_jobs is not None:
         return check_int(n_jobs, "n_jobs")
     if cells is not None and cells < FEW_CELLS:
@@ -289,11 +286,8 @@ def plain_array(
 def check_array(
     values: Any, name: str, shape: tuple[Any, ...] | None, kinds: str, hint: str
 ) -> np.ndarray[Any, Any]:
-    """Return `values` as an array of a shape and of one of NumPy's `kinds` of dtype, "" for any.
-
-    In the shape a word stands for any length, and ... in front for any axes before those named. An
-    array without entries is of every kind.
-    """
+    """Return `values` as an array of a shape and of one of NumPy's `kinds` of dtype, "" for any."""
+    # In the shape a word is any length, ... in front any axes; an empty array is of every kind.
     array = plain_array(values, name, hint)
     wanted = array.shape if shape is None else shape
     if wanted[:1] == (...,):
@@ -511,10 +505,7 @@ def answer_codes(answers: ArrayLike, kind: Any, m: int, name: str, items: str) -
 def source_numbers(
     source: ArrayLike | None, m: int, items: str
 ) -> tuple[IntArray, int, tuple[str, ...] | None]:
-    """Return (m,) source numbers, how many sources there are, and names that were given instead.
-
-    Names are numbered in their order; None is one source.
-    """
+    """Return (m,) source numbers, how many sources there are, and their names, sorted, or None."""
     if source is None:
         return np.zeros(m, dtype=np.int64), 1, None
     hint = f"name the sources of all rows of {items}, or number them 0, 1, 2, ... without gaps"
@@ -571,11 +562,8 @@ def chosen_items(items: ArrayLike, n_items: int) -> IntArray:
 
 
 def available_memory() -> int | None:
-    """Return how many bytes can be had without taking them from others, None if that is unknown.
-
-    Swap counts, since slow work is still work. Control groups, that of the process and those above
-    it, may leave less; files of theirs that can be dropped count as left.
-    """
+    """Return how many bytes can be had without taking them from others, None if that is unknown."""
+    # Swap counts, since slow work is still work; so do files of control groups that can be dropped.
     found = []
     with suppress(OSError, KeyError, ValueError, IndexError):
         lines = dict(line.split(":", 1) for line in MEMINFO.read_text().splitlines() if ":" in line)

@@ -56,10 +56,8 @@ def dates_in_words(values: Any) -> Any:
 def named_items(
     frame: Any, members: Sequence[str], n_items: Any, ids: ArrayLike | None
 ) -> tuple[Any, Any]:
-    """Return rows of a table as numbers of items, by their names if there are `ids`, and how many.
-
-    A column of whole numbers in which cells were empty once is written as 3.0.
-    """
+    """Rows of a table as numbers of items, by their names if there are `ids`, and how many."""
+    # A column of whole numbers in which cells were empty once is written as 3.0.
     items = np.column_stack([dates_in_words(frame[one].to_numpy()) for one in members])
     rows = items.tolist()
     for row, names in enumerate(rows if items.dtype.kind in "fO" else ()):

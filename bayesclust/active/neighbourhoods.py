@@ -73,12 +73,9 @@ class Neighbourhoods:
         return cls(members, group, inside, apart, compared, fresh, begun, asked)
 
     def queries(self, order: IntArray, preference: FloatArray, size: int) -> list[Query]:
-        """Return at most `size` queries: about the item that was begun, then the others in order.
-
-        An item is compared first with the neighbourhood of largest `preference` (n, l), through its
-        first member. Queries are about different items as far as there are any, since the next
-        query about an item depends on its answers.
-        """
+        """Return at most `size` queries: about the item begun, then about the others in order."""
+        # An item meets the neighbourhood of largest `preference` (n, l) first. Queries are about
+        # different items where there are any: the next about an item depends on its answers.
         first_of: dict[int, int] = {}
         for i in [*self.begun, *map(int, order)]:
             first_of.setdefault(int(self.group[i]), i)

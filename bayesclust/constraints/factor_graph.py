@@ -41,11 +41,10 @@ NO_LABELS = LabelSites(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0
 
 
 class GroupSites(NamedTuple):
-    """Factors on many items, each true or false of a partition: see `constraints.rules`.
+    """Factors on many items, each true or false of a partition: see `constraints.rules`."""
 
-    A factor is true if all its clauses are, a clause if one of its atoms is. An atom says that its
-    items are in at most `most` clusters, or in more.
-    """
+    # a factor is true if all its clauses are, a clause if one of its atoms is; an atom says that
+    # its items are in at most `most` clusters, or in more
 
     start: IntArray  # (n + 1,); (0,) where there are none
     factor: IntArray  # the factors of each item, in rows by item
@@ -186,10 +185,7 @@ def sites_of(member: IntArray, code: IntArray, n_items: int) -> Sites:
 
 
 def grouped(item: IntArray, n_items: int) -> tuple[IntArray, IntArray]:
-    """Where each item's entries start (n + 1,) if the entries (m,) are put in the order returned.
-
-    Entries of one item stay as they were.
-    """
+    """Where items' entries start (n + 1,) if entries (m,) are in the order returned, stable."""
     number = max(len(item), 1)
     start = np.zeros(n_items + 1, dtype=np.int64)
     np.cumsum(np.bincount(item, minlength=n_items), out=start[1:])
@@ -227,10 +223,7 @@ def stack_tables(
 
 
 def stack_padded(tables: Sequence[Any]) -> FloatArray:
-    """Tables (codes, patterns) as one of shape (all codes, 5), pairs padded with zeros.
-
-    Labels of many classes make it wider.
-    """
+    """Tables (codes, patterns) as one, (all codes, 5 or more), padded with zeros to the widest."""
     width = max([N_PATTERNS, *(np.shape(table)[1] for table in tables)])
     stacked = np.zeros((sum(map(len, tables)), width))
     first = 0

@@ -55,11 +55,8 @@ def _with_source(value: ArrayLike, dims: tuple[str, ...]) -> FloatArray:
 
 
 def confusion_of(noise: NoiseModel, params: Mapping[str, ArrayLike]) -> FloatArray:
-    """p(answer | truth) of every annotator, (..., S, truth, answer).
-
-    If some queries are hard, two more matrices follow: that of hard queries, and one whose first
-    two columns are 1 - pi and pi.
-    """
+    """p(answer | truth) of annotators, (..., S, truth, answer), plus two if queries may be hard."""
+    # The two: hard queries' matrix, and one whose first two columns are 1 - pi and pi.
     table = noise.confusion({name: params[name] for name in noise.parameters})
     if SHARE not in params:
         return table
@@ -80,10 +77,8 @@ def asked_alone(confusion: FloatArray, n_sources: int) -> FloatArray:
 
 
 def draw_sources(view: Any, confusion: FloatArray, query: IntArray, rng: Generator) -> IntArray:
-    """Which matrix each answer is drawn by: that of hard queries, (m,), if its query is drawn hard.
-
-    `confusion` (..., truth, answer) is of one draw, and `query` (m,) numbers the queries.
-    """
+    """The matrix of each answer, (m,): that of hard queries, if its query is drawn hard."""
+    # `confusion` (..., truth, answer) is of one draw, and `query` (m,) numbers the queries.
     if len(confusion) == view.n_sources:
         return np.asarray(view.source)
     is_hard = rng.random(int(query.max(initial=-1)) + 1) < confusion[-1, 0, 1]
@@ -104,10 +99,9 @@ def _total(matrix: csr_array, values: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class QueryNoise(NoiseModel):
-    """Noise of the answers to each query together.
+    """Noise of the answers to each query together; tables have a row for each query."""
 
-    Tables have a row for each query, and parameters of hard ones no axis of sources.
-    """
+    # parameters of hard queries have no axis of sources
 
     own: DirichletNoise = field(default_factory=LinkNoise)
     query: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))  # (m,) of each answer
@@ -303,11 +297,10 @@ def all_easy(constraints: Sequence[Constraints]) -> list[Constraints]:
 
 
 class AskedTogether(ByPattern):
-    """What can be said of answers some of whose queries are hard, given draws.
+    """What can be said of answers some of whose queries are hard, given draws."""
 
-    Confusion matrices are those of `confusion_of`. Of an answer the others to its query say how
-    probably this is hard.
-    """
+    # confusion matrices are those of `confusion_of`; the other answers to a query say how probably
+    # it is hard
 
     def read(self: Any, z: IntArray, confusion: FloatArray | None) -> Reading:
         truth, without, easy, _ = ByPattern.read(self, z, confusion)

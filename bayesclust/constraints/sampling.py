@@ -50,10 +50,7 @@ def how_many(fraction: Any, size: Any, most: int) -> int:
 def questions(
     width: int, n_items: int, fraction: Any, size: Any, n_sources: Any, rng: Generator
 ) -> tuple[IntArray, IntArray]:
-    """Draw so many, or such a share, of all pairs or triplets, and a source for each.
-
-    Sources get shares that differ by one at most.
-    """
+    """Draw a number or share of pairs or triplets, and sources whose counts differ by 1 at most."""
     most = comb(n_items, 2) if width == 2 else n_items * comb(n_items - 1, 2)
     number = how_many(fraction, size, most)
     dealt = check.check_int(n_sources, "n_sources", most=number)

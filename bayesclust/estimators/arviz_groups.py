@@ -197,10 +197,8 @@ def noise_draws(
 def item_log_likelihood(
     problem: Any, draws: Prediction, noise: Sequence[Sequence[Mapping[str, Any]]]
 ) -> FloatArray:
-    """log p(x_i | all else but the label z_i) of each draw and item, (S, n), in the user's units.
-
-    With a power, the likelihood is the density raised to it.
-    """
+    """log p(x_i | all else but label z_i) of each draw and item, (S, n), in the user's units."""
+    # With a power, the likelihood is the density raised to it.
     lowest = draws.z if draws.components is None else draws.components
     state = new_state(problem, lowest[0], np.random.default_rng(0))
     found = np.empty(lowest.shape)

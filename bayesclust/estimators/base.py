@@ -376,10 +376,7 @@ def by_mode(shares: FloatArray) -> tuple[IntArray, IntArray]:
 def given_labels(
     value: Any, n_items: int, name: str, names: Sequence[str] | None
 ) -> np.ndarray[Any, Any]:
-    """Labels as they are given, those of an estimator, or a posterior's point estimate.
-
-    `names` are those of the items that they are for.
-    """
+    """Labels as given, an estimator's, or a posterior's estimate; `names` are the items'."""
     if isinstance(value, BaseEstimator):
         check_is_fitted(value)
         if not hasattr(value, "labels_"):
@@ -480,10 +477,8 @@ def chain_starts(
     rngs: list[Generator],
     finer: bool = False,
 ) -> list[Callable[[], Chain]]:
-    """One callable per chain, or one for all where they advance together.
-
-    `given` are labels (n,) for all chains, or (chains, n) for each; None: `dispersed_number` says.
-    """
+    """One callable per chain, or one for all where they advance together."""
+    # `given` are labels (n,) for all chains or (chains, n); if None, `dispersed_number` says.
     if isinstance(problem, DCRCProblem):
         return [partial(DCRCChain, problem, rng) for rng in rngs]
 
@@ -521,12 +516,9 @@ def chain_starts(
 def search(
     starts: list[Callable[[], Chain]], schedule: Schedule, *, run: bool, **settings: Any
 ) -> tuple[list[Callable[[], Chain]], Schedule]:
-    """Make half of the warm-up, then restart chains in hopeless modes from the best chain.
-
-    What a chain finds depends on its start, and a mode so many nats below another has next to none
-    of the posterior. Returns the chains, and what is left of the schedule; that alone without
-    `run`, for chains that resume after it. Every process does it whole.
-    """
+    """Make half of the warm-up, restart hopeless chains from the best; chains, schedule left."""
+    # What a chain finds depends on its start, and a mode so many nats below another has next to no
+    # mass. Without `run` the schedule alone is cut, for chains that resume; every process does all.
     sweeps = schedule.num_warmup // 2
     if sweeps < FEWEST_SWEEPS or len(starts) < 2:
         return starts, schedule
@@ -563,10 +555,8 @@ def draws_tree(
     names: Names = (None, None),
     moved_by: str | None = None,
 ) -> Any:
-    """Draws, data, constraints and settings as an `xarray.DataTree` in ArviZ's groups.
-
-    `moved_by` is what constraints moved besides the factors of their answers.
-    """
+    """Draws, data, constraints and settings as an `xarray.DataTree` in ArviZ's groups."""
+    # `moved_by` is what constraints moved besides the factors of their answers.
     attrs = {
         "created_by": "bayesclust",
         "version": version("bayesclust"),

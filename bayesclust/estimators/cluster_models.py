@@ -38,33 +38,32 @@ from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.typing import FloatArray, IntArray
 
 CLASSIFIER, CHOICE = "classifier", "choice"
+# labels are too few to choose by, and part classes better along a curve than along a line
 LOGISTIC, RADIAL = "logistic", "radial"
-"""Features of a classifier: the columns for links, and radial basis functions of them for labels,
-which are too few to choose by, and part classes better along a curve than along a line."""
+"""Features of a classifier: the columns for links, radial basis functions of them for labels."""
+# a cluster seldom has the items for d (d + 1) / 2 parameters; with the power, classes that are no
+# ellipses take fewer Gaussians, which few answers can group
 MANY_COLUMNS, COMPONENTS, WEAKER = 20, (10, 5, 20), 0.7
-"""Columns up to which Gaussian clusters are of the columns themselves, and numbers of principal
-components otherwise: a cluster seldom has the items for d (d + 1) / 2 parameters. Of the most of
-them also with this power: classes that are no ellipses then take fewer Gaussians, which few answers
-can group."""
+"""Most columns for Gaussians, components tried otherwise, and a power tried with most of them."""
 COMPARABLE = 1.5
 """Ratio of standard deviations up to which scaling makes no difference."""
 WIDE, MOST_FEATURES = 100, 50
 """Columns from which classifiers are of so many principal components."""
+# a Gaussian fits shared values arbitrarily tightly; sweeps of the second cost ten times as much:
+# only in tables of at most `MOST_CELLS`; lengths are one up to `ROUNDING`
 GAUSSIAN, MIXED, DIRECTIONS = "gaussian", "mixed", "von_mises_fisher"
-"""The second is tried where many items share a value, which a Gaussian fits arbitrarily tightly,
-in tables of at most `MOST_CELLS`: its sweeps cost ten times as much; the third where rows have
-length one, up to rounding by so much."""
+"""The second is tried where many items share a value, the third where rows have length one."""
 MOST_CELLS, ROUNDING = 10_000, 1e-3
 ROUNDS, MOST_LEFT, HOPELESS = (Schedule(75, 75), Schedule(100, 100)), 3, 3.0
 """Pilot runs go on with so many at most, none further behind the best than so many errors."""
+# first of all the models left, then of those no further behind than so many errors
 ANEW, MOST_PARTS, ENOUGH, CLOSE = Schedule(150, 100), 2, 3000, 2.0
-"""Runs on so many further parts at most, while fewer constraints have been held out: first of all
-those left, then of those no further behind than so many errors."""
+"""Runs on so many further parts at most, until so many constraints have been held out."""
 LONGER, MOST_LONGER = Schedule(300, 100), 2
 """Rounds more of those left while none of them predicts better than the shares of the answers."""
+# of few labels densities learn more (Ng and Jordan 2002), of many wrong shapes hold them back
 PER_CLASS = 5
-"""Labelled items per class from which a classifier is tried, and taken within an error of the best:
-of few labels densities learn more (Ng and Jordan 2002), of many wrong shapes hold them back."""
+"""Labelled items per class for a classifier, which is taken within an error of the best."""
 EQUAL = 0.003
 """Gain in nats per answer below which a cluster keeps one component."""
 PILOT_CHAINS = 2
@@ -171,11 +170,9 @@ class Candidates:
     def to_try(
         self, power: float | None, *, densities: bool, labels: Sequence[Any] = ()
     ) -> list[Choice]:
-        """The models that "auto" compares, simplest first.
-
-        A family that was asked for is kept; the default gives way to others where they may be
-        better, and to classifiers where all cells are seen, of many labels of just their classes.
-        """
+        """The models that "auto" compares, simplest first; a family that was asked for is kept."""
+        # The default gives way to other families, and to classifiers where all cells are seen, of
+        # many labels of just their classes.
         n, d = self.items.shape
         plain = Choice(SINGLE, float(power or 1.0), self.name, d)
         usual = self.name == GAUSSIAN
@@ -343,12 +340,9 @@ class Comparison:
         return left
 
     def classifiers(self) -> list[Pilot]:
-        """The classifier of the fewest classes that is about as good as the best, if there is one.
-
-        They are run from few classes to many until more are no better, and not at all where that of
-        about as many classes as the best model has clusters is hopeless, unless a classifier is
-        taken if about as good.
-        """
+        """The classifier of the fewest classes about as good as the best, if there is one."""
+        # Run from few classes to many until more are no better, unless that of about as many as the
+        # best model has clusters is hopeless and no classifier would win if about as good.
         tried = [choice for choice in self.tried if choice.cluster_model == CLASSIFIER]
         if not tried:
             return []
@@ -411,12 +405,9 @@ def choose(
     how: Mapping[str, Any],
     rng: Generator,
 ) -> tuple[Choice, pd.DataFrame]:
-    """Compare models by short runs on a part of the constraints; a row of the table for each.
-
-    The score of a model is the mean log probability of the constraints held out, given the data and
-    the others: the density of the data has no part in it, which models need not have. The best are
-    run on further parts, since few answers tell little.
-    """
+    """Compare models by short runs on a part of the constraints; a row of the table for each."""
+    # Scored is the mean log probability of constraints held out given the data and the others:
+    # models need no density of the data. The best run on further parts, as few answers tell little.
     constraints = all_easy(constraints)
     parts = folds(constraints, rng, enough=ENOUGH)
     first = next(parts)
@@ -502,10 +493,8 @@ def mean_of_units(held: Constraints, score: FloatArray) -> FloatArray:
 
 
 def behind_best(scores: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray]:
-    """How far each mean lies behind the best one's, and the standard error of that.
-
-    The best one is among those with the most scores; others have only the first of these.
-    """
+    """How far each mean lies behind the best one's, and the standard error of that."""
+    # The best one is among those with the most scores; others have only the first of these.
     most = max(map(len, scores))
     best = max((own for own in scores if len(own) == most), key=lambda own: float(own.mean()))
     behind = [best[: len(own)] - own for own in scores]

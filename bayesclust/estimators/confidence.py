@@ -30,8 +30,7 @@ from bayesclust.typing import FloatArray, IntArray
 GROWS = "grows"
 FORMS = "a number, a pair (xi1, xi2), a dict by the names of the constraints, or None"
 RIDGE = 1e-3
-"""Share of the total covariance added to the pooled one, so that a direction without scatter within
-clusters stays finite."""
+"""Share of total covariance added to the pooled one: directions without scatter stay finite."""
 BALLS = 0.8
 """Share of items nearest to their own centres, from which on one centre describes a cluster."""
 
@@ -154,10 +153,7 @@ def plan(
     n_init: int,
     *model: Any,
 ) -> tuple[Problem, Schedule, IntArray | None]:
-    """The problem, `model` being its last fields, and the growth of confidence; None is chosen.
-
-    Of many items, also where to start.
-    """
+    """The problem ending in `model`, growth of xi, and of many items a start; None is chosen."""
     n = len(points)
     rate = float(rate)
     start = None

@@ -32,10 +32,10 @@ from bayesclust.typing import ArrayLike, FloatArray
 LEARN = "learn"
 LITERAL = "literal"
 GIBBS = "gibbs"
+# the entropies weigh as much as all answers: under a prior that does not, a few answers shrink the
+# weights until clusters are empty, and are worse than none
 PENALTY = 2.0**-6
-"""The largest where `penalty` is None, and that without answers; of many it is `em.PRECISION` / 2M.
-The entropies weigh as much as all answers: under a prior that does not, a few answers shrink the
-weights until clusters are empty, and are worse than none."""
+"""Largest penalty where it is None, and that without answers; of many: `em.PRECISION` / 2M."""
 CELLS = 4e6
 FEWEST_STARTS, MOST_STARTS = 6, 24
 MEAN_FIELD_DRAWS = (4, 250)

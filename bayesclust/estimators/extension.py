@@ -24,9 +24,9 @@ from bayesclust.inference.runner import Schedule
 from bayesclust.posterior.tree import Names, names_in
 from bayesclust.typing import FloatArray
 
+# sweeps visit more items, and what follows from the draws costs as much as a few sweeps
 WARMUP, SAMPLES = 1 / 40, 1 / 16
-"""Default shares of a fit's warm-up and draws: a twentieth of its sweeps in all. These visit more
-items, and what follows from the draws costs as much as a few sweeps: a tenth altogether."""
+"""Default shares of a fit's warm-up and draws: a twentieth of its sweeps, a tenth of its cost."""
 
 
 def check_chains(problem: Any, *, variational: bool) -> None:
@@ -123,10 +123,8 @@ def extended(
     rng: Generator,
     batches: Any = None,
 ) -> Any:
-    """The problem of all items, `rows` being the new ones in the family's coordinates.
-
-    The prior stays the one that the first items gave; a classifier's weights are fitted again.
-    """
+    """The problem of all items, `rows` being the new ones in the family's coordinates."""
+    # The prior stays the one that the first items gave; a classifier's weights are fitted again.
     old, new = ([one.given for one in part] for part in (problem.constraints, constraints))
     given = [one.evidence() for one in with_more(old, new, len(items))]
     if isinstance(problem, ClassifierProblem):
@@ -160,11 +158,8 @@ def chains(
     moves: Moves | None,
     rng: Generator,
 ) -> list[Callable[[], Any]]:
-    """Starts of chains on old and new items, each where an old chain ended.
-
-    `last` and `draws` hold the last draws. New items begin where these predict them, each by
-    itself; sweeps move them on.
-    """
+    """Starts of chains on old and new items, each where an old chain ended (`last`, `draws`)."""
+    # New items begin where the last draws predict them, each by itself; sweeps move them on.
     if isinstance(problem, ClassifierProblem):
         return chain_starts(sampler, problem, None, moves, rng.spawn(draws.sizes["chain"]))
     number = len(last.z)

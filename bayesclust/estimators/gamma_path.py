@@ -349,10 +349,8 @@ def limit_path(
 
 
 def default_gammas(problem: Problem) -> FloatArray:
-    """Gammas in equal ratios, from one cluster as wide as the data to far beyond agreement.
-
-    At the first, with f free coordinates of a centre, gamma = f n / (2 sum_i D(x_i, mean)).
-    """
+    """Gammas in equal ratios, from one cluster as wide as the data to far beyond agreement."""
+    # At the first, with f free coordinates of a centre, gamma = f n / (2 sum_i D(x_i, mean)).
     mean = float(spread(problem).mean())
     first = problem.divergence.n_free(problem.points) / (2.0 * mean) if mean > 0 else 1.0
     last = 100.0 * len(problem.points) * max(first, 1.0 / problem.penalty)

@@ -219,11 +219,8 @@ class MPCKMeans(DistanceClusterer):
     def _choose(
         self, items: FloatArray, given: Sequence[Constraints], near: Near | None, rng: Generator
     ) -> tuple[Any, Any]:
-        """The number of clusters and the cost, chosen by constraints held out where they are to be.
-
-        For each number, labels found without the constraints held out are followed through growing
-        costs.
-        """
+        """The number of clusters and the cost, chosen by held-out constraints where asked for."""
+        # For each number, labels found without those held out are followed through growing costs.
         number, cost = self.n_clusters, self.cost
         told, priced = not isinstance(number, str), not isinstance(cost, str)
         if not (self.max_iter and tuning.enough(given)):

@@ -560,10 +560,7 @@ class TVClust(base.SampledClusterer):
         densities: bool = False,
         store: Checkpoint | None = None,
     ) -> TVClustProblem:
-        """The model and the data, chosen where asked for.
-
-        With `densities` only models that have a density of the items are chosen from.
-        """
+        """The model and the data, chosen where asked for; `densities`: of models that have them."""
         model = self.cluster_model
         candidates = cluster_models.Candidates(
             items, self._likelihood, self.partition_prior, tuple(self._words), self._batches

@@ -39,10 +39,7 @@ DIVERGENCES: dict[str, type[Divergence]] = {
 
 
 def as_divergence(divergence: Any) -> Divergence:
-    """A divergence given by its name, as an object, or by a family whose limit it is or its name.
-
-    It has not seen data: `bind` it to them.
-    """
+    """A divergence by name, as it is, or as the limit of a family, by object or name; not bound."""
     if isinstance(divergence, Divergence):
         return divergence
     if isinstance(divergence, Family):

@@ -285,10 +285,8 @@ def sparse(flags: BoolArray) -> dict[str, IntArray]:
 def standard_columns(
     X: FloatArray, *, common_unit: bool = False
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray]:
-    """Columns that vary in units of their cells' standard deviations, or of the root mean variance.
-
-    (X, centre, unit, which columns, variance of rounding); one column stays.
-    """
+    """(X, centre, unit, which columns, variance of rounding) of columns that vary, at least one."""
+    # Units are the cells' standard deviations or, with `common_unit`, the root mean variance.
     # a column without any value is constant
     cells = np.where(np.isnan(X).all(axis=0), 0.0, X)
     largest = np.nanmax(np.abs(cells), axis=0)

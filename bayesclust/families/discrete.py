@@ -411,10 +411,7 @@ def codes(X: FloatArray, levels: Levels, columns: IntArray | None = None) -> Flo
 
 @dataclass(frozen=True)
 class BoundCategorical(BoundCoded):
-    """Dirichlet-categorical columns; hyper = (concentration beta of one code,).
-
-    X holds the codes of the `levels` of each column, which are values of the user's.
-    """
+    """Dirichlet-categorical columns; hyper = (beta of one code,); X holds codes of `levels`."""
 
     levels: Levels
 

@@ -344,11 +344,10 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class BoundFullGaussian(BoundColumns):
-    """Normal-inverse-Wishart clusters; hyper = (scale, strength, mean precision).
+    """Normal-inverse-Wishart clusters; hyper = (scale, strength, mean precision)."""
 
-    Statistics: n (K,), sums (K, d), sums of x x' (K, d, d). Terms: R (K, d, d), R mu (K, d), offset
-    (K,). In NumPy the symmetry of x x' would not pay.
-    """
+    # Statistics: n (K,), sums (K, d), sums of x x' (K, d, d). Terms: R (K, d, d), R mu (K, d),
+    # offset (K,). In NumPy the symmetry of x x' would not pay.
 
     State: ClassVar[Any] = FullState
     n_arrays = 3
@@ -535,11 +534,10 @@ def units(X: FloatArray, *, common: bool = False) -> tuple[FloatArray, FloatArra
 
 @dataclass(frozen=True, eq=False)
 class Mahalanobis(Divergence):
-    """D(x, m) = (x - m)' S^-1 (x - m), the limit of Gaussian clusters of one covariance S / gamma.
+    """D(x, m) = (x - m)' S^-1 (x - m), the limit of Gaussian clusters of covariance S / gamma."""
 
-    S is a (d, d) covariance, such as that pooled within known clusters, or None for that of all the
-    data. Directions without variance are left out.
-    """
+    # S is (d, d), such as that pooled within known clusters; None is that of all the data.
+    # Directions without variance are left out.
 
     covariance: Any = None
     name = "mahalanobis"

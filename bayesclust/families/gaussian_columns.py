@@ -298,10 +298,9 @@ class BoundSphericalGaussian(BoundDiagonalGaussian):
 
 @dataclass(frozen=True)
 class Standardized(Divergence):
-    """D(x, m) = sum_j (x_j - m_j)^2 / s_j^2, the limit of Gaussians with independent columns.
+    """D(x, m) = sum_j (x_j - m_j)^2 / s_j^2, the limit of Gaussians with independent columns."""
 
-    s_j is a column's standard deviation or, with `common_unit`, the root mean variance of all.
-    """
+    # s_j is a column's standard deviation or, with `common_unit`, the root mean variance of all.
 
     common_unit: bool = False
     name = "standardized"

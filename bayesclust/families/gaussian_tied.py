@@ -42,11 +42,10 @@ from bayesclust.typing import FloatArray
 
 @dataclass(frozen=True)
 class BoundTiedGaussian(BoundFullGaussian):
-    """Clusters of one covariance in standardised columns.
+    """Clusters of one covariance; hyper = (scale, strength, mean precision, W row by row)."""
 
-    hyper = (scale, strength, mean precision, W row by row). Slots must be set from their items
-    again when W changes. Terms: R (K, d, d), in every slice the same, R mu (K, d), offset (K,).
-    """
+    # Columns are standardised. Slots must be set from their items again when W changes. Terms: R
+    # (K, d, d), in every slice the same, R mu (K, d), offset (K,).
 
     @property
     def n_shared(self) -> int:

@@ -43,8 +43,7 @@ RANK = 1e-11
 """Eigenvalues below this share of the largest are rounding."""
 INDEFINITE = 1e-8
 SLACK = 1e-4
-"""Eigenvalues further below zero, as a share of the largest, are refused, the second where the
-smallest is found by iteration."""
+"""Eigenvalues further below zero, as a share of the largest, are refused; SLACK if by iteration."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,11 +73,10 @@ def _derive(state, k):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True)
 class KullbackLeibler(Divergence):
-    """D(x, m) = sum_j x_j log(x_j / m_j) between distributions, the limit of multinomial counts.
+    """D(x, m) = sum_j x_j log(x_j / m_j) between distributions, the limit of multinomial counts."""
 
-    Rows of counts become distributions (x_j + c) / sum_j (x_j + c), so that items count the same,
-    however many counts they have (TVClust Sec. 5.3, Table 4, has c = 0.3).
-    """
+    # Rows of counts become distributions (x_j + c) / sum_j (x_j + c), so that items count the same,
+    # however many counts they have (TVClust Sec. 5.3, Table 4, has c = 0.3).
 
     name = "kl"
     counts = True

@@ -246,11 +246,9 @@ TOTAL, PROPOSED, DERIVE = range(3)
 # One kernel for all, to compile once what they share; it holds the lock, which costs more to regain
 @kernel(nogil=False, fastmath=FAST, no_refcount=True)
 def walk_clusters(state: Any, assignment: Assignment, task: int) -> float:
-    """Do a task at the prior slot and all clusters in use; returns log p(X | z, hyper-parameters).
-
-    `TOTAL` adds up what clusters have been derived for, and `PROPOSED` what follows from their
-    sufficient statistics alone, the prior slot being derived again. `DERIVE` derives all.
-    """
+    """Do a task at the prior slot and clusters in use; returns log p(X | z, hyper-parameters)."""
+    # `TOTAL` adds up what clusters have been derived for; `PROPOSED` what follows from sufficient
+    # statistics alone, the prior slot being derived again; `DERIVE` derives all.
     value = 0.0
     empty = len(state.count) - 1
     for position in range(-1, assignment.number[0]):

@@ -335,10 +335,9 @@ class State:
 
 
 class Move:
-    """One step of a sweep: a change of the state that leaves the posterior in place.
+    """One step of a sweep: a change of the state that leaves the posterior in place."""
 
-    With `adapt` proposals may learn, with `freeze_noise` the noise of constraints does not change.
-    """
+    # with `adapt` proposals may learn, with `freeze_noise` the noise of constraints does not change
 
     def __call__(self, state: Any, *, adapt: bool, freeze_noise: bool) -> None:
         raise NotImplementedError
@@ -367,11 +366,10 @@ class Refresh(Move):
 
 
 class HyperSampler(Move):
-    """Metropolis steps on the logarithms of the learned hyper-parameters of the base measure.
+    """Metropolis steps on the logarithms of the learned hyper-parameters of the base measure."""
 
-    Steps go along each coordinate, and along the directions in which the chain varied while warming
-    up. What all clusters share (a covariance) is integrated out for these steps, and then drawn.
-    """
+    # steps go along each coordinate and the directions in which the chain varied while warming up;
+    # what all clusters share (a covariance) is integrated out for these steps, and then drawn
 
     learned = ("log_step", "steps", "mean", "scatter")
 
@@ -498,11 +496,9 @@ class Chain:
         return self.state.labels
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
-        """One sweep over everything unknown.
-
-        `freeze_noise` belongs to the warm-up: a partition that has not yet seen the constraints
-        contradicts half of them, and would have them explained as noise for good.
-        """
+        """One sweep over everything unknown."""
+        # `freeze_noise` belongs to the warm-up: a partition that has not yet seen the constraints
+        # contradicts half of them, and would have them explained as noise for good.
         for move in self.moves:
             move(self.state, adapt=adapt, freeze_noise=freeze_noise)
 

@@ -40,11 +40,10 @@ SHARE = 0.03  # part of a chain's time that may go into saving
 
 
 class Checkpoint:
-    """The store of one run, in a directory that is made if it does not exist.
+    """The store of one run, in a directory that is made if it does not exist."""
 
-    `fingerprint` tells runs apart; the number of draws is not part of it. `dims` names the
-    dimensions after chain and draw of variables other than z.
-    """
+    # `fingerprint` tells runs apart, whatever their number of draws; `dims` names the dimensions
+    # after chain and draw of variables other than z
 
     def __init__(
         self,

@@ -27,11 +27,9 @@ from bayesclust.constraints.factor_graph import greedy_coloring
 from bayesclust.models.sites import answers_plate
 from bayesclust.typing import BoolArray, IntArray
 
+# one item that depends on one other escapes in 10% of cases
 TRIALS = 8
-"""Random mixtures of two labellings that scopes are checked with.
-
-One item that depends on one other escapes in 10% of cases.
-"""
+"""Random mixtures of two labellings that scopes are checked with."""
 Arguments = tuple[Any, ...]
 Keywords = Mapping[str, Any] | None
 Trace = Mapping[str, Any]
@@ -50,10 +48,8 @@ class Scope(NamedTuple):
         return jnp.broadcast_to(log_prob.sum(axis=others), len(self.items))
 
     def kept(self, mine: BoolArray, mixed: Any, first: Any, second: Any) -> bool:
-        """Whether elements (trials, m) of mixed labels equal those of the labelling they come from.
-
-        `mine` (trials, n) says which labels of the mixture are those of the first labelling.
-        """
+        """Whether elements (trials, m) of mixed labels equal those of the labelling they are of."""
+        # `mine` (trials, n) says which labels of the mixture are those of the first labelling.
         inside = mine[:, self.items]
         tolerance = float(np.sqrt(np.finfo(mixed.dtype).eps))
         close = partial(np.isclose, mixed, rtol=tolerance, atol=tolerance, equal_nan=True)

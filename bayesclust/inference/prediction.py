@@ -34,10 +34,8 @@ BLOCK = 4_000_000  # terms held at a time: new items x clusters x draws
 
 @kernel(fastmath=FAST)
 def prediction_terms(state: Any, assignment: Assignment, prior: Tables, terms: FloatArray) -> None:
-    """log W(n_k + 1) / W(n_k) + log p(x | items of k) of new items and clusters; last a new one.
-
-    New items are the rows of the state's data beyond those that are assigned.
-    """
+    """log W(n_k + 1) / W(n_k) + log p(x | items of k) of new items and clusters; last a new one."""
+    # New items are the rows of the state's data beyond those that are assigned.
     n = len(assignment.z)
     number = assignment.number[0]
     empty = len(state.count) - 1
@@ -103,10 +101,8 @@ class FromTerms:
         return self
 
     def memberships(self, rows: FloatArray, labels: IntArray) -> FloatArray:
-        """Probability of each cluster 0..C-1 of `labels`, if the new item joins one: (m, C).
-
-        The clusters of a draw stand for those of `labels` in proportion to their members.
-        """
+        """Probability of each cluster 0..C-1 of `labels`, if the new item joins one: (m, C)."""
+        # The clusters of a draw stand for those of `labels` in proportion to their members.
         value = np.zeros((len(rows), int(labels.max()) + 1))
         shares = [shares_of_labels(z, labels) for z in self.z]
         for terms in self.terms(rows):
@@ -151,10 +147,8 @@ class Prediction(FromTerms):
         return value + self.family.row_constants(rows)
 
     def clusters(self, rows: FloatArray, rng: Generator) -> IntArray:
-        """Clusters (S, n + m) of all items: a draw for each new one, by itself, or one of its own.
-
-        Chains that move all items together start there.
-        """
+        """Clusters (S, n + m) of all items: each new one drawn by itself, or in one of its own."""
+        # Chains that move all items together start there.
         drawn = np.empty((len(self.z), len(rows)), np.int64)
         for terms in self.terms(rows):
             for s, joins in enumerate(terms.joins):
@@ -235,10 +229,8 @@ class Prediction(FromTerms):
 
 
 def with_shared(family: BoundFamily, labels: IntArray, hyper: FloatArray) -> FloatArray:
-    """Hyper-parameters (S, hyper-parameters) of draws, with what clusters share drawn given each.
-
-    It is large, and not recorded: drawn again, given `labels` (S, n) without gaps, it is as good.
-    """
+    """Hyper-parameters (S, hyper-parameters) of draws, what clusters share drawn given each."""
+    # It is large, and not recorded: drawn again, given `labels` (S, n) without gaps, it is as good.
     if not family.n_shared:
         return hyper
     rng = np.random.default_rng(0)

@@ -49,11 +49,10 @@ class LostProcessError(RuntimeError):
 
 
 class Chain(Protocol):
-    """A running sampler.
+    """A running sampler."""
 
-    Several that advance together are one object with an attribute ``number_of_chains``, the length
-    of the first axis of what `draw` gives; by several processes, with ``by_all_processes`` True.
-    """
+    # several that advance together are one object with an attribute `number_of_chains`, the length
+    # of the first axis of what `draw` gives; by several processes, with `by_all_processes` True
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
         """Move on by one sweep; both are set in the warm-up, `freeze_noise` in its first half."""
@@ -212,12 +211,9 @@ def run_chains(
     spread: bool = False,
     title: str = "{}",
 ) -> Draws:
-    """Run one chain, or several that advance together, per entry of `starts`, in `n_jobs` threads.
-
-    Draws do not depend on the number of threads or processes. With `spread`, each of several
-    processes, if there are at least as many entries, runs a part of them and all return all draws.
-    After a keyboard interrupt chains have fewer draws, all as many, with a warning.
-    """
+    """Run a chain, or several that advance together, per entry of `starts`, in `n_jobs` threads."""
+    # Draws do not depend on numbers of threads or processes: with `spread` these share entries, if
+    # enough, and all return all. Interrupted, chains warn and have fewer draws, all as many.
     stop = threading.Event()
     number = len(starts)
     parts = n_processes() if spread and n_processes() <= number else 1

@@ -43,11 +43,9 @@ def check_shifts(family: BoundFamily) -> None:
 
 
 def aligned(own: FloatArray, fixed: FloatArray) -> FloatArray:
-    """The shift (d,) that brings most rows near rows of the others, and back: where chains start.
-
-    By iterated closest points (Besl and McKay 1992), those far from all others left out, from
-    several differences of two rows. How many rows a cluster has hardly matters, unlike in means.
-    """
+    """The shift (d,) that brings most rows near the others' rows, and back: where chains start."""
+    # By iterated closest points (Besl and McKay 1992), those far from all others left out, from
+    # several differences of two rows. How many rows a cluster has hardly matters, unlike in means.
     rng, d = np.random.default_rng(0), own.shape[1]
     rows, others = (np.nan_to_num(X[rng.permutation(len(X))[:MATCHED_ROWS]]) for X in (own, fixed))
     gaps = rows[:, None] - others

@@ -437,12 +437,9 @@ class DirichletProcess(PartitionPrior):
 def draw_concentration(
     one: Parameter, alpha: float, n: IntArray, number: int, rng: Generator
 ) -> float:
-    """Draw alpha given groups of n items (G,) in so many clusters in all.
-
-    One group by Escobar and West (1995, Sec. 6), several by Teh et al. (2006, Eq. 47 to 49): w_g ~
-    Beta(alpha + 1, n_g), s_g ~ Bernoulli(n_g / (n_g + alpha)), alpha ~ Gamma(a + K - sum s, b - sum
-    log w).
-    """
+    """Draw alpha given groups of n items (G,) in K clusters (Escobar and West 1995, Sec. 6)."""
+    # Several groups by Teh et al. (2006, Eq. 47 to 49): w_g ~ Beta(alpha + 1, n_g), s_g ~
+    # Bernoulli(n_g / (n_g + alpha)), alpha ~ Gamma(a + K - sum s, b - sum log w).
     if one.fixed is not None:
         return one.fixed
     if len(n) == 1:

@@ -26,9 +26,9 @@ from bayesclust.partition_priors.microclustering import Microclustering
 from bayesclust.partition_priors.pitman_yor import PitmanYor
 from bayesclust.typing import ArrayLike, FloatArray
 
+# under a Dirichlet process outlying items would make clusters, the more the more data there are
 AMONG = MixtureOfFiniteMixtures(n_components=("geometric", 0.2))
-"""Prior of clusters that are mixtures. Under a Dirichlet process outlying items would make clusters
-of their own, the more the more data there are; here they sooner become components."""
+"""Prior of clusters that are mixtures: outlying items sooner become components than clusters."""
 WITHIN = DirichletProcess((1.0, 10.0))
 """Prior of components: two of fifty items each are seven times as probable as two clusters."""
 

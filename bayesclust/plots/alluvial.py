@@ -87,11 +87,9 @@ def alluvial(methods: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def _orders(tables: list[IntArray]) -> list[IntArray]:
-    """An order of each partition's clusters in which few items cross, from that by size.
-
-    Each in turn goes by the mean place of its items in the neighbours, and then swaps adjacent
-    clusters, as long as fewer cross (the barycentre method of Sugiyama, Tagawa and Toda 1981).
-    """
+    """An order of each partition's clusters in which few items cross, from that by size."""
+    # Each in turn goes by the mean place of its items in the neighbours, and then swaps adjacent
+    # clusters, as long as fewer cross (the barycentre method of Sugiyama, Tagawa and Toda 1981).
     sizes = [tables[0].sum(axis=1), *(table.sum(axis=0) for table in tables)]
     orders = [np.argsort(-own, kind="stable") for own in sizes]
     for _ in range(ROUNDS):

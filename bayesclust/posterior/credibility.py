@@ -265,10 +265,8 @@ def constraint_log_likelihood(posterior: Any, *, seed: Seed = 0) -> xr.DataTree:
 
 
 def answer_tables(posterior: Any, others: Sequence[Any] | None = None) -> list[FloatArray]:
-    """p(each answer | partition, noise), (chain, draw, m, answers), or to the questions of others.
-
-    Labels of a cluster are dependent: those of each are given all others.
-    """
+    """p(answer | partition, noise), (chain, draw, m, answers), or to the questions of others."""
+    # Labels of a cluster are dependent: those of each are given all others.
     z, draws = chain_partitions(posterior), group(posterior, "posterior")
     views = stored_constraints(posterior)
     tables = []
@@ -370,10 +368,7 @@ def sources_in_words(posterior: Any, table: pd.DataFrame) -> list[str]:
 
 
 def answers_in_words(posterior: Any, table: pd.DataFrame) -> pd.DataFrame:
-    """A table of answers with what each is about in words, and with their sources' names.
-
-    `about` lists the names of the items, or has the words of a rule.
-    """
+    """A table of answers with `about` (items' names, or the words of a rule) and source names."""
     names = item_names(posterior)
     rules = table.get("rule", pd.Series(index=table.index, dtype=object))
     members = table.reindex(columns=[*MEMBERS]).itertuples(index=False)
@@ -456,10 +451,7 @@ def view_conflict(posterior: Any) -> pd.DataFrame:
 
 
 def confusions(view: StoredConstraints, draws: xr.Dataset) -> FloatArray:
-    """Return confusion matrices (chain, draw, source, truth, answer) of the group posterior.
-
-    Where some queries may be hard, two more of them, as `confusion_of` has it.
-    """
+    """Confusion matrices (chain, draw, source, truth, answer), and the two of `confusion_of`."""
     return confusion_of(_noise_model(view), _noise(view, draws))
 
 

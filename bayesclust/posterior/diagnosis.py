@@ -39,8 +39,7 @@ GOOD_RHAT, GOOD_ESS = 1.01, 400.0
 FEWEST_DRAWS = 4
 NATS_APART = 10.0
 CLUSTERS_APART, BITS_APART, SHARE_APART, RATIO_APART = 0.25, 0.05, 0.02, 0.2
-"""Means that differ by less are as good as equal: of clusters, of bits, of shares, and of other
-parameters as a share of their mean."""
+"""Means that differ by less are as good as equal: clusters, bits, shares, shares of other means."""
 CLUSTERS_RATIO = 0.005
 """The same of more than fifty clusters, as a share of them."""
 SAMPLED = 40
@@ -51,8 +50,7 @@ STANDARD_ERRORS = 4.0
 FEWEST_SPLIT = 5
 LEAST_SHARE = 0.2
 RECONCILED = 0.5
-"""Violated must-links that are worth a word: so many, such a share of all must-links, and such a
-share of them that merges would make right beyond chance."""
+"""Violated must-links worth a word: number, share of all, share that merges right beyond chance."""
 MARGIN = 0.1
 ERRORS = 3.0
 """Share of constraints, and binomial standard errors, by which more are violated than expected."""

@@ -41,9 +41,9 @@ LANES = 8
 FIXED_POINT_BITS = 30
 SETTLED = "point_estimate"
 """The group of a tree that keeps `labels_` of the fit."""
+# labels of all draws; the ratio is of clusters to the items that each is with
 MANY_ROWS, SPARSE, AT_ONCE, NEARBY_RUNS = 20_000, 16, 50, 4
-"""Labels of all draws from which clusters may be many and small, by the ratio of clusters to the
-items that each is with; draws whose pairs are listed at a time; and searches of such draws."""
+"""Labels and ratio from which clusters are small, draws listed at a time, searches of these."""
 
 
 def point_estimate(

@@ -39,32 +39,25 @@ from bayesclust.inference.blocked.step import Given, Labels, Placed, Step, Total
 from bayesclust.inference.chain import HyperSampler, TVClustProblem
 from bayesclust.typing import FloatArray, IntArray, NDArray
 
+# below it are too many new clusters where the discount is large
 LEVEL = 0.01
-"""Lowest slice in use, one item weighing 1: an item with a lower one keeps its label in this sweep.
-Below it are too many new clusters where the discount is large."""
+"""Lowest slice in use, one item weighing 1: an item with a lower one keeps its label this sweep."""
 TINY = 1e-300
 
 
 def draw_weights(
     sizes: IntArray, sticks: tuple[float, float], least: FloatArray, rng: Generator
 ) -> tuple[FloatArray, float]:
-    """Draw the weights of the clusters and of new ones down to the lowest slice; the lowest level.
-
-    Given the partition, weights times an independent Gamma(n + c) variable are Gamma(n_k - d) for
-    the clusters (Pitman 1996, Corollary 20). The rest is a Pitman-Yor process (d, c + K d): the
-    jumps of a Poisson process of intensity (Pitman and Yor 1997, Proposition 21)
-
-        T d / Gamma(1 - d) x^(-1 - d) exp(-x),  T ~ Gamma(c / d + K);  c / x exp(-x) where d = 0.
-
-    Those below all slices (Walker 2007) can be no item's label, so nothing is truncated. Of a known
-    number (d = -gamma) all others are Gamma(gamma), and there are no slices.
-    """
+    """Draw weights of clusters, and of new ones down to the lowest slice; the lowest level."""
+    # Weights times a Gamma(n + c) are Gamma(n_k - d) (Pitman 1996, Corollary 20), new ones jumps of
+    # T d / Gamma(1 - d) x^(-1 - d) exp(-x), T ~ Gamma(c / d + K) (Pitman, Yor 1997, Prop. 21).
     d, c = sticks
     own = np.maximum(rng.standard_gamma(sizes - d), TINY)
-    if d < 0:
+    if d < 0:  # a known number: all others are Gamma(gamma), and there are no slices
         empty = rng.standard_gamma(-d, size=round(-c / d) - len(sizes))
         return np.append(own, np.maximum(empty, TINY)), 0.0
     scale = c if d == 0 else d * rng.standard_gamma(c / d + len(sizes)) / gamma(1.0 - d)
+    # jumps below all slices can be no item's label (Walker 2007): nothing is truncated
     lowest = max(float((own * least).min()), LEVEL)
     return np.append(own, draw_jumps(scale, d, lowest, rng)), LEVEL
 
@@ -141,10 +134,8 @@ class Unknowns:
     def update(
         self, *, adapt: bool, freeze_noise: bool
     ) -> tuple[FloatArray, FloatArray, Terms, IntArray, FloatArray, float]:
-        """Draw all but the labels; returns all of `step.Given` but key and gains, the level last.
-
-        `adapt` tunes steps, `freeze_noise` keeps noise at its mean.
-        """
+        """Draw all but the labels; returns all of `step.Given` but key and gains, level last."""
+        # `adapt` tunes steps, `freeze_noise` keeps noise at its mean.
         problem = self.problem
         family = problem.family
         statistics = self.weighted

@@ -51,10 +51,9 @@ APART = (3, 2, 1)
 
 
 class Incidences(NamedTuple):
-    """The answers about the items of each block, devices first.
+    """The answers about the items of each block, devices first."""
 
-    An answer about a pair is one about a triplet whose other two items are one and the same.
-    """
+    # an answer about a pair is one about a triplet whose other two items are one and the same
 
     start: Any  # (devices, blocks + 1) where a block's incidences begin
     row: Any  # (devices, E) the item, as a row of its block

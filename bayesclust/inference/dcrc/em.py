@@ -38,20 +38,16 @@ from bayesclust.inference.variational.mean_field import softmax
 from bayesclust.models.dcrc import unnamed
 from bayesclust.typing import Counts, FloatArray, IntArray
 
+# "dnk" is the commonest answer, and one single cluster explains it: left out first, then raised
+# with all other answers, it led to higher bounds (balance, letters: by .05 to .2 nats per answer)
 STAGES = ((3, 6, 1.0, 0.0), (2, 6, 0.3, 0.3), (2, 6, 0.6, 0.6), (2, 15, 1.0, 1.0))
-"""How a start is improved: EM and L-BFGS iterations, and weights of answers and of "dnk".
-
-"dnk" is the commonest answer, and one single cluster explains it. Left out first, then raised with
-all other answers, it led to higher bounds (balance, letters: by .05 to .2 nats per answer).
-"""
+"""How a start is improved: EM and L-BFGS iterations, and weights of answers and of "dnk"."""
 ROUGH_ANSWERS = 5000
 ROUGH_FREE = 2000
-"""Starts are compared on at most so many answers, and so many of the items that none of these
-names."""
+"""Starts are compared on at most so many answers, and so many items that none of these names."""
 SWEEPS = 10
 STEPS = 15
-"""Mean-field sweeps of an E-step and L-BFGS iterations of an M-step, at most; the next iteration
-continues."""
+"""Most mean-field sweeps of an E-step, L-BFGS iterations of an M-step: the next one continues."""
 SETTLED = 1e-3
 """Change of every probability below which an E-step ends."""
 MOST_ITEMS = 5000
@@ -61,8 +57,7 @@ LOGISTIC_STEPS = 12
 PRECISION = 4.0
 """Of the Gaussian prior of the weights, whatever the number of answers, where none is asked for."""
 IMPOSSIBLE = float(np.log(np.finfo(np.float64).tiny))
-"""Log probability of an answer that cannot be: finite, so that it can be told which labels break
-more answers."""
+"""Log probability of an impossible answer: finite, to tell which labels break more answers."""
 
 FALLING_EPS = (0.05, 0.005, 5e-5, 5e-9)
 """Error rates that fall to zero; the log odds of a right answer double from step to step."""

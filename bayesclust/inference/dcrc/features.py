@@ -20,8 +20,7 @@ KERNELS = {"rbf": "rbf", "polynomial": "poly"}
 LANDMARKS = 500
 """Kernels are exact for so many items, and approximated from so many drawn ones beyond."""
 SPREAD = 10.0
-"""Total variance of kernel features: that of ten standardised columns, so that one default penalty
-suits both."""
+"""Total variance of kernel features, as of ten standardised columns: one penalty suits both."""
 RADIAL, SCALED_BY = 100, 1000
 """Landmarks of radial basis functions, and items whose median distance is their scale."""
 

@@ -77,11 +77,9 @@ class DCRCChain:
         self.sites = with_labels(self.sites, constraints, noise)
 
     def sweep(self, *, adapt: bool = False, freeze_noise: bool = False) -> None:
-        """One sweep over all unknowns; nothing adapts.
-
-        `freeze_noise` holds the noise at its prior mean: at first, labels contradict many answers,
-        which would be taken for noise.
-        """
+        """One sweep over all unknowns; nothing adapts."""
+        # `freeze_noise` holds the noise at its prior mean: at first, labels contradict many
+        # answers, which would be taken for noise.
         order = self.rng.permutation(self.named)
         answers = self.sites, self.table
         self.moved = scan_classes(self.z, self.log_p, *answers, order, self.rng)

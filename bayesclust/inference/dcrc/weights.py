@@ -95,23 +95,18 @@ def log_classes(W: FloatArray, points: FloatArray) -> FloatArray:
 
 
 def weight_roots(W: FloatArray, points: FloatArray, precision: float) -> FloatArray:
-    """Of the weights of each class, the Cholesky factor of the precision, (K, d + 1, d + 1).
-
-    Laplace's approximation at the mode W, given the classes of these rows, those of other classes
-    being fixed: sum_i p_ik (1 - p_ik) x_i x_i' plus the precision, which the intercept gets too: a
-    class seen to its end would have no finite variance without it.
-    """
+    """Cholesky factors (K, d + 1, d + 1) of the precision of the weights of each class."""
+    # Laplace's approximation at W, other classes fixed: sum_i p_ik (1 - p_ik) x_i x_i' plus the
+    # precision, of the intercept too: a class seen to its end would have no finite variance.
     X, p = with_ones(points), np.exp(log_classes(W, points))
     seen = np.stack([(X.T * own) @ X for own in (p * (1 - p)).T])
     return np.linalg.cholesky(seen + precision * np.eye(X.shape[1]))
 
 
 def log_moderated_classes(W: FloatArray, roots: FloatArray, points: FloatArray) -> FloatArray:
-    """log P(y = k | x) over the uncertainty of the weights, (m, K).
-
-    Each logit of variance s^2 is divided by sqrt(1 + pi s^2 / 8), which MacKay (The evidence
-    framework applied to classification networks, 1992) calls moderation (Bishop 2006, Eq. 4.154).
-    """
+    """log P(y = k | x) over the uncertainty of the weights, (m, K) (Bishop 2006, Eq. 4.154)."""
+    # Each logit of variance s^2 is divided by sqrt(1 + pi s^2 / 8), which MacKay (The evidence
+    # framework applied to classification networks, 1992) calls moderation.
     X = with_ones(points)
     logits = (W - W.mean(axis=0)) @ X.T
     for own, root in zip(logits, roots, strict=True):

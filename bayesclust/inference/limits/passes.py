@@ -230,14 +230,9 @@ def _move_items(
 
 @kernel
 def scan(task: Any, first: int, last: int, used: int, state: Any, tally: Any) -> Any:
-    """Let items first to last - 1 choose, one by one, until one wants a centre of its own.
-
-    Item i compares, over all centres k, D(x_i, m_k) plus what its answers cost in the cluster of k,
-    with `penalty` plus what they cost in a cluster that takes a new centre, or plus `per_cluster`
-    for a cluster of its own (TVClust Eq. 19). Ties stay. `tally` counts the items moved, and the
-    restless ones: those whose answers would be served better elsewhere. Returns
-    the item that opens a centre (it is not moved yet) and the cluster that takes it, or `last`.
-    """
+    """Let items choose (TVClust Eq. 19) until one opens a centre; it and its cluster, or `last`."""
+    # Item i compares D(x_i, m_k) plus its answers' cost in the cluster of k with `penalty` plus
+    # their cost in one that takes a new centre, or plus `per_cluster`. The opener is not moved.
     capacity = len(state.size)
     shut = np.zeros(capacity)
     for k in range(used):

@@ -59,12 +59,10 @@ Confidence = tuple[float, float] | Mapping[str, FloatArray]
 
 @dataclass(frozen=True)
 class KnownEvidence(NoiseModel):
-    """Noise of pairwise answers, by its log likelihood ratios ln(p / (1 - q)) and ln(q / (1 - p)).
+    """Noise of pairwise answers by ln(p / (1 - q)), ln(q / (1 - p)) (TVClust, before Eq. 19)."""
 
-    With A and B their exponentials, p = A (B - 1) / (A B - 1) and q = B (A - 1) / (A B - 1)
-    (TVClust, before Eq. 19). Where these are within rounding of one, only logarithms can tell 1 - p
-    from 1 - q. Each is one number or one for each source; nothing is learned.
-    """
+    # with A and B their exponentials, p = A (B - 1) / (A B - 1), q = B (A - 1) / (A B - 1); near
+    # one, only logarithms tell 1 - p from 1 - q; each is a number or one per source, none learned
 
     same: float | tuple[float, ...] = 2.0
     different: float | tuple[float, ...] = 2.0

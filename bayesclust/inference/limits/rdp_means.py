@@ -62,12 +62,12 @@ from bayesclust.typing import FloatArray, IntArray, NDArray
 
 CEILING = 1e6
 MANY_ITEMS = 50_000
+# what is then left of J is less than a part in ten thousand
 STILL = 2000
-"""With more items than that, penalty and confidence are chosen on samples, and a descent ends when
-no more than one item in so many moves: what is left of J is less than a part in ten thousand."""
+"""Of more items, samples set penalty and xi, and a descent ends at one move in so many items."""
+# without answers it is negative, and none are joined
 CLUSTER_SHARE = 1e-3
-"""lambda over lambda_within, if nothing is said: so small that answers decide which components are
-one cluster. Without answers it is negative, and none are joined."""
+"""lambda over lambda_within by default: so small that answers decide which components join."""
 # of a triplet with two items in one component: those two, the third, and the pattern in which it is
 # elsewhere
 TWO_IN_ONE = ((0, 1, 2, 1), (0, 2, 1, 2), (1, 2, 0, 3))
@@ -127,10 +127,9 @@ class Solution(NamedTuple):
 
 
 class State(NamedTuple):
-    """Centres and clusters during a pass; empty slots are free.
+    """Centres and clusters during a pass; empty slots are free."""
 
-    Where every centre is a cluster, `cluster` is `z` and `load` is `size`.
-    """
+    # where every centre is a cluster, `cluster` is `z` and `load` is `size`
 
     z: NDArray[np.int32]  # (n,) centre of each item
     size: IntArray  # (capacity,) items of each centre
@@ -239,12 +238,9 @@ def descend(
     max_iter: int = 300,
     owner: IntArray | None = None,
 ) -> Solution:
-    """Alternate passes over items, means, and passes over components, until nothing moves.
-
-    Algorithm 1. With fixed xi, J falls at every step to a local minimum. With growing xi, passes go
-    on until no item's answers would be served better in another cluster. (TVClust waits for 20
-    passes without a change: where divergences are large, before xi weighs anything.)
-    """
+    """Alternate passes over items, means, and components, until nothing moves (Algorithm 1)."""
+    # With fixed xi, J falls to a local minimum; growing xi ends when no answers would fit better
+    # elsewhere (TVClust's 20 idle passes may end, at large divergences, before xi counts).
     labels, centers = means(problem.points, labels)
     if not problem.several:
         owner = None

@@ -59,11 +59,9 @@ def compact(labels: IntArray, clusters: IntArray) -> Grouped:
 def merge(
     problem: Problem, labels: IntArray, centers: FloatArray, xi: Xi, apart: FloatArray | None = None
 ) -> IntArray:
-    """Merge the two clusters whose merging lowers J most, again and again while one does.
-
-    Labels get gaps. Of merges that lower J alike, that of the nearest by `apart` (K, K) is made,
-    merged clusters being as near as their nearest parts.
-    """
+    """Merge the two clusters whose merging lowers J most, again and again while one does."""
+    # Labels get gaps. Of merges that lower J alike, that of the nearest by `apart` (K, K) is made,
+    # merged clusters being as near as their nearest parts.
     count = len(centers)
     if not 1 < count <= MOST_TO_MERGE:
         return labels
@@ -229,11 +227,9 @@ def _choices(
 
 
 def free_components(problem: Problem, solution: Solution, xi: Xi) -> IntArray:
-    """Bring components that could be in several clusters at the same J to the nearest; the owners.
-
-    Two components are as near as an item is to their boundary: the least, over the items of either,
-    of D from the other's centre less D from their own.
-    """
+    """Bring components that could be in several clusters at equal J to the nearest; the owners."""
+    # Two components are as near as an item is to their boundary: the least, over the items of
+    # either, of D from the other's centre less D from their own.
     labels, owner, count = solution.labels, solution.owner, len(solution.centers)
     least = ROUNDING * problem.penalty
     above, weights = pose_components(problem, xi, labels, count)
@@ -274,11 +270,8 @@ def improve(
     max_iter: int = 300,
     finely: bool = False,
 ) -> Solution:
-    """Go down at fixed xi until no step of any kind lowers J; centres without owners are grouped.
-
-    If `finely`, also by single items with all means at their best. At the end, free components go
-    to the nearest cluster.
-    """
+    """Go down at fixed xi until no step lowers J; centres without owners are grouped first."""
+    # If `finely`, also by single items with all means at their best; last, by `free_components`.
     fixed = Schedule(xi)
     if owner is None:
         solution = begin(problem, labels, fixed, max_iter)

@@ -64,10 +64,8 @@ class Relaxation(NamedTuple):
 
 
 def relax(problem: Problem, xi: Xi, most: int) -> Relaxation:
-    """Solve the relaxed problem of squared distances and links, with at most `most` eigenvalues.
-
-    Where more lie above lambda, no bound is known: it is minus infinity.
-    """
+    """Solve the relaxed problem of squared distances and links, with at most `most` eigenvalues."""
+    # Where more lie above lambda, no bound is known: it is minus infinity.
     points, penalty = problem.points, problem.penalty
     n = len(points)
     pairs, weights = pair_weights(problem.graph, xi)
@@ -142,10 +140,7 @@ def relaxed_objective(problem: Problem, labels: IntArray, xi: Xi) -> float:
 
 
 def solve(problem: Problem, relaxation: Relaxation, xi: Xi) -> Solution:
-    """Round off, and merge the clusters whose union lowers J.
-
-    The relaxed problem has more clusters than the best partition. Merges are by J itself.
-    """
+    """Round off, and merge by J: the relaxed problem has more clusters than the best partition."""
     return merged(problem, round_off(relaxation), xi)
 
 
@@ -186,10 +181,8 @@ def choose(
     most: int,
     rng: Generator,
 ) -> tuple[float, float]:
-    """The penalty, if no `cost` is given, and a confidence: those that predict held-out answers.
-
-    Of equals the largest penalty and the smallest confidence.
-    """
+    """The penalty, if no `cost` is given, and a confidence: those that predict held-out answers."""
+    # Of equals the largest penalty and the smallest confidence.
     asked, part = few(constraints, problem, rng)
     share = len(part.points) / len(problem.points)
     penalties = tuning.candidates(part.points, part.divergence, 2)

@@ -31,12 +31,11 @@ ENOUGH_PREDICTED = 1000
 """Parts are held out until this many answers have been predicted."""
 CLASSES, PATIENCE = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30), 2
 """Numbers of clusters that are tried, in this order, until so many in a row are no better."""
+# all passes over them cost less than ten over all items
 SAMPLED, PREDICTED = 1 / 50, 1 / 8
-"""Shares of many items on which penalty and confidence are chosen, and of those that show which
-penalty is best: all passes over them cost less than ten over all items."""
+"""Shares of many items on which penalty and xi are chosen, and on which penalties are compared."""
 SAMPLED_NUMBERS, SAMPLED_RATE = (1, 2, 3, 4, 6, 8, 12, 16, 24, 35, 50), 4.0
-"""Penalties, by numbers of clusters, and growth of the confidences that are tried on a sample: its
-square where the penalty, too, is chosen."""
+"""Penalties, by numbers of clusters, and growth of xi on a sample, squared if both are chosen."""
 FEW_PASSES, FEW_FOLDS = 10, 2
 """Most passes of a descent there, and parts held out."""
 AS_GOOD = 2.0
@@ -49,19 +48,15 @@ HALVINGS = 12
 """Of the range, in logarithms, in which a penalty is sought that leaves a given number."""
 NO_ANSWERS = Schedule((0.0, 0.0))
 ROUNDING = 1e-9
-"""Share by which distances differ, computed in another order: the farthest point itself must not
-open a cluster."""
+"""Share by which rounding changes distances: the farthest point itself must open no cluster."""
 LARGEST_SHARE = 64.0
 """Above this many mean divergences answers decide nearly alone."""
 
 
 def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
-    """The penalties that 1 to k clusters suggest (Kulis and Jordan 2012, 3.2; TVClust section 5).
-
-    They are how far the point farthest from the mean, and from all such points before it, is from
-    the nearest of these. Where fewer than k points differ, a penalty is as good as zero but not
-    zero.
-    """
+    """The penalties that 1 to k clusters suggest (Kulis and Jordan 2012, 3.2; TVClust sec. 5)."""
+    # How far the point farthest from the mean, and from all such points before it, is from the
+    # nearest of these. Where fewer than k points differ, a penalty is as good as zero but not zero.
     distances = np.empty(k)
     nearest = divergence.between(points, points.mean(axis=0, keepdims=True))[:, 0]
     for step in range(k):
@@ -73,11 +68,9 @@ def penalties(points: FloatArray, divergence: Divergence, k: int) -> FloatArray:
 
 
 def candidates(points: FloatArray, divergence: Divergence, n_init: int = 1) -> FloatArray:
-    """The penalties of 1 to about sqrt(n) clusters, at most 50, thinned above 10, each once.
-
-    The lowest J of several starts has more clusters than suggest its penalty: then half of what one
-    cluster has of J, and its halves, as far down as those.
-    """
+    """The penalties of 1 to about sqrt(n) clusters, at most 50, thinned above 10, each once."""
+    # The lowest J of several starts has more clusters than suggest its penalty: then half of what
+    # one cluster has of J, and its halves, as far down as those.
     most = min(len(points) - 1, max(2, int(np.sqrt(len(points)))), MOST_CLUSTERS)
     all_of_them = penalties(points, divergence, most)
     if n_init > 1:
@@ -90,11 +83,9 @@ def candidates(points: FloatArray, divergence: Divergence, n_init: int = 1) -> F
 
 
 def penalty_of(points: FloatArray, divergence: Divergence, k: int, n_init: int = 1) -> float:
-    """The penalty that k clusters suggest, for the starts that there are.
-
-    The lowest J of several, without answers, has k clusters under it, or a few more where a little
-    more of it makes them fewer. Of many items it is furthest-first's, as for one.
-    """
+    """The penalty that k clusters suggest, for the starts that there are."""
+    # The lowest J of several, without answers, has k clusters under it, or a few more where a
+    # little more of it makes them fewer. Of many items it is furthest-first's, as for one.
     low = float(penalties(points, divergence, k)[-1])
     if n_init == 1 or len(points) > MANY_ITEMS:
         return low
@@ -118,13 +109,9 @@ def information_criterion(
     solution: Solution,
     most: float = np.inf,
 ) -> float:
-    """-log p(points, labels) + log(n) / 2 for each free coordinate of a centre.
-
-    The likelihood is that of the family whose limit the divergence is, with the dispersion at its
-    best, in the saddlepoint approximation (exact for spherical Gaussians): -(n f / 2) log(sum of D)
-    + sum_k n_k log(n_k / n), f the number of free coordinates. No item counts as farther than
-    `most` from its centre.
-    """
+    """-log p(points, labels) + log(n) / 2 for each free coordinate of a centre."""
+    # Likelihood: the limit's family at its best dispersion, by saddlepoints (exact if spherical
+    # Gaussian): -(n f / 2) log(sum of D) + sum_k n_k log(n_k / n). No D counts as more than `most`.
     n = len(points)
     f = divergence.n_free(points)
     sizes = np.bincount(solution.labels)
@@ -171,11 +158,8 @@ def enough(constraints: Sequence[Constraints]) -> bool:
 
 
 def one_sided(constraints: Sequence[Constraints], n_items: int) -> bool:
-    """Whether a single cluster, or one for each item, makes every answer true.
-
-    Then it predicts them best whatever the data, and answers cannot tell how many clusters there
-    are.
-    """
+    """Whether a single cluster, or one for each item, makes every answer true."""
+    # Then it predicts them best whatever the data: answers cannot tell how many clusters there are.
     trivial = np.stack([np.zeros(n_items, np.int64), np.arange(n_items)])
     wrong = [((one.truths(trivial) != one.said) & ~one.unsure).any(axis=1) for one in constraints]
     return not np.any(wrong, axis=0).all()
@@ -198,13 +182,9 @@ def held_out_log_prob(
     roughly: bool = False,
     n_init: int = 1,
 ) -> FloatArray:
-    """Log probability of answers given partitions found without them, noise integrated out, by xi.
-
-    Answers fall at random in five parts, which are held out in turn, until a thousand answers have
-    been: a solution for the other four is followed through growing xi. A fit of several starts has
-    the lowest J, so that of a few starts at each xi is scored for it. `roughly`, fewer parts are
-    held out, and descents end after few passes: the next xi continues from there.
-    """
+    """Log probability of answers given partitions found without them, noise integrated, by xi."""
+    # A solution for the other parts is followed through growing xi; of several starts, the lowest J
+    # of a few at each xi. `roughly`, parts and passes are fewer, as the next xi continues.
     total = np.zeros(len(xis))
     most = FEW_PASSES if roughly else 30
     for kept, held in islice(folds(constraints, rng), FEW_FOLDS if roughly else None):
@@ -270,13 +250,9 @@ def choose(
     roughly: bool = False,
     n_init: int = 1,
 ) -> tuple[Problem, Schedule]:
-    """The penalty, of those falling, and the schedule of xi that predict answers held out best.
-
-    Of equals the largest. xi grows from `xi0`, without end (as in TVClust) if the largest tried is
-    best. `unit` is a confidence of 1 in each answer. `roughly`, with several starts, or of answers
-    that are `one_sided`, the largest penalty and the smallest xi of those about as good: under a
-    larger xi wrong answers open more clusters, among more items or in the lowest J of many starts.
-    """
+    """The penalty, of those falling, and the schedule of xi that predict answers held out best."""
+    # Of equals the largest; if cautious, of those about as good the largest penalty and smallest
+    # xi: larger xi lets wrong answers open clusters. `unit` is a confidence of 1 in each answer.
     start = first_xi(problem) if xi0 is None else xi0
     endless = Schedule(times(unit, start), rate)
     xis = confidences(problem, start, rate)
@@ -326,10 +302,8 @@ def choose_on_sample(
     rate: float,
     rng: Generator,
 ) -> tuple[Problem, Schedule, IntArray | None]:
-    """Do as `choose` on samples of the items: first the penalty without answers, then xi.
-
-    Where both are chosen, returns also where to start: at the sample's solution.
-    """
+    """Do as `choose` on samples of the items: first the penalty without answers, then xi."""
+    # Where both are chosen, returns also where to start: at the sample's solution.
     answers, few = sample(constraints, problem, SAMPLED, rng)
     start = first_xi(problem) if xi0 is None else float(xi0)
     penalty = cost
@@ -368,12 +342,9 @@ def penalty_on_sample(points: FloatArray, divergence: Divergence) -> tuple[float
 def best_number(
     few: Problem, more: Problem, asked: Sequence[Constraints]
 ) -> tuple[float, IntArray]:
-    """The penalty of a number of clusters whose labels of few items, without answers, are best.
-
-    That is by the answers about more items, each with its nearest centre, or without any by the
-    `information_criterion`. First some numbers are tried, then those around the best; of about
-    equals the smallest is taken.
-    """
+    """The penalty of a number of clusters whose labels of few items, without answers, are best."""
+    # That is by the answers about more items, each with its nearest centre, or without any by the
+    # `information_criterion`. Of about equals the smallest number is taken.
     unseen = few._replace(graph=link_graph([], len(few.points)), several=False)
     suggested = penalties(few.points, few.divergence, SAMPLED_NUMBERS[-1])
     scores: dict[int, float] = {}
@@ -411,11 +382,9 @@ def nearest(problem: Problem, centers: FloatArray) -> IntArray:
 def carry_up(
     problem: Problem, few: Problem, schedule: Schedule, labels: IntArray
 ) -> tuple[Problem, IntArray]:
-    """The sample's penalty, and as a start every item with the nearest centre of its solution.
-
-    Among more items some are farther out, and each would open a cluster: the penalty rises to above
-    the divergence of the farthest, but no more than `MOST_RISE` times.
-    """
+    """The sample's penalty, and as a start every item with the nearest centre of its solution."""
+    # Among more items some are farther out, and each would open a cluster: the penalty rises to
+    # above the divergence of the farthest, but no more than `MOST_RISE` times.
     centers = search(few, schedule, start=labels).centers
     start = nearest(problem, centers)
     farthest = float(problem.divergence.paired(problem.points, centers[start]).max())

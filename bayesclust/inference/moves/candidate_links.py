@@ -174,10 +174,8 @@ def link_up(near: Rows, z: IntArray, links: IntArray) -> int:
 
 
 def linked_start(problem: TVClustProblem, chain: int) -> IntArray:
-    """Labels of a start: parts that the best eighth, quarter, half or all of the answers connect.
-
-    Of those about candidates that speak for the same cluster, under the noise's prior mean.
-    """
+    """Labels of a start: parts that the best eighth, quarter, half or all of answers connect."""
+    # Of those about candidates that speak for the same cluster, under the noise's prior mean.
     prior: Any = problem.partition_prior
     n = problem.n_items
     pairs = [np.sort(prior.pairs, axis=1) @ [n, 1]]

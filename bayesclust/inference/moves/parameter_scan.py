@@ -56,11 +56,9 @@ def scan_given(
     moved: IntArray,
     rng: Generator,
 ) -> tuple[int, int]:
-    """Update items[first:] until one opens a cluster; returns where to go on, and the slot opened.
-
-    Needs one free slot, and a state of `Sizes`. Row t of `density`, with a column for each slot and
-    log p(x_i) in the last one, belongs to items[t].
-    """
+    """Update items[first:] until one opens a cluster; where to go on, and the slot opened."""
+    # Needs one free slot, and a state of `Sizes`. Row t of `density`, with a column for each slot
+    # and log p(x_i) in the last one, belongs to items[t].
     count = target.state.count
     assignment = target.assignment
     logits = np.empty(len(count) + 1)

@@ -55,10 +55,8 @@ def take_out(target: Any, i: int, alone: bool) -> None:
 def weigh_options(
     target: Any, i: int, predictive: FloatArray, site: FloatArray, logits: FloatArray
 ) -> Any:
-    """Write the logits of item i's options, slots in use first; returns how many options there are.
-
-    `predictive` (C + 1,) is log p(x_i | slot), last of a new one; `site` (C + 1,) stays zero.
-    """
+    """Write the logits of item i's options, slots in use first; returns how many there are."""
+    # `predictive` (C + 1,) is log p(x_i | slot), last of a new one; `site` (C + 1,) stays zero.
 
 
 @generic

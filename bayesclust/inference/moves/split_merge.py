@@ -105,11 +105,9 @@ def draw_pairs(pairs: IntArray, places: Places, rng: Generator) -> None:
 
 @generic
 def log_odds(state: Any, prior: Tables, i: int, own: int, a: int, b: int) -> Any:
-    """log odds of slots a and b for item i given all other items; `own` is its slot, if any.
-
-    `reassign` must follow. Full covariances need not take the item out, since the predictive
-    without an item follows from the one with it.
-    """
+    """log odds of slots a and b for item i given all other items; `own` is its slot, if any."""
+    # `reassign` must follow. Full covariances need not take the item out, since the predictive
+    # without an item follows from the one with it.
 
 
 @generic
@@ -196,10 +194,8 @@ def restricted_scan(
     site: FloatArray,
     rng: Generator,
 ) -> float:
-    """Re-allocate items[2:] between slots a and b; returns the log probability of what was chosen.
-
-    Where forced[t] is a slot, item t goes there; -1 lets it be drawn. `site` is scratch, (C,).
-    """
+    """Re-allocate items[2:] between slots a and b; the log probability of what was chosen."""
+    # Where forced[t] is a slot, item t goes there; -1 lets it be drawn. `site` is scratch, (C,).
     state = target.state
     z = target.assignment.z
     log_prob = 0.0
@@ -442,13 +438,9 @@ def split_merge(
     outside: int,
     rng: Generator,
 ) -> tuple[int, int]:
-    """Propose to part or to join pairs of anchors, (P, 2), until less than three slots are free.
-
-    Returns where it stopped, and how many proposals were accepted. Pairs of `NOBODY` are drawn
-    first, from `places`. The last pairs, as many as there are tables in `drawn`, have the noise
-    integrated out. `chance`, (P,), is given the probability with which each was accepted, 0 where
-    one item parts or joins, which other moves do too. `outside` clusters do not count to K.
-    """
+    """Propose to part or join anchors (P, 2) while 3 slots last; (where it stopped, accepted)."""
+    # Pairs of `NOBODY` are drawn from `places`; the last, one per table of `drawn`, integrate the
+    # noise out. `chance` (P,): of acceptance, 0 if one item moves. K leaves out `outside` clusters.
     assignment = target.assignment
     accepted = 0
     draw_pairs(pairs, places, rng)
@@ -480,10 +472,9 @@ NONE_DRAWN = DrawnNoise(np.zeros((0, 0, N_PATTERNS)), factor_graph.NONE)
 
 
 class SplitMerge(Move):
-    """Split-merge proposals, half of them with the noise integrated out where it is learned.
+    """Split-merge proposals, half of them with the noise integrated out where it is learned."""
 
-    Those come last: the noise is not drawn again before the end of the sweep.
-    """
+    # those come last: the noise is not drawn again before the end of the sweep
 
     learned = ("noted",)
 

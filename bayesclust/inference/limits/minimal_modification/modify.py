@@ -61,10 +61,8 @@ def count_of(number: int, share: float) -> int:
 
 
 def find_anchors(X: FloatArray, labels: IntArray, share: float) -> tuple[IntArray, IntArray]:
-    """Anchors (a,) and their clusters: from each part by single linkage the item nearest its mean.
-
-    `share` is the number of parts per item of a cluster; at 0 every cluster has one anchor.
-    """
+    """Anchors (a,) and their clusters: of each part by single linkage the item nearest the mean."""
+    # `share` is the number of parts per item of a cluster; at 0 every cluster has one anchor.
     items, owners = [], []
     for cluster in np.unique(labels).tolist():
         members = np.flatnonzero(labels == cluster)
@@ -102,12 +100,9 @@ def _nearest_means(points: FloatArray, parts: IntArray) -> IntArray:
 def find_super_instances(
     X: FloatArray, labels: IntArray, named: IntArray, share: float, every: bool = False
 ) -> list[IntArray]:
-    """Return, for each of the named items, the items that move with it, in increasing order.
-
-    Complete linkage cuts a cluster into groups, `share` of its items in number, none with two named
-    items. Clusters of more than `DENSE` items are first halved along their widest feature. After
-    these come, if `every`, the groups without a named item.
-    """
+    """Return, for each of the named items, the items that move with it, in increasing order."""
+    # Complete linkage cuts a cluster, halved first if over `DENSE` items, into groups, `share` of
+    # its items in number, none with two named items; if `every`, groups without one come last.
     group_of: dict[int, IntArray] = {}
     others: list[IntArray] = []
     is_named = np.zeros(len(X), dtype=np.bool_)
@@ -155,10 +150,8 @@ def possible_moves(
     far: float | None,
     every: bool = False,
 ) -> Moves:
-    """Super-instances of the named items, or all, and what moving them to every cluster costs.
-
-    `far` is the distance to a new cluster; alpha and beta are shares of the items of a cluster.
-    """
+    """Super-instances of the named items, or all, and what moving them to every cluster costs."""
+    # `far` is the distance to a new cluster; the two shares are of the items of a cluster.
     items, owners = find_anchors(X, labels, anchors)
     groups = find_super_instances(X, labels, named, super_instances, every)
     first = np.array([group[0] for group in groups[len(named) :]], dtype=np.int64)
@@ -219,11 +212,9 @@ def modify(
     until: float,
     bounds: Bounds | None = None,
 ) -> Modification:
-    """The partition of least cost under m statements in which only super-instances move.
-
-    `weights` (m,) are infinite for hard statements, of which at least `share` must hold. Where too
-    few can, `Unsatisfiable` has an irreducible set of rows that cannot all hold.
-    """
+    """The partition of least cost under m statements in which only super-instances move."""
+    # `weights` (m,) are infinite for hard statements, of which at least `share` must hold. Where
+    # too few can, `Unsatisfiable` has an irreducible set of rows that cannot all hold.
     if not statements and bounds is None:
         return Modification(labels.copy(), 0.0, 0.0, 0.0, True)
     place = np.full(len(labels), -1, dtype=np.int64)

@@ -105,13 +105,9 @@ def _parts(statement: Statement) -> Iterator[Statement]:
 
 
 def without_costly_values(problem: Problem) -> Problem:
-    """Give infinite costs to values that no best solution needs.
-
-    `Apart` forbids each of its variables at most one value, that of the other; so does
-    `Closer(i, j, k)` the variables i and k. Where a variable is in b such statements and in no
-    others, one of its b + 1 cheapest values is forbidden by none of them, whatever the other
-    variables are: the rest can be left out. Bounds of clusters may need every value.
-    """
+    """Give infinite costs to values that no best solution needs."""
+    # A variable in b statements, all `Apart`, or as i or k `Closer(i, j, k)`, is forbidden one
+    # value by each at most: one of its b + 1 cheapest is free. Bounds may need every value.
     if problem.bounds is not None:
         return problem
     forbidding = np.zeros(len(problem.costs), dtype=np.int64)
@@ -273,11 +269,8 @@ def encode(problem: Problem, scale: float) -> tuple[Encoding, int]:
 
 
 def solve(problem: Problem, until: float) -> Solution:
-    """The best values, or the best found `until` time.monotonic() is so much.
-
-    Raises `Unsatisfiable` where too few hard statements can hold, and `OutOfTime` where nothing was
-    found and nothing proven.
-    """
+    """The best values, or the best found `until` time.monotonic() is so much."""
+    # `Unsatisfiable`: too few hard statements can hold. `OutOfTime`: nothing found, nothing proven.
     problem = without_costly_values(problem)
     costs, weights = problem.costs, problem.weights
     values: IntArray = costs.argmin(axis=1)
@@ -338,11 +331,9 @@ def _solve(problem: Problem, most: float, until: float, start: IntArray | None) 
 
 
 def conflict(problem: Problem, rows: Sequence[int], until: float) -> list[int]:
-    """Hard statements of `rows` that cannot all hold, though they can without any one of them.
-
-    Such a set is irreducible, not the smallest (QuickXplain, Junker 2004); it is empty where bounds
-    alone cannot be kept. When time is up, the set still cannot hold, but may not be irreducible.
-    """
+    """Hard statements of `rows` that cannot all hold, though they can without any one of them."""
+    # Irreducible, not the smallest (QuickXplain, Junker 2004), unless time is up before: then the
+    # set still cannot hold. It is empty where bounds alone cannot be kept.
     free = np.where(np.isfinite(problem.costs), 0.0, np.inf)
 
     def can_hold(chosen: Sequence[int]) -> bool:

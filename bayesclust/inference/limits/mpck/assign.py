@@ -87,11 +87,9 @@ def cheapest_within(costs: FloatArray, sizes: Sizes) -> IntArray:
 
 @device
 def add_link_costs(links: Any, cost: Any, z: Any, i: int, total: Any) -> None:
-    """Add to total[k] what the links of item i to items with a place cost if it is in cluster k.
-
-    cost[e, h] is, under the metric h of one of the clusters or the only one, half of what violating
-    must-link e costs, or all that violating cannot-link e does.
-    """
+    """Add to total[k] what the links of item i to items with a place cost if it is in cluster k."""
+    # cost[e, h] is, under the metric h of one of the clusters or the only one, half of what
+    # violating must-link e costs, or all that violating cannot-link e does.
     single, shared = cost.shape[1] == 1, 0.0
     for entry in range(links.start[i], links.start[i + 1]):
         there, e = z[links.neighbour[entry]], links.edge[entry]
@@ -112,10 +110,8 @@ def add_link_costs(links: Any, cost: Any, z: Any, i: int, total: Any) -> None:
 
 @kernel
 def assign(order: Any, distance: Any, links: Any, cost: Any, z: Any, far: Any) -> int:
-    """Let items choose their clusters in order (section 3.2); returns how many moved. Ties stay.
-
-    Clusters with an item that is `far` (n, n), or (0, 0), are closed to it; where all are, -1.
-    """
+    """Let items choose their clusters in order (section 3.2); returns how many moved. Ties stay."""
+    # Clusters with an item that is `far` (n, n), or (0, 0), are closed to it; where all are, -1.
     moved, n_clusters = 0, distance.shape[1]
     total = np.empty(n_clusters)
     for at in range(len(order)):
@@ -178,10 +174,8 @@ def place(links: Any, cost: Any, z: Any, number: Any, total: Any, i: int, k: int
 
 @device
 def best_change(z: Any, number: Any, total: Any, between: Any, i: int, bounds: Any) -> Any:
-    """The cluster to which J falls most by item i moving, and the item that takes its place or -1.
-
-    `between` (n,) is what links of i with each item cost more than if each had moved alone.
-    """
+    """The cluster to which J falls most by item i moving; the item that takes its place, or -1."""
+    # `between` (n,) is what links of i with each item cost more than if each had moved alone.
     now, to, partner = z[i], z[i], -1
     best = -SMALLEST_FALL * (1.0 + abs(total[i, now]))
     for k in range(len(number)):
@@ -200,10 +194,8 @@ def best_change(z: Any, number: Any, total: Any, between: Any, i: int, bounds: A
 def exchange(
     order: Any, distance: Any, links: Any, cost: Any, z: Any, bounds: Any, total: Any
 ) -> int:
-    """Let items in order move, or change places with another, where J falls most; how many did.
-
-    `total` (n, K) becomes what each item costs in each cluster, all others where they are.
-    """
+    """Let items in order move, or change places with another, where J falls most; how many did."""
+    # `total` (n, K) becomes what each item costs in each cluster, all others where they are.
     n, n_clusters = distance.shape
     number, between = np.zeros(n_clusters, np.int64), np.zeros(n)
     for i in range(n):

@@ -151,10 +151,8 @@ def first_log_det(problem: Problem, metrics: Metrics) -> float:
 
 
 def distances(problem: Problem, centers: FloatArray, metrics: Metrics) -> FloatArray:
-    """Return |x_i - m_h|^2 - log det A_h of each item and cluster, (n, K), plus log det A_1.
-
-    In small units log det would drown the lengths.
-    """
+    """Return |x_i - m_h|^2 - log det A_h of each item and cluster, (n, K), plus log det A_1."""
+    # In small units log det would drown the lengths.
     form, points, A = problem.form, problem.points, metrics.A
     if problem.per_cluster:
         first = first_log_det(problem, metrics)
@@ -230,11 +228,8 @@ def refit(
     far: FarPairs,
     settings: Settings,
 ) -> Metrics:
-    """The metrics that fit labels and centres.
-
-    By the "exact" step none costs more than before; a metric without items, as there are under no
-    prior, stays.
-    """
+    """The metrics that fit labels and centres; one without items, as under no prior, stays."""
+    # By the "exact" step none costs more than before.
     if not problem.learned:
         return metrics
     form = problem.form
@@ -255,11 +250,9 @@ def refit(
 def descend(
     problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator
 ) -> Solution:
-    """Lower J from labels (n,) or centres (K, r) until nothing moves, items in random orders.
-
-    By the exact step J falls at every step; by the paper's it may rise where the farthest pair
-    changes or a metric is conditioned. Links to items not yet placed do not count.
-    """
+    """Lower J from labels (n,) or centres (K, r) until nothing moves, items in random orders."""
+    # By the exact step J falls at every step; by the paper's it may rise where the farthest pair
+    # changes or a metric is conditioned. Links to items not yet placed do not count.
     far = FarPairs(problem.points)
     metrics = first_metrics(problem, far)
     path: list[float] = []
@@ -305,11 +298,8 @@ def place_near(
 
 
 def starts(problem: Problem, settings: Settings, n_init: int, rng: Generator) -> list[FloatArray]:
-    """Centres (K, r) on the coordinates to begin from, the first as `init` has it.
-
-    Of the others, every second one ignores the neighbourhoods, which wrong must-links may have
-    joined.
-    """
+    """Centres (K, r) on the coordinates to begin from, the first as `init` has it."""
+    # Of the others, every second one ignores neighbourhoods: wrong must-links may have joined them.
     none, middle = WeightedLinks.none(len(problem.X)), problem.X.mean(axis=0)
     found = []
     for number in range(n_init):
@@ -337,10 +327,8 @@ def search(
 def _in_stages(
     problem: Problem, start: IntArray | FloatArray, settings: Settings, rng: Generator
 ) -> Solution:
-    """Lower J in stages, in which the weights of links grow from a hundredth to what they are.
-
-    At full weights the links of the first items placed hold all that follow.
-    """
+    """Lower J in stages, in which the weights of links grow from a hundredth to what they are."""
+    # At full weights the links of the first items placed hold all that follow.
     stages = settings.stages if len(problem.links.must) else 1
     for share in np.geomspace(FIRST_SHARE, 1.0, stages)[:-1] if stages > 1 else ():
         links = problem.links._replace(weight=problem.links.weight * share)

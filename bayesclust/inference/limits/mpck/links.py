@@ -53,12 +53,9 @@ def contradictions(pairs: IntArray, must: BoolArray, n_items: int) -> BoolArray:
 
 
 def closure(links: WeightedLinks) -> WeightedLinks:
-    """Add the links that follow (section 3.1), after those given.
-
-    Must-links follow within a neighbourhood, cannot-links between two neighbourhoods that one
-    cannot-link separates. Each weighs what the given links of its kind weigh on average (1 under
-    the paper's unit weights). Cannot-links that must-links contradict entail nothing.
-    """
+    """Add the links that follow (section 3.1), within and between neighbourhoods, at the end."""
+    # Each weighs what the given links of its kind weigh on average (1 under the paper's unit
+    # weights). Cannot-links that must-links contradict entail nothing.
     pairs, must, weight, start, _, _ = links
     n = len(start) - 1
     component = entailment.must_link_components(pairs[must], n)
@@ -110,10 +107,7 @@ def weighted_farthest_first(centers: FloatArray, sizes: IntArray, k: int) -> Int
 def drawn(
     points: FloatArray, weights: FloatArray, taken: FloatArray, number: int, rng: Generator
 ) -> FloatArray:
-    """Draw points by weighted k-means++ (Arthur and Vassilvitskii 2007), after the centres taken.
-
-    Where all distances are zero, or nothing is taken yet, points are drawn by weight alone.
-    """
+    """Draw points by weighted k-means++ (Arthur and Vassilvitskii 2007), after centres taken."""
     nearest = np.full(len(points), np.inf)
     for center in taken:
         nearest = np.minimum(nearest, np.square(points - center).sum(axis=1))
@@ -130,11 +124,9 @@ def drawn(
 def starting_centers(
     points: FloatArray, links: WeightedLinks, k: int, rng: Generator, kind: str
 ) -> FloatArray:
-    """Centres (k, d) of neighbourhoods; where there are too few, others are added.
-
-    "greedy" and "paper" choose among neighbourhoods by weighted farthest-first, "drawn" draws them.
-    "paper" adds perturbed means of all items, the others add items drawn as in k-means++.
-    """
+    """Centres (k, d) of neighbourhoods; where there are too few, others are added."""
+    # "greedy" and "paper" choose by weighted farthest-first, "drawn" draws; "paper" adds perturbed
+    # means of all items, the others items drawn as in k-means++.
     centers, sizes = neighbourhoods(points, links)
     missing = k - len(centers)
     d = points.shape[1]

@@ -59,11 +59,9 @@ def ends(lengths: Any, shares: Any) -> Any:
 def exchange_full(
     inverse: Any, rows: Any, shares: Any, c: float, tolerance: float, most: int
 ) -> None:
-    """Move shares between the rows d of B = ... + c sum_k u_k d_k d_k' until log det B is largest.
-
-    `inverse` is that of B and follows in place. Along t, det(B + t c (d d' - e e')) / det B =
-    1 + t c (a - b) - t^2 c^2 (a b - m^2), a, b and m the products of d and e under B^(-1).
-    """
+    """Move shares between rows d of B = ... + c sum_k u_k d_k d_k' until log det B is largest."""
+    # `inverse` is that of B and follows in place. Along t, det(B + t c (d d' - e e')) / det B = 1 +
+    # t c (a - b) - t^2 c^2 (a b - m^2), a, b and m the products of d and e under B^(-1).
     lengths, total = np.empty(len(rows)), shares.sum()
     for k in range(len(rows)):
         lengths[k] = rows[k] @ (inverse @ rows[k])
@@ -256,11 +254,9 @@ FORMS: dict[str, Diagonal] = {"diagonal": Diagonal(), "full": Full()}
 
 @kernel
 def farthest_in_order(points: Any, radius: Any) -> Any:
-    """The farthest pair, and its squared distance.
-
-    Points come in falling order of their distance `radius` from some centre: no pair is farther
-    than the sum of the two, so that most pairs are not looked at.
-    """
+    """The farthest pair, and its squared distance."""
+    # Points come in falling order of their distance `radius` from some centre: no pair is farther
+    # than the sum of the two, so that most pairs are not looked at.
     i, j, best = 0, 0, 0.0
     for p in range(1, len(points)):
         for q in range(p):
