@@ -23,24 +23,17 @@ from bayesclust._numba import FAST, device, generic, implements, kernel
 from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
-from bayesclust.families.squared_distance import LOG_TWO_PI
 from bayesclust.inference.assignment import Target
 from bayesclust.inference.batches import (
-    SHIFTS,
-    BatchProblem,
     BatchTarget,
-    InBatches,
-    counts_in_batches,
 )
-from bayesclust.inference.chain import TVClustProblem, TwoLevelProblem
+from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.dcrc.gibbs import DCRCProblem
 from bayesclust.inference.moves.scan import place, take_out, weigh_options
 from bayesclust.inference.prediction import Prediction
 from bayesclust.inference.samplers import new_state
 from bayesclust.inference.two_level.state import TwoLevelTarget, new_levels
 from bayesclust.inference.variational.mean_field import draw_noise
-from bayesclust.partition_priors.hierarchical import SHIFT_PRECISION
-from bayesclust.partition_priors.nested import nested_log_prob
 from bayesclust.posterior.credibility import constraint_log_likelihood
 from bayesclust.posterior.tree import constraints_if_any, group, numbered, tree_of
 from bayesclust.typing import FloatArray, Seed
@@ -91,39 +84,8 @@ def draw_prior(
         np.zeros((one.n_sources * one.noise.n_answers, len(one.noise.truth)), np.int64)
         for one in problem.constraints
     ]
-    drawn = dict(draw_noise(problem.constraints, nothing, (1, number), rng))
-    if isinstance(problem, DCRCProblem):
-        return drawn
-    rows = []
-    for _ in range(number):
-        values = problem.partition_prior.sample_prior(rng)
-        row = problem.variables(values, problem.family.sample_hyper(rng), [{}] * len(nothing))
-        if isinstance(problem, TwoLevelProblem):
-            within = problem.within.sample_prior(rng)
-            row |= {f"within_{name}": value for name, value in within.items()}
-        rows.append(row)
-    drawn |= {name: np.array([[row[name] for row in rows]]) for name in rows[0]}
-    prior, n = problem.partition_prior, problem.n_items
-    if isinstance(problem, BatchProblem):
-        own = problem.partition_prior
-        counts = [own.sample(n, row, rng, batch=problem.batch).max() + 1 for row in rows]
-        if own.shifts:
-            sd = _shift_sd(problem, drawn[SHIFT_PRECISION])
-            drawn[SHIFTS] = rng.normal(0.0, sd, (1, number, len(problem.shifted), sd.shape[-1]))
-        return drawn | {"n_clusters": np.array([counts])}
-    if prior.learned:
-        found = [
-            prior.sample_n_clusters(n, {m: row[m] for m in prior.parameters}, rng) for row in rows
-        ]
-        return drawn | {"n_clusters": np.array([found])}
-    return drawn | {
-        "n_clusters": prior.sample(n, prior.initial(), rng, number).max(axis=1)[None] + 1
-    }
-
-
-def _shift_sd(problem: Any, precision: FloatArray) -> FloatArray:
-    """Prior standard deviations (chain, draw, 1, d) of shifts, in the user's units."""
-    return np.asarray(problem.family.unit / np.sqrt(precision[..., None, None]))
+    noise = draw_noise(problem.constraints, nothing, (1, number), rng)
+    return noise | {name: own[None] for name, own in problem.draw_prior(number, rng).items()}
 
 
 def log_priors(
@@ -134,44 +96,9 @@ def log_priors(
     for one, noise in zip(problem.constraints, _noise_arrays(problem, variables), strict=True):
         if one.noise.free:
             found[one.name] = one.noise.log_prior(noise)
-    if isinstance(problem, DCRCProblem):
-        return found
-    learned = dict(problem.partition_prior.learned)
-    if isinstance(problem, TwoLevelProblem):
-        learned |= {f"within_{name}": one for name, one in problem.within.learned.items()}
-    for name, parameter in learned.items():
-        found[name] = np.vectorize(parameter.log_prior, otypes=[float])(variables[name].values)
-    for own in problem.family.hyper_priors:
-        if own.log_sd > 0:  # its density is that of the logarithm
-            values = variables[own.name].values
-            found[own.name] = np.vectorize(own.log_prob, otypes=[float])(values) - np.log(values)
-    if SHIFTS in variables:
-        sd = _shift_sd(problem, variables[SHIFT_PRECISION].values)
-        squares = np.square(variables[SHIFTS].values / sd) + LOG_TWO_PI
-        found[SHIFTS] = -(0.5 * squares + np.log(sd)).sum(axis=(2, 3))
-    if not problem.partition_prior.exchangeable:  # draws have clusters, not links
-        return found
-    found["partition"] = np.empty(variables["z"].shape[:2])
-    for at in np.ndindex(found["partition"].shape):
-        found["partition"][at] = _log_partition(problem, variables, at)
-    return found
-
-
-def _log_partition(problem: TVClustProblem, variables: xr.Dataset, at: tuple[int, ...]) -> float:
-    """log p(z, components | parameters) of one draw."""
-    prior, z = problem.partition_prior, variables["z"].values[at]
-    values = {name: float(variables[name].values[at]) for name in prior.parameters}
-    if isinstance(problem, BatchProblem):
-        own = InBatches(problem.batch, variables["weight"].values[at][None], problem.batch)
-        shape = len(problem.batch_names), int(z.max()) + 1
-        counts = counts_in_batches(problem.batch, z.astype(np.int64), shape)
-        return problem.partition_prior.log_prob_given(counts, own.cluster_weights(0, z), values)
-    if not isinstance(problem, TwoLevelProblem):
-        return prior.log_prob(np.unique(z, return_counts=True)[1], values)
-    names = problem.within.parameters
-    within = {name: float(variables[f"within_{name}"].values[at]) for name in names}
-    components = variables["component"].values[at]
-    return nested_log_prob(components, z, prior, problem.within, values, within)
+    every = variables.variables.items()
+    draws = {str(name): own.values for name, own in every if own.dims[:2] == DRAWS}
+    return found | problem.log_priors(draws)
 
 
 def _noise_arrays(

@@ -28,6 +28,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import logsumexp
 
 from bayesclust._numba import FAST, device, implements, kernel
@@ -41,6 +42,7 @@ from bayesclust.constraints.factor_graph import (
 )
 from bayesclust.families import base
 from bayesclust.families.base import BoundFamily
+from bayesclust.families.squared_distance import LOG_TWO_PI
 from bayesclust.inference import assignment as partition
 from bayesclust.inference.assignment import Assignment, Target, close_slot, open_slot
 from bayesclust.inference.chain import State, TVClustProblem
@@ -107,6 +109,41 @@ class BatchProblem(TVClustProblem):
         if not self.has_shifts:
             return super().embedding()
         return self.without(self.start_shifts).embedding()
+
+    @property
+    def has_log_joint(self) -> bool:
+        return False
+
+    def draw_prior(self, number: int, rng: Generator) -> dict[str, FloatArray]:
+        drawn = super().draw_prior(number, rng)
+        if not self.has_shifts:
+            return drawn
+        sd = self._shift_sd(drawn[SHIFT_PRECISION])
+        return drawn | {SHIFTS: rng.normal(0.0, sd, (number, len(self.shifted), sd.shape[-1]))}
+
+    def _prior_n_clusters(self, rows: list[dict[str, Any]], rng: Generator) -> IntArray:
+        prior, n = self.partition_prior, self.n_items
+        return np.array([prior.sample(n, row, rng, batch=self.batch).max() + 1 for row in rows])
+
+    def log_priors(self, draws: Mapping[str, Any]) -> dict[str, FloatArray]:
+        found = super().log_priors(draws)
+        if SHIFTS not in draws:
+            return found
+        sd = self._shift_sd(draws[SHIFT_PRECISION])
+        squares = np.square(draws[SHIFTS] / sd) + LOG_TWO_PI
+        return found | {SHIFTS: -(0.5 * squares + np.log(sd)).sum(axis=(2, 3))}
+
+    def _shift_sd(self, precision: FloatArray) -> FloatArray:
+        """Prior standard deviations (..., 1, d) of shifts, in the user's units."""
+        family: Any = self.family
+        return np.asarray(family.unit / np.sqrt(precision[..., None, None]))
+
+    def _log_partition(self, draw: Mapping[str, Any]) -> float:
+        z = draw["z"].astype(np.int64)
+        own = InBatches(self.batch, draw["weight"][None], self.batch)
+        counts = counts_in_batches(self.batch, z, (len(self.batch_names), int(z.max()) + 1))
+        weights = own.cluster_weights(0, z)
+        return float(self.partition_prior.log_prob_given(counts, weights, draw))
 
     def with_more(self, names: Sequence[str | None]) -> dict[str, Any]:
         """The fields with the batches of further items, known and new ones."""

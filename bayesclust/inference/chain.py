@@ -23,7 +23,8 @@ from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import BoundFamily, Terms, hard_statistics
 from bayesclust.inference import assignment as partition
 from bayesclust.partition_priors import DirichletProcess, Nested, PartitionPrior, Tables
-from bayesclust.partition_priors.nested import WITHIN
+from bayesclust.partition_priors.base import Parameter
+from bayesclust.partition_priors.nested import WITHIN, nested_log_prob
 from bayesclust.typing import FloatArray, IntArray
 
 SPARE_SLOTS = 4
@@ -77,8 +78,51 @@ class TVClustProblem:
     def has_log_joint(self) -> bool:
         """Whether the noise can be integrated out, and the prior is of the partition alone."""
         hard = any(one.given is not one for one in self.constraints)
-        among = self.partition_prior.exchangeable and not hasattr(self, "batch_names")
-        return among and not (hard or self.labels)
+        return self.partition_prior.exchangeable and not (hard or self.labels)
+
+    @property
+    def learned(self) -> dict[str, Parameter]:
+        """The parameters of priors over partitions that are learned, by the posterior's names."""
+        return dict(self.partition_prior.learned)
+
+    def draw_prior(self, number: int, rng: Generator) -> dict[str, FloatArray]:
+        """Draws (number, ...) before data of all but items and noise, by the posterior's names."""
+        rows = [self._prior_row(rng) for _ in range(number)]
+        drawn = {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
+        return drawn | {"n_clusters": self._prior_n_clusters(rows, rng)}
+
+    def _prior_row(self, rng: Generator) -> dict[str, Any]:
+        values = self.partition_prior.sample_prior(rng)
+        return self.variables(values, self.family.sample_hyper(rng), [{}] * len(self.constraints))
+
+    def _prior_n_clusters(self, rows: list[dict[str, Any]], rng: Generator) -> IntArray:
+        prior, n = self.partition_prior, self.n_items
+        if not prior.learned:
+            return np.asarray(prior.sample(n, prior.initial(), rng, len(rows)).max(axis=1) + 1)
+        values = [{name: row[name] for name in prior.parameters} for row in rows]
+        return np.array([prior.sample_n_clusters(n, own, rng) for own in values])
+
+    def log_priors(self, draws: Mapping[str, Any]) -> dict[str, FloatArray]:
+        """Log prior densities (chain, draw): of what is learned but noise, and of the partition."""
+        found: dict[str, FloatArray] = {}
+        for name, parameter in self.learned.items():
+            found[name] = np.vectorize(parameter.log_prior, otypes=[float])(draws[name])
+        for own in self.family.hyper_priors:
+            if own.log_sd > 0:  # its density is that of the logarithm
+                values = draws[own.name]
+                density = np.vectorize(own.log_prob, otypes=[float])(values)
+                found[own.name] = density - np.log(values)
+        if not self.partition_prior.exchangeable:  # draws have clusters, not links
+            return found
+        found["partition"] = np.empty(draws["z"].shape[:2])
+        for at in np.ndindex(found["partition"].shape):
+            draw = {name: values[at] for name, values in draws.items()}
+            found["partition"][at] = self._log_partition(draw)
+        return found
+
+    def _log_partition(self, draw: Mapping[str, Any]) -> float:
+        """log p(z, and components or weights | parameters) of one draw."""
+        return self.partition_prior.log_prob(np.unique(draw["z"], return_counts=True)[1], draw)
 
     def variables(
         self, values: Mapping[str, float], hyper: FloatArray, noise: Sequence[Mapping[str, Any]]
@@ -112,6 +156,20 @@ class TwoLevelProblem(TVClustProblem):
     def __post_init__(self) -> None:
         super().__post_init__()
         Nested(self.partition_prior, self.within)  # refuses priors that do not nest
+
+    @property
+    def learned(self) -> dict[str, Parameter]:
+        within = {f"within_{name}": one for name, one in self.within.learned.items()}
+        return super().learned | within
+
+    def _prior_row(self, rng: Generator) -> dict[str, Any]:
+        row, within = super()._prior_row(rng), self.within.sample_prior(rng)
+        return row | {f"within_{name}": value for name, value in within.items()}
+
+    def _log_partition(self, draw: Mapping[str, Any]) -> float:
+        within = {name: draw[f"within_{name}"] for name in self.within.parameters}
+        both = self.partition_prior, self.within
+        return nested_log_prob(draw["component"], draw["z"], *both, draw, within)
 
 
 class State:

@@ -14,6 +14,7 @@ constraints that did not drop out, with c in k.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -51,6 +52,14 @@ class DCRCProblem:
     def log_classes(self, rows: FloatArray) -> FloatArray:
         """Log class probabilities of rows of features, (m, K)."""
         return log_classes(self.W, rows)
+
+    def draw_prior(self, number: int, rng: Generator) -> dict[str, FloatArray]:
+        """Nothing: but for the noise, all is known before data or fixed at a point."""
+        return {}
+
+    def log_priors(self, draws: Mapping[str, Any]) -> dict[str, FloatArray]:
+        """Nothing either."""
+        return {}
 
 
 class DCRCChain:
