@@ -23,6 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust import checks
+from bayesclust._jax import whole_jax
 from bayesclust.checks import (
     check_int,
     check_items,
@@ -104,7 +105,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
-            cls.fit = checks.explained(checks.all_or_nothing(cls.fit))
+            cls.fit = checks.explained(checks.all_or_nothing(whole_jax(cls.fit)))
 
     if not TYPE_CHECKING:
 

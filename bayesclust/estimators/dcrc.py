@@ -16,6 +16,7 @@ from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust import checks
+from bayesclust._jax import arviz_functions
 from bayesclust.constraints import Constraints
 from bayesclust.estimators import base
 from bayesclust.inference.dcrc import em, gibbs
@@ -180,6 +181,8 @@ class DCRC(base.SampledClusterer):
         clock = perf_counter()
         number = checks.check_int(self.n_clusters, "n_clusters")
         schedule = self._check_settings(checkpoint)
+        if schedule is not None:
+            arviz_functions()  # here, as other threads may be about to fit
         params = self.get_params(deep=False)
         seed = base.run_seed(self.random_state, checkpoint)
         items, given = base.read_input(self, X, y, constraints)

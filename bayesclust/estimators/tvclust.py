@@ -17,6 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust import checks
+from bayesclust._jax import arviz_functions
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators import base, cluster_models, extension
 from bayesclust.estimators.base import AUTO, COLLAPSED, SINGLE, VARIATIONAL
@@ -228,6 +229,7 @@ class TVClust(base.SampledClusterer):
             setting but `num_samples`, `loss`, `n_jobs` and `progress`), naming what differs.
         """
         clock = perf_counter()
+        arviz_functions()  # here, as other threads may be about to fit
         schedule = self._check_settings()
         if checkpoint is not None and self._is_variational:
             raise ValueError(

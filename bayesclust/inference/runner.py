@@ -320,9 +320,10 @@ def _collect(stores: list[_Store], interrupted: bool) -> Draws:
 
 def n_processes() -> int:
     """Number of processes that run this model; 1 where `jax.distributed` was not initialised."""
-    jax = sys.modules.get("jax")
-    several = WATCH_ENDED.is_set() or (jax is not None and jax.distributed.is_initialized())
-    return int(jax.process_count()) if jax is not None and several else 1
+    # not from `jax` itself, which ArviZ loads at the first use, in one thread while others look
+    started = getattr(sys.modules.get("jax.distributed"), "is_initialized", None)
+    several = WATCH_ENDED.is_set() or (started is not None and started())
+    return int(sys.modules["jax"].process_count()) if several else 1
 
 
 def process_index() -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from importlib import import_module
 from itertools import combinations_with_replacement
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from bayesclust._jax import arviz_functions
 from bayesclust.checks import check_int, check_random_state, some_of
 from bayesclust.posterior.losses import VI, Binder, expected_losses, size_entropy
 from bayesclust.posterior.point_estimate import point_estimate
@@ -176,8 +176,7 @@ def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
 
 def _row(name: str, values: Labels, n_items: int) -> tuple[float, float, float, float, str]:
     """Mean, sd, R-hat (of the halves of a single chain), bulk ESS (nan if undefined) and state."""
-    # all of arviz takes over a second to import; its array functions do not
-    array_stats: Any = import_module("arviz_stats.base").array_stats
+    array_stats = arviz_functions()
     chains, draws = values.shape
     rhat = ess = float("nan")
     still = np.ptp(values, axis=1).max() == 0

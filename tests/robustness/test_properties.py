@@ -85,3 +85,25 @@ def test_extreme_units(name):
     for power in (FROM, TO) if name in USUAL else (FROM, -330, 330, TO):
         found = make().fit(X * 2.0**power, constraints=LINKS, **more).labels_
         np.testing.assert_array_equal(found, labels, err_msg=str(power))
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow) for name in SLOW])
+def test_a_place_far_from_zero(name):
+    """Whole numbers that are moved by 2^36 are moved exactly; times in milliseconds lie there."""
+    more, make = PARTITION.get(name, {}), SLOW[name]
+    first, second = (make().fit(X + far, constraints=LINKS, **more) for far in (0.0, 2.0**36))
+    np.testing.assert_array_equal(second.labels_, first.labels_)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_modification_far_from_zero(seed):
+    """Groups of items that move together, and anchors, are those of the data near zero."""
+    rng, y = np.random.default_rng(seed), np.repeat([0, 1, 2], 20)
+    items = (50.0 * y + rng.integers(0, 60, 60))[:, None]
+    links = bc.PairwiseConstraints.sample(y, size=12, seed=seed)
+    first, second = (
+        bc.MinimalModification().fit(items + far, partition=np.roll(y, 3), constraints=links)
+        for far in (0.0, 2.0**36)
+    )
+    np.testing.assert_array_equal(second.labels_, first.labels_)
+    assert second.cost_ == first.cost_

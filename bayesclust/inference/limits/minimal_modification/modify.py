@@ -152,6 +152,8 @@ def possible_moves(
 ) -> Moves:
     """Super-instances of the named items, or all, and what moving them to every cluster costs."""
     # `far` is the distance to a new cluster; the two shares are of the items of a cluster.
+    # products of matrices would lose what is small beside the place of the data; a mean rounds
+    X = X - np.median(X, axis=0)
     items, owners = find_anchors(X, labels, anchors)
     groups = find_super_instances(X, labels, named, super_instances, every)
     first = np.array([group[0] for group in groups[len(named) :]], dtype=np.int64)
