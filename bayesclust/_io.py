@@ -74,6 +74,10 @@ def replaced(path: str | os.PathLike[str]) -> Iterator[Path]:
         with draft.open("rb+") as stream:
             os.fsync(stream.fileno())
         draft.replace(target)
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(target)) from error
     finally:
         draft.unlink(missing_ok=True)
 

@@ -30,6 +30,8 @@ EPILOG = """examples:
 
 HELP = "y yes, n no, ? don't know, u undo, q stop"
 FEATURES_SHOWN = 8
+BEGIN = ("partition", "n_clusters", "new_clusters", "query_strategy", "seed")
+"""Settings of a new session."""
 
 
 def add(command: Callable[..., argparse.ArgumentParser]) -> None:
@@ -47,10 +49,12 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     begin.add_argument("--partition", help=text, **file)
     text = "start from k-means (default: from DP-means, K unknown)"
     begin.add_argument("--n-clusters", type=int, metavar="K", help=text)
+    text = "clusters that answers may add to these (default: 0, or 1 to a single one)"
+    begin.add_argument("--new-clusters", help=text, **number)
     text = "how queries are chosen"
-    text += ": random, random-triplets, npu, posterior or posterior-triplets (%(default)s)"
-    begin.add_argument("--query-strategy", default="random", metavar="NAME", help=text)
-    begin.add_argument("--seed", default=0, help="of questions and k-means (%(default)s)", **number)
+    text += ": random, random-triplets, npu, posterior or posterior-triplets (default: random)"
+    begin.add_argument("--query-strategy", metavar="NAME", help=text)
+    begin.add_argument("--seed", help="of questions and k-means (default: 0)", **number)
     add_reading(parser)
     parser.set_defaults(run=run)
 
@@ -78,6 +82,9 @@ def run(settings: argparse.Namespace) -> int:
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
         print(f"resumed: {session!r}", file=sys.stderr)
+        if given := [word for word in BEGIN if vars(settings)[word] is not None]:
+            words = ", ".join(f"--{word.replace('_', '-')}" for word in given)
+            print(f"the session keeps its own {words}", file=sys.stderr)
     else:
         session = _begin(settings, X, y)
         session.save(settings.session)
@@ -95,16 +102,22 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> InteractiveSession:
 
     from bayesclust.active import InteractiveSession
     from bayesclust.checks import check_int
+    from bayesclust.estimators import MinimalModification
 
-    seed = check_int(settings.seed, "seed", least=0)
+    seed = check_int(settings.seed or 0, "seed", least=0)
     partition: Any = None
     if settings.partition is not None:
         partition = _partition(settings.partition, X.index)
     elif settings.n_clusters is not None:
         number = check_int(settings.n_clusters, "n_clusters", most=len(X))
         partition = KMeans(number, n_init=10, random_state=seed)
-    strategy: dict[str, Any] = {"query_strategy": settings.query_strategy, "random_state": seed}
-    return InteractiveSession(X, partition, y=y, **strategy)
+    strategy: dict[str, Any] = {"query_strategy": settings.query_strategy or "random"}
+    begun = InteractiveSession(X, partition, y=y, random_state=seed, **strategy)
+    more = int(begun.labels.max() == 0)
+    if settings.new_clusters is not None:
+        more = check_int(settings.new_clusters, "new_clusters", least=0)
+    begun.modification = MinimalModification(new_clusters=more)
+    return begun
 
 
 def _partition(path: Path, items: Any) -> Any:
@@ -185,7 +198,7 @@ def _modify(session: InteractiveSession) -> None:
     try:
         found = session.modify()
     except (ConflictError, TimeoutError) as error:
-        print(f"the partition does not change: {error}")
+        print(f"the partition does not change: {error} Here, u takes the last answer back.")
         return
     last = session.history.iloc[-1]
     quality = f", quality {last['quality']:.3f}" if "quality" in last else ""

@@ -160,6 +160,12 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         model_kwargs: Keywords,
     ) -> PartitionGibbsState:
         """Check the model; the first state has labels of `init_params`, or drawn from the prior."""
+        single = 0 if jnp.issubdtype(rng_key.dtype, jax.dtypes.prng_key) else 1
+        if rng_key.ndim > single:
+            raise ValueError(
+                "PartitionGibbs was given the keys of several chains at once: run them by "
+                'chain_method="sequential" or jax.vmap, not "vectorized".'
+            )
         rng_key, key = jax.random.split(rng_key)
         trace = self._trace(key, model_args, model_kwargs)
         self._check(trace)
@@ -257,7 +263,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         if self._plate in dims:
             return Scope(self._plate, dims[self._plate], np.arange(n_items)[:, None])
         for each in self._constraints:
-            if (plate := answers_plate(each)) in dims:
+            for plate in filter(partial(_is_of, each), dims):
                 return Scope(plate, dims[plate], each.items)
         return Scope(None, 0, np.empty((1, 0), dtype=np.int64))
 
@@ -298,10 +304,11 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         plates = {frame.name: frame.size for stack in stacks for frame in stack}
         for each in self._constraints:
             plate, n_items = answers_plate(each), len(z["value"])
-            if (each.n_items, len(each)) != (n_items, plates.get(plate)):
+            found = next((size for name, size in plates.items() if _is_of(each, name)), "no")
+            if (each.n_items, len(each)) != (n_items, found):
                 raise ValueError(
                     f"the constraints {each.name!r} are {len(each)} on {each.n_items} items, but "
-                    f"the model has {n_items} labels {self._site!r} and {plates.get(plate, 'no')} "
+                    f"the model has {n_items} labels {self._site!r} and {found} "
                     f"answers in the plate {plate!r}: call constraint_sites(constraints, z) in it, "
                     "and pass the same constraints to PartitionGibbs."
                 )
@@ -356,6 +363,11 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
                     "constraints that the model has, or redraw the labels by "
                     "numpyro.infer.DiscreteGibbs."
                 )
+
+
+def _is_of(constraints: Constraints, plate: str) -> bool:
+    """Whether a plate is that of the answers, which a scope of NumPyro puts its prefix before."""
+    return f"/{plate}".endswith(f"/{answers_plate(constraints)}")
 
 
 def _draw(logits: jax.Array, noise: jax.Array, support: jax.Array, z: jax.Array) -> jax.Array:

@@ -96,9 +96,10 @@ def refuse_enumerated(z: Any, n_items: int | None = None) -> None:
     shape = jnp.shape(z)
     if len(shape) != 1 or n_items not in (None, shape[0]):
         raise ValueError(
-            f"the labels z arrived enumerated, with shape {shape}: answers tie labels together, so "
-            "summing them out one by one is wrong; redraw z by bayesclust.PartitionGibbs beside "
-            "NUTS in numpyro.infer.Gibbs."
+            f"the labels z have shape {shape}, not one axis of items: if they arrived enumerated, "
+            "answers tie labels together, so that summing them out one by one is wrong, and "
+            "bayesclust.PartitionGibbs redraws z beside NUTS in numpyro.infer.Gibbs; if not, let "
+            "the plate of the items be the innermost, dim=-1."
         )
 
 

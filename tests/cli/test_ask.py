@@ -41,6 +41,30 @@ def test_a_session_is_begun_and_resumed(told, tmp_path):
     assert out.splitlines()[-1].split()[:2] == ["4", "4"]
 
 
+def test_a_resumed_session_keeps_what_it_began_with(told, tmp_path):
+    kept = tmp_path / "s.npz"
+    begin = ("iris", "--session", kept, "--query-strategy", "npu", "--seed", 0)
+    assert told([], *begin)[0] == 0
+    assert told([], *begin[:3], "--query-strategy", "random", "--seed", 0)[2].endswith(
+        "\nthe session keeps its own --query-strategy, --seed\n"
+    )
+    X = bc.datasets.load("iris").X
+    assert bc.InteractiveSession.load(kept, X).query_strategy == "npu"
+
+
+def test_a_single_cluster_can_be_parted_and_contradictions_say_how_to_go_on(told, tmp_path):
+    path, kept, every = tmp_path / "data.csv", tmp_path / "s.npz", [*"nnn"]
+    path.write_text("id,a\nx,0\ny,1\nz,2\n")
+    (tmp_path / "one.csv").write_text("0\n0\n0\n")
+    begin = (path, "--session", kept, "--partition", tmp_path / "one.csv")
+    out = told(every, *begin)[1]
+    assert "3 clusters after 3 answers" in out
+    kept.unlink()
+    out = told(every, *begin, "--new-clusters", 0)[1]
+    assert out.count("allow new_clusters") == 3
+    assert out.count("u takes the last answer back") == 3
+
+
 @pytest.mark.parametrize("names", [True, False])
 def test_tables_and_labels_are_read(told, tmp_path, names):
     X = np.arange(12.0).reshape(6, 2)

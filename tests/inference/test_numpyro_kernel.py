@@ -147,6 +147,27 @@ def test_chains_run_in_every_way(method, chains):
     np.testing.assert_allclose(np.mean(z, axis=1), 0.5, atol=0.1)
 
 
+def test_a_program_may_lie_in_a_scope():
+    scoped = numpyro.handlers.scope(pair, prefix="part")
+    mcmc = MCMC(
+        PartitionGibbs(scoped, TOGETHER, site="part/z", plate="part/item"),
+        num_warmup=5,
+        num_samples=1000,
+        progress_bar=False,
+    )
+    mcmc.run(jax.random.key(0))
+    z = mcmc.get_samples()["part/z"]
+    assert np.mean(z[:, 0] == z[:, 1]) == pytest.approx(0.8, abs=0.07)
+
+
+@pytest.mark.parametrize("key", [jax.random.key(0), jax.random.PRNGKey(0)])
+def test_keys_of_several_chains_are_refused(key):
+    kernel = PartitionGibbs(pair, TOGETHER)
+    with pytest.raises(ValueError, match="keys of several chains at once"):
+        kernel.init(jax.random.split(key, 2), 0, {}, (), {})
+    assert kernel.init(key, 0, {}, (), {}).z["z"].shape == (2,)
+
+
 def test_labels_stay_where_none_is_possible():
     """Item 0 has no possible label, item 1 one, and item 2 one of density nan: impossible."""
     table = np.array([[-np.inf, -np.inf, -np.inf], [-np.inf, 0.0, -np.inf], [np.nan, -np.inf, 0.0]])
