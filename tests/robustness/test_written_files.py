@@ -70,7 +70,7 @@ def test_failed_last_steps_leave_the_old_file(tmp_path, monkeypatch, step):
 
     monkeypatch.setattr(*((os, "fsync", full) if step == "fsync" else (Path, "replace", full)))
     with (
-        pytest.raises(OSError, match="No space.*file.txt"),
+        pytest.raises(OSError, match=r"No space.*file.txt"),
         replaced(tmp_path / "file.txt") as draft,
     ):
         draft.write_text("new")
