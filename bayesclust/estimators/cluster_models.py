@@ -24,8 +24,14 @@ from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.base import AUTO, COLLAPSED, MIXTURE, SINGLE, chain_starts, no_data, warn
 from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
-from bayesclust.families.columns import Column, TiedColumnsWarning, describe_column
-from bayesclust.families.gaussian import BoundColumns
+from bayesclust.families.columns import (
+    ENOUGH_TIES,
+    Column,
+    CopiedColumnsWarning,
+    TiedColumnsWarning,
+    describe_column,
+)
+from bayesclust.families.gaussian import BoundColumns, BoundFullGaussian
 from bayesclust.families.mixed import BoundProduct, Mixed
 from bayesclust.inference.batches import BatchProblem
 from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
@@ -69,6 +75,9 @@ EQUAL = 0.003
 PILOT_CHAINS = 2
 ROUGH = EMSettings(starts=4, kept=1, tolerance=1e-3)
 SHOWN = 3
+# measured: copies of three columns, from .999 on, can hide clusters that are far apart
+COPIED = 0.999
+"""Correlation from which one column is a copy of another."""
 
 
 class Choice(NamedTuple):
@@ -233,8 +242,16 @@ def check_cluster_model(model: object, power: object, sampler: object) -> None:
         )
 
 
-def warn_of_ties(bound: BoundFamily, items: FloatArray) -> None:
-    """Warn where many items share a value in columns of Gaussian clusters."""
+def warn_of_columns(bound: BoundFamily, items: FloatArray) -> None:
+    """Warn of columns in which items share a value, or that copy others, in Gaussian clusters."""
+    copies = [f"column {j} (of {k})" for k, j in copied_columns(bound)]
+    if copies:
+        warn(
+            f"X has nearly a copy in {some_of(copies, SHOWN)}, a correlation that no single "
+            "cluster is expected to have, so that one cluster may take all items: leave the "
+            "copies out, or choose family='gaussian_tied'.",
+            CopiedColumnsWarning,
+        )
     said = []
     for j, column in tied_columns(bound, items).items():
         values = ", ".join(f"{atom:g}" for atom in column.atoms or (column.value,))
@@ -246,6 +263,20 @@ def warn_of_ties(bound: BoundFamily, items: FloatArray) -> None:
             "compare families by how well they predict the constraints.",
             TiedColumnsWarning,
         )
+
+
+def copied_columns(bound: BoundFamily) -> list[tuple[int, int]]:
+    """Pairs of the user's columns, nearly copies of each other, in one full covariance."""
+    found: list[tuple[int, int]] = []
+    parts: list[tuple[BoundFamily, Any]] = [(bound, None)]
+    if isinstance(bound, BoundProduct):
+        parts = list(zip(bound.parts, bound.given, strict=True))
+    for part, given in parts:
+        if type(part) is BoundFullGaussian and part.X.shape[1] > 1 and len(part.X) > ENOUGH_TIES:
+            alike = np.triu(np.abs(np.corrcoef(part.X.T)) > COPIED, 1)
+            own = part.kept if given is None else given[part.kept]
+            found += [(int(own[k]), int(own[j])) for k, j in np.argwhere(alike)]
+    return found
 
 
 def tied_columns(bound: BoundFamily, items: FloatArray) -> dict[int, Column]:

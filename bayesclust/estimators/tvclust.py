@@ -584,7 +584,7 @@ class TVClust(base.SampledClusterer):
             own = SINGLE if model == AUTO else model
             power = float(self.power or 1.0)
             choice = cluster_models.Choice(own, power, candidates.name, items.shape[1])
-            cluster_models.warn_of_ties(candidates.bound, items)
+            cluster_models.warn_of_columns(candidates.bound, items)
         self.cluster_model_, self.power_, self.family_, *_ = self._choice = choice
         problem, self.reduction_ = candidates.problem(choice, constraints, rng)
         return problem

@@ -8,7 +8,7 @@ from typing import Any
 from bayesclust.checks import shown
 from bayesclust.families.base import COMPOSED, FAMILIES, BoundFamily, Family, HyperPrior
 from bayesclust.families.base import get_family as get_family
-from bayesclust.families.columns import TiedColumnsWarning
+from bayesclust.families.columns import CopiedColumnsWarning, TiedColumnsWarning
 from bayesclust.families.directional import VonMisesFisher
 from bayesclust.families.discrete import Bernoulli, Categorical
 from bayesclust.families.divergence import Divergence
@@ -64,6 +64,7 @@ __all__ = [
     "Bernoulli",
     "BoundFamily",
     "Categorical",
+    "CopiedColumnsWarning",
     "DiagonalGaussian",
     "Divergence",
     "Family",

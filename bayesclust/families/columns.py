@@ -41,6 +41,10 @@ class TiedColumnsWarning(UserWarning):
     """Gaussian clusters are fitted to columns in which many items share one value."""
 
 
+class CopiedColumnsWarning(UserWarning):
+    """Clusters of full covariance are fitted to columns that are nearly copies of others."""
+
+
 class Column(NamedTuple):
     """A column as it was found."""
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
-from bayesclust.estimators.cluster_models import Candidates, warn_of_ties
+from bayesclust.estimators.cluster_models import Candidates, warn_of_columns
 from bayesclust.families import get_family
-from bayesclust.families.columns import TiedColumnsWarning
+from bayesclust.families.columns import CopiedColumnsWarning, TiedColumnsWarning
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def short(family, **settings):
 
 def fit_columns(family, X):
     """What a fit says of its columns before it begins."""
-    warn_of_ties(get_family(family).bind(X), X)
+    warn_of_columns(get_family(family).bind(X), X)
 
 
 def test_one_sentence_that_says_where_and_what_to_do(data):
@@ -50,7 +50,7 @@ def test_long_lists_are_cut(data):
     with pytest.warns(
         TiedColumnsWarning, match=r"column 2 \(0 in \d\d%\) and 3 more of X many items"
     ):
-        fit_columns("gaussian", X)
+        fit_columns("gaussian_tied", X)
 
 
 @pytest.mark.parametrize(
@@ -97,3 +97,20 @@ def test_columns_with_ties_are_compared_as_mixed_ones_and_nothing_is_said(data):
     assert {own.family for own in tried} == {"gaussian", "mixed"}
     with pytest.warns(TiedColumnsWarning):
         fit_columns("gaussian_diagonal", data[0])
+
+
+def test_columns_that_copy_others_are_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    near = np.column_stack([X, -5 * X[:, 1] + 3 + 0.05 * rng.normal(size=60), np.ones(60), X[:, 0]])
+    whole = "X has nearly a copy in column 5 (of 0) and column 3 (of 1), a correlation"
+    for family, columns in (("gaussian", near), ("mixed", near)):
+        with pytest.warns(CopiedColumnsWarning) as caught:
+            fit_columns(family, columns)
+        assert str(caught[0].message).startswith(whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit_columns("gaussian_tied", near)
+        fit_columns("gaussian_diagonal", near)
+        fit_columns("gaussian", near[:10])
+        fit_columns("gaussian", bc.datasets.load("breast_cancer").X)
