@@ -138,7 +138,8 @@ def nested_log_prob(
     )[1:]
     owner = upper[first]
     value = prior.log_prob(size, values)
-    for g in range(len(size)):
-        value += within.log_prob(part[owner == g], within_values)
+    n, number = np.bincount(owner, part).astype(np.int64), np.bincount(owner)
+    value += within.log_v(n, number, within_values).sum()
+    value += within.log_w(part, within_values).sum()
     torn = (owner[lower] != upper).any()
     return -np.inf if torn else float(value)

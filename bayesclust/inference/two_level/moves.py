@@ -20,6 +20,7 @@ the answers about items already placed, and a split of S into A and B is accepte
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from numpy.random import Generator
 
 from bayesclust._numba import FAST, device, implements, kernel
 from bayesclust.constraints import factor_graph
-from bayesclust.constraints.factor_graph import UNPLACED, Dirichlets
+from bayesclust.constraints.factor_graph import UNPLACED, Dirichlets, Sites
 from bayesclust.inference import assignment as partition
 from bayesclust.inference.chain import SPARE_SLOTS
 from bayesclust.inference.moves import split_merge
@@ -35,7 +36,7 @@ from bayesclust.inference.moves.link_blocks import LinkBlocks, draw_bonds, find_
 from bayesclust.inference.moves.scan import Scan
 from bayesclust.inference.two_level.state import TwoLevelState, TwoLevelTarget
 from bayesclust.partition_priors.nested import NestedTables
-from bayesclust.typing import IntArray
+from bayesclust.typing import FloatArray, IntArray
 
 
 @device(fastmath=FAST)
@@ -236,6 +237,12 @@ class ComponentBlocks(LinkBlocks):
         return moved, number
 
 
+@lru_cache(maxsize=4)
+def _no_answers(n_items: int) -> tuple[Sites, FloatArray]:
+    """Sites and table of no answers about so many items."""
+    return factor_graph.compile_sites((), n_items), factor_graph.stack_tables((), [])
+
+
 class TwoLevelSplitMerge(split_merge.SplitMerge):
     """Split-merge proposals on both levels: of clusters, and of components within a cluster."""
 
@@ -265,8 +272,7 @@ class TwoLevelSplitMerge(split_merge.SplitMerge):
 
     def propose_components(self, state: TwoLevelState, pair: IntArray) -> int:
         """Propose to part or to join the components of two items of one cluster, by data alone."""
-        sites = factor_graph.compile_sites((), state.n_items)
-        table = factor_graph.stack_tables((), [])
+        sites, table = _no_answers(state.n_items)
         levels = state.levels
         before = state.n_components
         cluster = state.labels[pair[0, 0]]
