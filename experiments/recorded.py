@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -115,12 +116,13 @@ def claims(folder: Path) -> Iterator[str]:
 def verdict(ours: pd.Series, other: pd.Series | None, printed: Any, by: Any) -> list[str]:
     """Means with their intervals, and whether the claim holds: yes, no, or open.
 
-    `by` is how much more ours are; or "< .6", what they are below, "times < .6" of the others.
+    `by` is how much more ours are; or "< .6", what they are below, "> .6" above, "times < .6" of
+    the others.
     """
-    what, below, bound = str(by).rpartition("<")
+    what, sign, bound = re.fullmatch(r"(times )?([<>]?) ?(.*)", str(by)).groups()  # type: ignore[union-attr]
     if not len(ours) or (other is not None and not len(other)):
         return ["", "", "", "not recorded"]
-    if other is None and not below:
+    if other is None and not sign:
         near = abs(ours.mean() - float(printed)) <= NEAR
         return [stated(ours), "", "", "yes" if near else "no"]
     more, least = ours, float(bound or 0)
@@ -128,7 +130,7 @@ def verdict(ours: pd.Series, other: pd.Series | None, printed: Any, by: Any) -> 
         more = (ours / other if what else ours - other).dropna()
     width = float(half_width(more.std(), len(more)))
     low, high = more.mean() - width - least, more.mean() + width - least
-    if below:
+    if sign == "<":
         low, high = -high, -low
     found = "yes" if low > 0 else "no" if high < 0 else "open"
     if other is None:

@@ -159,3 +159,37 @@ def test_tables_are_means_over_draws(scored):
     assert f"| alike | pooled, Beta(1, 1) | 0.200 ± {12.7062 * 0.1:.3f} |" in text
     with pytest.raises(ValueError, match="data has 'vine': choose from"):
         Plan.of(data=("vine",))
+
+
+def test_tables_have_what_their_names_say():
+    """Two annotators of whom one is better, two columns more, and images where a file has them."""
+    seen = {}
+
+    def fitted(cell, X, links, **settings):
+        seen[cell.data] = X, links
+        raise InterruptedError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evidence, "fitted", fitted)
+        for data in (evidence.TWO, evidence.TWO_MORE):
+            with pytest.raises(InterruptedError):
+                evidence.run(Cell(3, "tables", "default", data, 0))
+    X, links = seen[evidence.TWO]
+    wrong = [links.flipped[links.source == who].mean() for who in (0, 1)]
+    assert (X.shape, len(links)) == ((1797, 64), 600)
+    np.testing.assert_allclose(wrong, [0.05, 0.3], atol=4 * np.sqrt(0.21 / 300))
+    X, links = seen[evidence.TWO_MORE]
+    whole = bc.datasets.load("breast_cancer")
+    assert np.array_equal(X[:, :30], whole.X)
+    assert bc.describe_columns(X).kind.tolist()[30:] == ["binary", "counts"]
+    assert len(links) == 40
+    assert not evidence.here("nowhere.npz")
+    assert evidence.here(evidence.TWO)
+
+
+@pytest.mark.parametrize("method", ["mpck", "dcrc"])
+def test_methods_told_the_number_of_classes_are_scored(method):
+    row = evidence.run(Cell(3, "tables", method, evidence.TWO_MORE, 0))
+    assert row["clusters"] == 2
+    assert 0.3 < row["rand"] <= 1
+    assert set(row) == set(evidence.SCORES)

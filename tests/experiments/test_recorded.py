@@ -80,6 +80,7 @@ def test_claims_are_decided_by_intervals():
     assert recorded.verdict(one, other, "", "0.09")[-1] == "open"
     assert [recorded.verdict(one, None, f, "")[-1] for f in (".93", ".95")] == ["yes", "no"]
     bounds = {"< .94": "yes", "< .92": "open", "< .88": "no"}
+    bounds |= {"> .94": "no", "> .92": "open", "> .88": "yes"}
     assert {by: recorded.verdict(one, None, "", by)[-1] for by in bounds} == bounds
     assert recorded.verdict(other, one, "", "times < .95")[-2:] == [
         "times 0.894 ± 0.018 (3)",
