@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -23,7 +23,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust import checks
-from bayesclust._jax import whole_jax
 from bayesclust.checks import (
     check_int,
     check_items,
@@ -46,7 +45,12 @@ from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.inference.variational.fit import VariationalSettings
 from bayesclust.names import check_same_names
 from bayesclust.partition_priors import CandidateLinks, Nested
-from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, stuck_chains
+from bayesclust.posterior.diagnosis import (
+    DiagnosisWarning,
+    diagnose,
+    load_whole_jax,
+    stuck_chains,
+)
 from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.tree import (
     MEAN_FIELD,
@@ -88,6 +92,17 @@ ABSENT = {
 """Why an estimator lacks what another has, and what to take instead."""
 
 
+def in_any_thread[**P, R](fit: Callable[P, R]) -> Callable[P, R]:
+    """A `fit` that may run in several threads at once, as far as JAX goes."""
+
+    @wraps(fit)
+    def call(*args: P.args, **settings: P.kwargs) -> R:
+        load_whole_jax()
+        return fit(*args, **settings)
+
+    return call
+
+
 class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Base of the estimators: `fit` sets `labels_` and `fit_seconds_`."""
 
@@ -105,7 +120,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
-            cls.fit = checks.explained(checks.all_or_nothing(whole_jax(cls.fit)))
+            cls.fit = checks.explained(checks.all_or_nothing(in_any_thread(cls.fit)))
 
     if not TYPE_CHECKING:
 

@@ -16,7 +16,6 @@ from numpy.random import Generator
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust import checks
-from bayesclust._jax import arviz_functions
 from bayesclust.constraints import Constraints
 from bayesclust.estimators import base
 from bayesclust.inference.dcrc import em, gibbs
@@ -26,6 +25,7 @@ from bayesclust.inference.runner import Draws, Schedule, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import unnamed
 from bayesclust.posterior.credibility import confusions
+from bayesclust.posterior.diagnosis import arviz_functions
 from bayesclust.posterior.point_estimate import keep_labels
 from bayesclust.posterior.tree import WEIGHTS, constraints_if_any
 from bayesclust.typing import ArrayLike, FloatArray

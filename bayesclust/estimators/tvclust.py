@@ -17,7 +17,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from bayesclust import checks
-from bayesclust._jax import arviz_functions
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators import base, cluster_models, extension
 from bayesclust.estimators.base import AUTO, COLLAPSED, SINGLE, VARIATIONAL
@@ -37,6 +36,7 @@ from bayesclust.inference.variational.fit import VariationalSettings, fit_variat
 from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_data
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
+from bayesclust.posterior.diagnosis import arviz_functions
 from bayesclust.posterior.labels import ItemClasses
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import keep_labels, point_estimate

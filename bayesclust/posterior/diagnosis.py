@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from importlib import import_module
 from itertools import combinations_with_replacement
+from threading import Lock
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from bayesclust._jax import arviz_functions
 from bayesclust.checks import check_int, check_random_state, some_of
 from bayesclust.posterior.losses import VI, Binder, expected_losses, size_entropy
 from bayesclust.posterior.point_estimate import point_estimate
@@ -172,6 +175,27 @@ def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
     if ok and conflict.misfit:
         ok, verdict = False, "The chains agree, but on a model that the constraints refute."
     return Diagnosis(ok, verdict, table, between, conflict.said)
+
+
+# ArviZ leaves JAX to be loaded at the first use of it. SciPy and scikit-learn ask in every thread
+# whether arrays are JAX's, and a second thread would find half of it.
+LOADING = Lock()
+
+
+def arviz_functions() -> Any:
+    """ArviZ's functions of arrays; all of ArviZ takes over a second to import."""
+    with LOADING:
+        found = import_module("arviz_stats.base").array_stats
+    load_whole_jax()
+    return found
+
+
+def load_whole_jax() -> None:
+    """Load JAX to its end where it is left to the first use."""
+    with LOADING:
+        jax = sys.modules.get("jax")
+        if jax is not None and type(jax) is not ModuleType:
+            dir(jax)
 
 
 def _row(name: str, values: Labels, n_items: int) -> tuple[float, float, float, float, str]:
