@@ -150,17 +150,21 @@ def fitted(cell: Cell, X: Any, constraints: Any, **settings: Any) -> tuple[bc.TV
     return est, timed
 
 
-def scored(est: bc.TVClust, y: IntArray, timed: Any) -> dict[str, Any]:
-    """What every part says of a fit."""
-    other = "" if est.family_ == est.family else f", {est.family_}"
+def scored_labels(labels: IntArray, y: IntArray, timed: Any) -> dict[str, Any]:
+    """What every part says of a partition."""
     return {
-        "f": bc.metrics.pairwise_f(est.labels_, y),
-        "clusters": int(est.n_clusters_),
-        "took": est.cluster_model_ + other,
-        "trusted": float(bc.diagnose(est).ok),
+        "f": bc.metrics.pairwise_f(labels, y),
+        "clusters": len(np.unique(labels)),
         "seconds": timed.seconds,
         "cpu_seconds": timed.cpu_seconds,
     }
+
+
+def scored(est: bc.TVClust, y: IntArray, timed: Any) -> dict[str, Any]:
+    """What every part says of a fit."""
+    other = "" if est.family_ == est.family else f", {est.family_}"
+    more = {"took": est.cluster_model_ + other, "trusted": float(bc.diagnose(est).ok)}
+    return scored_labels(est.labels_, y, timed) | more
 
 
 def _labels(cell: Cell) -> dict[str, Any]:
@@ -312,9 +316,7 @@ def _records(cell: Cell) -> dict[str, Any]:
     with frame.Timed() as timed:
         partitions = way(n, pairs, mean)
     best = max(partitions, key=lambda labels: bc.metrics.pairwise_f(labels, who))
-    clusters = len(np.unique(best))
-    row = {"f": bc.metrics.pairwise_f(best, who), "clusters": clusters}
-    return {**row, "seconds": timed.seconds, "cpu_seconds": timed.cpu_seconds}
+    return scored_labels(best, who, timed)
 
 
 def components(n: int, pairs: IntArray, mean: FloatArray) -> list[IntArray]:
@@ -367,8 +369,7 @@ def _tables(cell: Cell) -> dict[str, Any]:
         )
         with frame.Timed() as timed:
             est.fit(sources.standardized(X), constraints=links)
-        row = {"f": bc.metrics.pairwise_f(est.labels_, y), "seconds": timed.seconds}
-        row |= {"clusters": len(np.unique(est.labels_)), "cpu_seconds": timed.cpu_seconds}
+        row = scored_labels(est.labels_, y, timed)
     return {**row, "rand": bc.metrics.adjusted_rand(est.labels_, y)}
 
 

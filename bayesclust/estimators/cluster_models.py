@@ -244,7 +244,7 @@ def check_cluster_model(model: object, power: object, sampler: object) -> None:
 
 def warn_of_columns(bound: BoundFamily, items: FloatArray) -> None:
     """Warn of columns in which items share a value, or that copy others, in Gaussian clusters."""
-    copies = [f"column {j} (of {k})" for k, j in copied_columns(bound)]
+    copies = [f"column {j} (of {k})" for k, j in copied_columns(bound, items.shape[1])]
     if copies:
         warn(
             f"X has nearly a copy in {some_of(copies, SHOWN)}, a correlation that no single "
@@ -265,16 +265,20 @@ def warn_of_columns(bound: BoundFamily, items: FloatArray) -> None:
         )
 
 
-def copied_columns(bound: BoundFamily) -> list[tuple[int, int]]:
+def _parts(bound: BoundFamily, d: int) -> list[tuple[BoundFamily, IntArray]]:
+    """A family, or those of a product, each with its columns."""
+    if isinstance(bound, BoundProduct):
+        return list(zip(bound.parts, bound.given, strict=True))
+    return [(bound, np.arange(d))]
+
+
+def copied_columns(bound: BoundFamily, d: int) -> list[tuple[int, int]]:
     """Pairs of the user's columns, nearly copies of each other, in one full covariance."""
     found: list[tuple[int, int]] = []
-    parts: list[tuple[BoundFamily, Any]] = [(bound, None)]
-    if isinstance(bound, BoundProduct):
-        parts = list(zip(bound.parts, bound.given, strict=True))
-    for part, given in parts:
+    for part, columns in _parts(bound, d):
         if type(part) is BoundFullGaussian and part.X.shape[1] > 1 and len(part.X) > ENOUGH_TIES:
             alike = np.triu(np.abs(np.corrcoef(part.X.T)) > COPIED, 1)
-            own = part.kept if given is None else given[part.kept]
+            own = columns[part.kept]
             found += [(int(own[k]), int(own[j])) for k, j in np.argwhere(alike)]
     return found
 
@@ -287,13 +291,9 @@ def tied_columns(bound: BoundFamily, items: FloatArray) -> dict[int, Column]:
 
 def _gaussian_columns(bound: BoundFamily, d: int) -> IntArray:
     """The user's columns that are Gaussian within a cluster, but for those behind a hurdle."""
-    if isinstance(bound, BoundColumns):
-        return np.arange(d)
-    if not isinstance(bound, BoundProduct):
-        return np.zeros(0, np.int64)
-    parts = zip(bound.parts, bound.given, strict=True)
+    parts = _parts(bound, d)
     taken = {int(j) for part, own in parts if isinstance(part, BoundColumns) for j in own}
-    hurdles = {j for j, atoms in enumerate(bound.atoms) if atoms}
+    hurdles = {j for j, atoms in enumerate(getattr(bound, "atoms", ())) if atoms}
     return np.array(sorted(taken - hurdles), np.int64)
 
 

@@ -88,7 +88,7 @@ class TVClustProblem:
     def draw_prior(self, number: int, rng: Generator) -> dict[str, FloatArray]:
         """Draws (number, ...) before data of all but items and noise, by the posterior's names."""
         rows = [self._prior_row(rng) for _ in range(number)]
-        drawn = {name: np.array([row[name] for row in rows]) for name in rows[0]} if rows else {}
+        drawn = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         return drawn | {"n_clusters": self._prior_n_clusters(rows, rng)}
 
     def _prior_row(self, rng: Generator) -> dict[str, Any]:

@@ -8,7 +8,7 @@ the items on whose labels it may depend. Scopes are read off the plates that a s
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import Any, NamedTuple
@@ -263,7 +263,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         if self._plate in dims:
             return Scope(self._plate, dims[self._plate], np.arange(n_items)[:, None])
         for each in self._constraints:
-            for plate in filter(partial(_is_of, each), dims):
+            if plate := _plate_of(each, dims):
                 return Scope(plate, dims[plate], each.items)
         return Scope(None, 0, np.empty((1, 0), dtype=np.int64))
 
@@ -304,7 +304,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         plates = {frame.name: frame.size for stack in stacks for frame in stack}
         for each in self._constraints:
             plate, n_items = answers_plate(each), len(z["value"])
-            found = next((size for name, size in plates.items() if _is_of(each, name)), "no")
+            found = plates.get(_plate_of(each, plates), "no")
             if (each.n_items, len(each)) != (n_items, found):
                 raise ValueError(
                     f"the constraints {each.name!r} are {len(each)} on {each.n_items} items, but "
@@ -365,9 +365,10 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
                 )
 
 
-def _is_of(constraints: Constraints, plate: str) -> bool:
-    """Whether a plate is that of the answers, which a scope of NumPyro puts its prefix before."""
-    return f"/{plate}".endswith(f"/{answers_plate(constraints)}")
+def _plate_of(constraints: Constraints, plates: Iterable[str]) -> str | None:
+    """The plate of the answers among these, which a scope of NumPyro puts its prefix before."""
+    own = answers_plate(constraints)
+    return next((name for name in plates if f"/{name}".endswith(f"/{own}")), None)
 
 
 def _draw(logits: jax.Array, noise: jax.Array, support: jax.Array, z: jax.Array) -> jax.Array:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from importlib import import_module
 from itertools import combinations_with_replacement
-from threading import Lock
+from threading import RLock
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -179,14 +179,14 @@ def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
 
 # ArviZ leaves JAX to be loaded at the first use of it. SciPy and scikit-learn ask in every thread
 # whether arrays are JAX's, and a second thread would find half of it.
-LOADING = Lock()
+LOADING = RLock()
 
 
 def arviz_functions() -> Any:
     """ArviZ's functions of arrays; all of ArviZ takes over a second to import."""
     with LOADING:
         found = import_module("arviz_stats.base").array_stats
-    load_whole_jax()
+        load_whole_jax()
     return found
 
 

@@ -16,9 +16,9 @@ SHORT = {"num_chains": 2, "num_warmup": 20, "num_samples": 20, "progress": False
 
 def fits(seed):
     """The labels of three estimators."""
-    both = bc.DCRC(2, random_state=seed), bc.TVClust(cluster_model="single", random_state=seed)
-    both[1].set_params(**SHORT)
-    return [est.fit(X, constraints=LINKS).labels_.tolist() for est in (*both, bc.RDPMeans())]
+    sampled = bc.TVClust(cluster_model="single", random_state=seed, **SHORT)
+    every = bc.DCRC(2, random_state=seed), sampled, bc.RDPMeans()
+    return [est.fit(X, constraints=LINKS).labels_.tolist() for est in every]
 
 
 if __name__ == "__main__":

@@ -215,8 +215,8 @@ def modify(
     bounds: Bounds | None = None,
 ) -> Modification:
     """The partition of least cost under m statements in which only super-instances move."""
-    # `weights` (m,) are infinite for hard statements, of which at least `share` must hold. Where
-    # too few can, `Unsatisfiable` has an irreducible set of rows that cannot all hold.
+    # Hard statements have infinite `weights` (m,), and at least `share` of them must hold. If too
+    # few can, `Unsatisfiable` has an irreducible set of rows that cannot all hold.
     if not statements and bounds is None:
         return Modification(labels.copy(), 0.0, 0.0, 0.0, True)
     place = np.full(len(labels), -1, dtype=np.int64)
