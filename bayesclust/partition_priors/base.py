@@ -206,8 +206,9 @@ class PartitionPrior(ABC):
 
     def log_prob(self, sizes: IntArray, values: Values) -> float:
         """log p(partition | parameters), from its cluster sizes."""
-        log_v = self.log_v(int(sizes.sum()), len(sizes), values)
-        return float(log_v + self.log_w(sizes, values).sum())
+        log_v = _log_v.__wrapped__ if self.learned else _log_v
+        known = int(sizes.sum()), len(sizes), tuple(values.items())
+        return float(log_v(self, *known) + self.log_w(sizes, values).sum())
 
     def log_marginal(self, sizes: IntArray) -> float:
         """log p(partition), the parameters integrated out by quadrature on a line each."""
@@ -329,6 +330,14 @@ def _size_tables(
     log_w = prior.log_w(np.arange(1, n + 2), dict(values))
     one = float(log_w[0])
     return np.append(0.0, log_w[:-1] - one), np.append(0.0, np.diff(log_w)), one
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _log_v(
+    prior: PartitionPrior, n: int, number: int, values: tuple[tuple[str, float], ...]
+) -> Any:
+    """log V(n, K), which can be a long series."""
+    return prior.log_v(n, number, dict(values))
 
 
 @lru_cache(maxsize=REMEMBERED)
