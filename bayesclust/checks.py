@@ -23,10 +23,14 @@ LARGEST = 1e150
 
 TAKEN = ("X", "item", "feature", "chain", "draw")
 """Names in results that constraints must not have."""
+PARTS = ("items", "member", "answer", "answer_id", "source")
+"""What results call parts of constraints, after their name."""
 FITTING = "_fitting"
 """Attribute of an estimator that is being fitted."""
 FEW_CELLS = 4_000
 """Of a table whose chains are fastest in a single thread."""
+COUNTED_BYTES = 64
+"""Of an answer, that a count repeats."""
 DENSE_COPIES = 3
 """Of a sparse matrix that there must be memory for."""
 
@@ -67,7 +71,7 @@ def rows_of_length_one(X: FloatArray, why: str) -> FloatArray:
 
 def some_of(values: Sequence[Any], first: int = 5) -> str:
     """Write a list in words, the first few only."""
-    words = [str(value) for value in values[:first]]
+    words = [str(value) for value in values[:first]] or ["none"]
     if len(values) > first:
         return f"{', '.join(words)} and {len(values) - first} more"
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
@@ -241,6 +245,14 @@ def name_word(name: Any) -> str:
     raise ValueError(f"name must be a word of letters, digits and underscores; got {shown(name)}.")
 
 
+def refuse_names_of_parts(names: set[str]) -> None:
+    """Refuse a name of constraints that results have for a part of others."""
+    for taken in names.intersection(f"{name}_{part}" for name in names for part in PARTS):
+        raise ValueError(
+            f"constraints are named {taken!r}, as results call a part of others: give another name."
+        )
+
+
 def check_random_state(seed: Any, name: str = "random_state") -> Generator:
     """Return a generator for None, an integer, a Generator, a RandomState or a seed of NumPy's."""
     if isinstance(seed, np.random.RandomState):
@@ -274,7 +286,14 @@ def each_is(values: Any, classes: tuple[type, ...], name: str) -> list[Any]:
 def plain_array(
     values: Any, name: str, hint: str = "pass one value for each place"
 ) -> np.ndarray[Any, Any]:
-    """Return `values` as an array, or refuse what NumPy cannot read as one."""
+    """Return `values` as an array, or refuse what NumPy cannot read as one, or would unmask."""
+    rows = values if isinstance(values, (list, tuple)) and len(values) else [values]
+    if np.ma.isMaskedArray(rows[0]) and (mask := np.ma.getmaskarray(np.ma.array(values))).any():
+        row = int(np.argmax(mask.reshape(len(mask), -1).any(axis=1)))
+        raise ValueError(
+            f"{name} has masked entries, first in row {row}: leave these rows out or fill in "
+            "values."
+        )
     try:
         return np.asarray(values)
     except ValueError:
@@ -378,11 +397,7 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
             "reduce its columns first, for instance by sklearn.decomposition.TruncatedSVD",
         )
         X = X.toarray()
-    if np.ma.is_masked(X):
-        row = int(np.argmax(np.ma.getmaskarray(X).reshape(len(X), -1).any(axis=1)))
-        raise ValueError(
-            f"{name} has masked entries, first in row {row}: remove these items or fill in values."
-        )
+    refuse_lazy(X, name)
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
         array = _from_frame(X, name)
     else:
@@ -410,12 +425,18 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
     return np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
 
 
+def refuse_lazy(table: Any, name: str) -> None:
+    """Refuse a table that has not been computed."""
+    if hasattr(table, "collect") and not hasattr(table, "to_numpy"):
+        raise TypeError(f"{name} is {kind_of(table)}, not yet computed: pass {name}.collect().")
+
+
 def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
     if hasattr(X, "select_dtypes"):
         numeric = set(X.select_dtypes(include=["number", "bool"]).columns)
         others = [c for c, kind in X.dtypes.items() if c not in numeric and str(kind) != "object"]
-    else:  # of polars, whose dates NumPy takes for numbers
-        others = [c for c in X.columns if np.asarray(X[c]).dtype.kind in "mM"]
+    else:  # of polars, whose dates and times NumPy takes for numbers
+        others = [c for c in X.columns if X[c].dtype.is_temporal()]
     if others:
         raise TypeError(
             f"{name} must hold numbers, unlike column {some_of(others)}: drop such columns or "
@@ -479,6 +500,8 @@ def answer_codes(answers: ArrayLike, kind: Any, m: int, name: str, items: str) -
     words = list(kind.vocabulary)
     listed = " or ".join(f'"{word}" ({code})' for code, word in enumerate(words))
     hint = f"pass for each row of {items} {listed}"
+    if isinstance(answers, (list, tuple)) and any(isinstance(one, bool) for one in answers):
+        answers = np.array(answers, dtype=object)  # beside numbers they would become numbers
     array = check_array(answers, name, (m,), "biufUTO", hint)
     if array.dtype.kind == "b" and len(words) == 2:
         return array.astype(np.int8)
@@ -490,6 +513,7 @@ def answer_codes(answers: ArrayLike, kind: Any, m: int, name: str, items: str) -
         number = {-1: code["-1"], 1: code["1"]}  # beside -1, 0 would be no answer
     for row, value in enumerate(values):
         at = None
+        value = value.item() if isinstance(value, np.generic) else value
         if isinstance(value, str) or (isinstance(value, bool) and len(words) > 2):
             at = code.get("-".join(str(value).lower().replace("_", " ").split()))
         elif isinstance(value, (int, float)):
@@ -502,6 +526,17 @@ def answer_codes(answers: ArrayLike, kind: Any, m: int, name: str, items: str) -
     return np.array(values, dtype=np.int8)
 
 
+def refuse_truth_values(answers: Any, words: Sequence[str]) -> None:
+    """Refuse answers of a table that are 0 and 1 alone, where these may mean no and yes."""
+    given = set(answers.tolist()) if len(words) > 2 else set()
+    if given and given <= {0, 1} and not any(isinstance(one, (bool, np.bool_)) for one in given):
+        meant = ", ".join(f"{code} {word}" for code, word in enumerate(words))
+        raise ValueError(
+            f"answer has nothing but 0 and 1, which may be codes ({meant}) or no and yes: write "
+            "words, or True and False."
+        )
+
+
 def source_numbers(
     source: ArrayLike | None, m: int, items: str
 ) -> tuple[IntArray, int, tuple[str, ...] | None]:
@@ -510,6 +545,9 @@ def source_numbers(
         return np.zeros(m, dtype=np.int64), 1, None
     hint = f"name the sources of all rows of {items}, or number them 0, 1, 2, ... without gaps"
     given = plain_array(source, "source", hint)
+    for row, name in enumerate(given.tolist() if given.shape == (m,) else ()):
+        if is_missing(name) or (isinstance(name, str) and not name.strip()):
+            raise ValueError(f"source[{row}] is {name!r}: {hint}.")
     if given.shape == (m,) and all(isinstance(name, str) for name in given.tolist()) and m:
         names, numbers = np.unique(np.char.strip(given.astype(str)), return_inverse=True)
         return numbers.astype(np.int64), len(names), tuple(names.tolist())
@@ -537,6 +575,8 @@ def repeated_rows(count: ArrayLike) -> IntArray:
     times = check_array(count, "count", ("m",), "iu", hint)
     if (times < 0).any():
         raise ValueError(f"count is {shown(times.tolist())}: {hint}.")
+    number = sum(times.tolist())
+    check_memory(COUNTED_BYTES * number, f"keeping {number:,} answers", "give lower counts")
     return np.repeat(np.arange(len(times)), times)
 
 

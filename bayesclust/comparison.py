@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import gammaln
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from bayesclust import checks
 from bayesclust.checks import check_choice, check_items, plain_array, some_of, true_labels
@@ -323,6 +323,8 @@ def leave_view_out(estimator: Any, X: ArrayLike | None, constraints: Any) -> pd.
     >>> bc.leave_view_out(est, X, [along, across])["finding"].dropna().to_dict()
     {'along': 'agrees with the rest', 'across': 'conflicts with the rest'}
     """
+    if hasattr(estimator, "fit"):
+        check_is_fitted(estimator)
     if not hasattr(estimator, "posterior_"):
         raise TypeError(
             f"the estimator must have draws, and a {type(estimator).__name__} has none: fit a "

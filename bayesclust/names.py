@@ -7,21 +7,39 @@ from typing import Any
 
 import numpy as np
 
-from bayesclust.checks import is_missing, kind_of, plain_array, shown, some_of, true_labels
+from bayesclust.checks import (
+    is_missing,
+    kind_of,
+    plain_array,
+    refuse_lazy,
+    shown,
+    some_of,
+    true_labels,
+)
 from bayesclust.typing import ArrayLike
 
+WHOLE = 2.0**53
+"""Below it decimals hold all whole numbers."""
 MEMBERS = "ijk"
 """Columns of the items of an answer."""
 
 
 def columns_of(frame: Any) -> Any:
     """The names of the columns of a table of pandas, polars or pyarrow."""
+    refuse_lazy(frame, "the table")
     found = getattr(frame, "column_names", getattr(frame, "columns", None))
     if found is None:
         raise TypeError(
             f"the table is {kind_of(frame)}: pass one whose columns have names, such as a "
             "pandas.DataFrame."
         )
+    return found
+
+
+def cells(frame: Any, column: str) -> np.ndarray[Any, Any]:
+    """The values of a column of a table of pandas, polars or pyarrow."""
+    own = frame[column]
+    found: np.ndarray[Any, Any] = np.asarray(own) if hasattr(own, "to_pylist") else own.to_numpy()
     return found
 
 
@@ -58,8 +76,10 @@ def named_items(
 ) -> tuple[Any, Any]:
     """Rows of a table as numbers of items, by their names if there are `ids`, and how many."""
     # A column of whole numbers in which cells were empty once is written as 3.0.
-    items = np.column_stack([dates_in_words(frame[one].to_numpy()) for one in members])
-    rows = items.tolist()
+    columns = [dates_in_words(cells(frame, one)) for one in members]
+    items = np.column_stack(columns)
+    # not of `items`: where one column has decimals, large numbers of another would be rounded
+    rows = [list(names) for names in zip(*(own.tolist() for own in columns), strict=True)]
     for row, names in enumerate(rows if items.dtype.kind in "fO" else ()):
         if any(map(is_missing, names)):
             raise ValueError(f"row {row} lacks an item: name all of its items, or remove it.")
@@ -69,7 +89,7 @@ def named_items(
                 "items in their order (such as df.index), in place of n_items."
             )
     if ids is None:
-        whole = items.dtype.kind == "f" and np.isfinite(items).all() and (items % 1 == 0).all()
+        whole = items.dtype.kind == "f" and (np.abs(items) < WHOLE).all() and not (items % 1).any()
         return items.astype(np.int64) if whole else items, n_items
     known = plain_array(dates_in_words(ids), "ids", hint := "pass one name for each item")
     listed = [plain_name(one) for one in known.ravel().tolist()]
@@ -97,16 +117,18 @@ def plain_names(ids: Any) -> list[str]:
 
 def plain_name(name: Any) -> str:
     """A name in words, of a whole number without its decimals, of a day without its midnight."""
-    word = str(name).strip().removesuffix(" 00:00:00")
+    whole_number = isinstance(name, float) and name.is_integer()
+    word = str(int(name) if whole_number else name).strip().removesuffix(" 00:00:00")
     whole = word.removesuffix(".0")
     return whole if whole.isdecimal() else word
 
 
-def named_sources(source: Any) -> Any:
-    """Return the column of a table that says who answered: names, or numbers from 0."""
+def named_sources(frame: Any) -> Any:
+    """Return the column "source" of a table, who answered: names, or numbers from 0."""
+    source = cells(frame, "source")
     names = source.tolist()
     for row, name in enumerate(names):
-        if is_missing(name):
+        if is_missing(name) or (isinstance(name, str) and not name.strip()):
             raise ValueError(
                 f"row {row} has no source: say who answered, or leave the column source out."
             )

@@ -92,7 +92,7 @@ def statements():
     from bayesclust import cli
     from bayesclust.active import posterior_queries
     from bayesclust.constraints.pairwise import GRADES
-    from bayesclust.estimators import base, cluster_models
+    from bayesclust.estimators import cluster_models
     from bayesclust.inference import runner
     from bayesclust.inference.limits.rdp_means import MANY_ITEMS
     from bayesclust.inference.limits.tuning import CLASSES, FEWEST_ANSWERS, FOLDS
@@ -146,9 +146,9 @@ def statements():
     yield "howto/asking_questions", f"one answer in {WORDS[round((sure + wrong) / wrong)]}"
     yield "howto/asking_questions", f"as if {WORDS[round(sure + wrong)]} answers"
     yield "howto/choosing_a_family", f"{34 * 35 // 2} of 34 columns"
-    draws = est.num_warmup + base.usual_draws(150)
+    draws = est.num_warmup + runner.usual_draws(150)
     yield "howto/large_data", f"{draws} sweeps in each of {est.num_chains} chains"
-    yield "howto/own_table", f"({est.num_warmup} and {base.usual_draws(150)} by default)"
+    yield "howto/own_table", f"({est.num_warmup} and {runner.usual_draws(150)} by default)"
     level = inspect.signature(bc.credible_ball).parameters["level"].default
     yield "glossary", f"point estimate that holds {level:.0%} of the posterior"
     yield "choose_a_model", f"the sampler's {level:.0%} credible ball"
@@ -159,7 +159,8 @@ def statements():
 
 def sizes():
     """The same of the sizes that benchmarks measure."""
-    from bayesclust.estimators import base, extension
+    from bayesclust.estimators import extension
+    from bayesclust.inference import runner
     from benchmarks import (
         blocked_iteration,
         blocked_scale,
@@ -191,7 +192,7 @@ def sizes():
         yield "howto/large_data", f"| {n:,} | {d} | {K} | {number:,} |"
     for n, number in {case[1:3] for case in scale.CASES.values()}:
         yield "howto/large_data", f"| {n:,} | {f'{number:,}' if number else 'none'} |"
-    warmup, draws = bc.TVClust().num_warmup, base.usual_draws(150)
+    warmup, draws = bc.TVClust().num_warmup, runner.usual_draws(150)
     share = (extension.WARMUP * warmup + extension.SAMPLES * draws) / (warmup + draws)
     # about as much again goes into what follows from the draws, and into more items
     yield "limits", f"a {WORDS[round(1 / (2 * share))]}th of a fit's cost"

@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.special import logsumexp
 
 from bayesclust.families import FullGaussian
@@ -146,7 +147,8 @@ def test_update_leaves_the_conditional_in_place(name, groups, rng):
     log_weight = [
         sum(prior.log_prob(sizes, prior.initial() | {name: value}) for sizes in groups)
         + one.log_prior(value)
-        + one.log_jacobian(value)
+        + math.log(value)
+        + (math.log1p(-value) if one.unit else 0.0)
         for value in grid
     ]
     weight = np.exp(log_weight - logsumexp(log_weight))
@@ -158,6 +160,39 @@ def test_update_leaves_the_conditional_in_place(name, groups, rng):
         expected = (weight * function(grid)).sum()
         batches = function(draws).reshape(30, -1).mean(axis=1)
         assert abs(batches.mean() - expected) < 4.5 * batches.std() / math.sqrt(30) + 1e-3
+
+
+VAGUE = (0.01, 0.01), (0.05, 0.05), (0.3, 2.0)
+
+
+@pytest.mark.parametrize("vague", VAGUE)
+@pytest.mark.parametrize("make", [DirichletProcess, MixtureOfFiniteMixtures, PitmanYor])
+def test_vague_priors_have_all_of_their_mass(make, vague):
+    """Much of it is so near to zero that a parameter has no digits there."""
+    values = (vague, 1.0) if make is PitmanYor else (vague,)
+    found = [make(*values).log_marginal(np.bincount(z)) for z in partitions(4)]
+    assert logsumexp(found) == pytest.approx(0.0, abs=1e-5)
+
+
+def test_updates_under_a_vague_prior_go_to_its_end_as_often_as_they_should(rng):
+    prior, sizes, size = KnownK(3, (0.05, 0.05)), np.array([6]), 6000
+
+    def share(low, high):
+        line = np.linspace(low, high, 20001)
+        prior_density = stats.gamma.pdf(np.exp(line), 0.05, scale=20.0) * np.exp(line)
+        gammas = np.exp(np.maximum(line, -27.0))
+        likelihood = [np.exp(prior.log_prob(sizes, {"gamma": gamma})) for gamma in gammas]
+        return np.trapezoid(prior_density * likelihood, line)
+
+    ends = np.array([share(-600.0, -20.0), share(-20.0, -5.0), share(-5.0, 7.0)])
+    values, draws = prior.initial(), np.empty(size)
+    for row in range(size):
+        values = prior.update(values, [sizes], rng)
+        draws[row] = math.log(values["gamma"])
+    inside = np.stack([draws <= -20.0, (draws > -20.0) & (draws <= -5.0), draws > -5.0])
+    batches = inside.reshape(3, 30, -1).mean(axis=2)
+    error = batches.std(axis=1) / math.sqrt(30)
+    assert (np.abs(batches.mean(axis=1) - ends / ends.sum()) < 4.5 * error).all()
 
 
 def test_fixed_parameters_stay(rng):

@@ -79,7 +79,8 @@ class InteractiveSession:
     y : array-like of shape (n,) or None, default None
         True classes, to measure the quality of every step.
     modification : MinimalModification or None, default None
-        How partitions are modified; None is ``MinimalModification()``.
+        How partitions are modified; None is ``MinimalModification()``, with a new cluster allowed
+        where the session begins with a single one.
     query_strategy : str or callable, default "random"
         A name in `bayesclust.active.QUERY_STRATEGIES` or a `bayesclust.active.QueryStrategy`.
     random_state : int, Generator or None, default None
@@ -133,8 +134,6 @@ class InteractiveSession:
             raise TypeError(
                 f"modification must be a MinimalModification; got {type(modification).__name__}."
             )
-        self.modification = MinimalModification() if modification is None else modification
-        self.modification.check_settings()
         self.query_strategy = check_query_strategy(query_strategy)
         self._strategies = deepcopy(QUERY_STRATEGIES)  # strategies may keep state
         # a generator of the session, whose state can be saved
@@ -143,6 +142,9 @@ class InteractiveSession:
         )
         seen = DPMeans() if partition is None else partition
         start = start_partition(seen, self.X, self._names)
+        alone = int(start.max() == 0)
+        self.modification = modification or MinimalModification(new_clusters=alone)
+        self.modification.check_settings()
         self._steps = [Step(start, 0, 0.0, ())]
         # rows that were added together, or None for a modification
         self._events: list[list[Row] | None] = []

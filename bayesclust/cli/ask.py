@@ -113,10 +113,9 @@ def _begin(settings: argparse.Namespace, X: Any, y: Any) -> InteractiveSession:
         partition = KMeans(number, n_init=10, random_state=seed)
     strategy: dict[str, Any] = {"query_strategy": settings.query_strategy or "random"}
     begun = InteractiveSession(X, partition, y=y, random_state=seed, **strategy)
-    more = int(begun.labels.max() == 0)
     if settings.new_clusters is not None:
         more = check_int(settings.new_clusters, "new_clusters", least=0)
-    begun.modification = MinimalModification(new_clusters=more)
+        begun.modification = MinimalModification(new_clusters=more)
     return begun
 
 

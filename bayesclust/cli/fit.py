@@ -255,6 +255,7 @@ def _tree_of_limit(estimator: Any, X: Any, constraints: list[Any]) -> Any:
     objective = np.array([[estimator.objective_]])
     draws = Draws({"z": estimator.labels_[None, None]}, {"objective": objective}, False)
     used = check_constraints(constraints, len(X))  # of labels, the pairs
-    tree = draws_tree(draws, used, X, estimator.get_params(deep=False))
+    settings, names = estimator.get_params(deep=False), estimator._names
+    tree = draws_tree(draws, used, X.to_numpy(), settings, names=names)
     tree.attrs |= {"fit_seconds": estimator.fit_seconds_, "penalty": float(estimator.penalty_)}
     return tree

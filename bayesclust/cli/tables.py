@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesclust.names import WHOLE
+
 if TYPE_CHECKING:
     from bayesclust.constraints.base import Constraints
 
@@ -82,10 +84,15 @@ def read_labels(path: Path, sheet: Sheet, items: Iterable[Any]) -> list[str]:
                 "label for each."
             )
         labels = labels[names]
-    for item in labels.index[labels == ""]:
+    for item in labels.index[_missing(labels)]:
         raise ValueError(f"{path} has no label for {item!r}: give every item one.")
     own: list[str] = labels.tolist()
     return own
+
+
+def _missing(column: Any) -> Any:
+    """Which cells have no value."""
+    return column.str.lower().isin(MISSING)
 
 
 def check_columns(sheet: Sheet, path: Path, names: Iterable[str]) -> None:
@@ -114,7 +121,7 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 def read_cells(path: Path, id_name: str | None, usual: str | None = None) -> Sheet:
     """Read a table of words by item, in which missing cells are NaN."""
     words = read_named(path, id_name, usual)
-    return words.mask(words.apply(lambda column: column.str.lower().isin(MISSING)))
+    return words.mask(words.apply(_missing))
 
 
 def as_numbers(cells: Sheet, path: Path, may_spell: Iterable[str], remedy: str) -> tuple[Any, Any]:
@@ -171,9 +178,9 @@ def _counts(table: Sheet, path: Path) -> Any:
 
     if "count" not in table:
         return 1
-    cells = table["count"].where(~table["count"].str.lower().isin(MISSING), "1")
+    cells = table["count"].where(~_missing(table["count"]), "1")
     numbers = pd.to_numeric(cells, errors="coerce")
-    for row, cell in cells[~((numbers >= 0) & (numbers % 1 == 0))].items():
+    for row, cell in cells[~((numbers >= 0) & (numbers % 1 == 0) & (numbers < WHOLE))].items():
         raise ValueError(
             f"{path}: count in row {row} is {cell!r}: give a whole number from 0 on, or leave the "
             "cell empty for one answer."
@@ -197,6 +204,8 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
             for path, table in zip(paths, tables, strict=True)
         ]
     table: Sheet = pd.concat(tables, ignore_index=True)
+    for column in {"answer", "source"}.intersection(table):
+        table[column] = table[column].mask(_missing(table[column]))
     for column in {"score", "most"}.intersection(table):
         table[column] = pd.to_numeric(table[column], errors="coerce")
     try:

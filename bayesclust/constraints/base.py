@@ -392,6 +392,7 @@ class Constraints(ByPattern, ABC):
         array([[0, 2]])
         """
         items, answers, number, source = cls._columns(frame, n_items, ids)
+        check.refuse_truth_values(answers, cls.vocabulary)
         codes = check.answer_codes(answers, cls, len(items), "answer", "the table")
         return cls(items, codes, number, source, name=name)._naming(ids)
 
@@ -418,12 +419,11 @@ class Constraints(ByPattern, ABC):
             raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
         columns = naming.check_columns(frame, members, said, cls.__name__ if by_answer else None)
         items, number = naming.named_items(frame, members, n_items, ids)
-        source = naming.named_sources(frame["source"].to_numpy()) if "source" in columns else None
-        answers = frame[said].to_numpy()
+        source = naming.named_sources(frame) if "source" in columns else None
+        answers = naming.cells(frame, said)
         if "count" in columns and by_answer:
-            rows = check.repeated_rows(frame["count"].to_numpy())
-            items = items[rows]
-            answers = answers[rows]
+            rows = check.repeated_rows(naming.cells(frame, "count"))
+            items, answers = items[rows], answers[rows]
             source = None if source is None else source[rows]
         return items, answers, number, source
 
@@ -695,4 +695,5 @@ def check_constraints(
             numbered = (f"{one.name}_{number}" for number in count(2))
             found.name = next(name for name in numbered if name not in taken)
         checked.append(found)
+    check.refuse_names_of_parts({one.name for one in checked})
     return checked

@@ -6,7 +6,8 @@ import hashlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial, wraps
@@ -26,7 +27,6 @@ from bayesclust import checks
 from bayesclust.checks import (
     check_int,
     check_items,
-    check_memory,
     plain_array,
     true_labels,
 )
@@ -70,8 +70,6 @@ SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 FEWEST_SWEEPS, LAST_SWEEPS = 50, 20
 """Of half a warm-up that is worth a search, and those that tell what it has found."""
 COLLAPSED, BLOCKED, VARIATIONAL = "collapsed", "blocked", "variational"
-MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
-"""Draws of a chain where `num_samples` is None: the first of so many items, then fewer."""
 NO_LIKELIHOOD = Bernoulli(strength=1.0)
 """The likelihood where no cell is seen: it is 1 for every partition."""
 NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
@@ -86,6 +84,7 @@ ABSENT = {
     **dict.fromkeys(("posterior_", "predict_proba", "to_arviz"), ONE_PARTITION),
     **dict.fromkeys(("score", "score_samples"), NO_DENSITY),
     **dict.fromkeys(("predict", "transform", "fit_transform", "set_output"), OWN_ITEMS),
+    "get_feature_names_out": OWN_ITEMS,
     **dict.fromkeys(("cluster_centers_", "means_", "covariances_"), PROFILES),
     "inertia_": "objective_ is what it lowers.",
 }
@@ -129,7 +128,7 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             known = name.startswith("_") or name == "feature_names_in_"
             if known or hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # raises as it did before
-            near = checks.nearest(name, [*vars(self), *dir(type(self))])
+            near = checks.nearest(name, (own for own in dir(self) if not own.startswith("_")))
             why = ABSENT.get(name, f"did you mean {near!r}?" if near else "see dir() of it.")
             if name.endswith("_") and "labels_" not in vars(self):
                 why = "call fit first."
@@ -368,6 +367,20 @@ def warn(sentence: str, kind: type[Warning] = ConvergenceWarning) -> None:
     warnings.warn(sentence, kind, skip_file_prefixes=(PACKAGE,))
 
 
+@contextmanager
+def keeping_draws(posterior: Any) -> Iterator[None]:
+    """An interrupt of what follows the last draw leaves the draws."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        posterior.attrs["interrupted"] = 1
+        warn(
+            "Interrupted after the last draw: all draws are kept, but labels_ may be the last of "
+            "them, and they are not diagnosed: call bayesclust.point_estimate and diagnose.",
+            runner.InterruptedRunWarning,
+        )
+
+
 def warn_of_draws(posterior: Any) -> None:
     """Warn where `diagnose` says not to trust the draws of a fit, and note it with them."""
     found = diagnose(posterior)
@@ -466,25 +479,6 @@ def needs_of(sampler: object) -> Needs:
     return "table" if callable(sampler) else "classes"
 
 
-def usual_draws(n_items: int) -> int:
-    """Default draws of a chain: in inverse proportion to the number of items, where many."""
-    return min(MOST_DRAWS, max(FEWEST_DRAWS, MOST_DRAWS * FREE_ITEMS // n_items))
-
-
-def check_draws_fit_in_memory(
-    n_items: int, num_chains: int, num_samples: int, *, weights: bool = False
-) -> None:
-    """Refuse runs whose draws of the partition would not fit into memory."""
-    # while draws are put together and made canonical, a label takes three times as much and 8
-    # bytes, and the weight of its cluster, where items come in batches, twice 8
-    label = np.dtype(np.int16 if n_items <= np.iinfo(np.int16).max else np.int32).itemsize
-    check_memory(
-        num_chains * num_samples * n_items * (3 * label + 8 + 16 * weights),
-        f"keeping {num_chains} x {num_samples:,} draws of {n_items:,} labels",
-        "ask for fewer draws (num_samples), or fewer chains",
-    )
-
-
 def chain_starts(
     sampler: str | Sampler,
     problem: TVClustProblem | DCRCProblem,
@@ -530,21 +524,25 @@ def chain_starts(
 
 
 def search(
-    starts: list[Callable[[], Chain]], schedule: Schedule, *, run: bool, **settings: Any
+    starts: list[Callable[[], Chain]],
+    schedule: Schedule,
+    store: Checkpoint | None,
+    **settings: Any,
 ) -> tuple[list[Callable[[], Chain]], Schedule]:
     """Make half of the warm-up, restart hopeless chains from the best; chains, schedule left."""
     # What a chain finds depends on its start, and a mode so many nats below another has next to no
-    # mass. Without `run` the schedule alone is cut, for chains that resume; every process does all.
+    # mass. For chains that resume the schedule alone is cut; every process does all.
     sweeps = schedule.num_warmup // 2
     if sweeps < FEWEST_SWEEPS or len(starts) < 2:
         return starts, schedule
     left = replace(schedule, num_warmup=schedule.num_warmup - sweeps)
-    if not run:
+    if store is not None and store.has_begun(len(starts)):
         return starts, left
     chains: list[Any] = [start() for start in starts]
     again: list[Any] = [lambda own=own: own for own in chains]
     seen = Schedule(sweeps - LAST_SWEEPS, LAST_SWEEPS)
-    draws = runner.run_chains(again, seen, title="{}, search", **settings)
+    kept = None if store is None else store.of_search
+    draws = runner.run_chains(again, seen, title="{}, search", checkpoint=kept, **settings)
     if draws.interrupted:
         raise KeyboardInterrupt
     stuck, gap = stuck_chains(draws.sample_stats["log_joint"])

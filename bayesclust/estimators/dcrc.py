@@ -21,7 +21,7 @@ from bayesclust.estimators import base
 from bayesclust.inference.dcrc import em, gibbs
 from bayesclust.inference.dcrc.features import check_kernel, fit_features
 from bayesclust.inference.dcrc.weights import log_classes
-from bayesclust.inference.runner import Draws, Schedule, run_chains
+from bayesclust.inference.runner import Draws, Schedule, check_draws_fit_in_memory, run_chains
 from bayesclust.inference.variational.mean_field import draw_labels, draw_noise
 from bayesclust.models.dcrc import unnamed
 from bayesclust.posterior.credibility import confusions
@@ -210,7 +210,7 @@ class DCRC(base.SampledClusterer):
             self._given = (constraints, fit.counts, items, params, int(rng.integers(2**63)))
             self._tree = None
         else:
-            base.check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
+            check_draws_fit_in_memory(len(items), self.num_chains, schedule.num_samples)
             draws = run_chains(
                 [partial(gibbs.DCRCChain, problem, own) for own in rng.spawn(self.num_chains)],
                 schedule,
@@ -231,7 +231,8 @@ class DCRC(base.SampledClusterer):
                 view.name: confusions(view, posterior).mean(axis=(0, 1))
                 for view in constraints_if_any(self._tree)
             }
-            base.warn_of_draws(self._tree)
+            with base.keeping_draws(self._tree):
+                base.warn_of_draws(self._tree)
             keep_labels(self._tree, self.labels_)
         self.fit_seconds_ = perf_counter() - clock
         if self._tree is not None:
@@ -335,7 +336,8 @@ def with_noise(constraints: Sequence[Constraints], noise: Any) -> list[Constrain
     if isinstance(noise, bool) or not isinstance(noise, Real):
         raise TypeError(
             'noise must be a number in [0, 1), "learn", "confusion", "literal" or None; '
-            f"got {checks.shown(noise)}."
+            f"got {checks.shown(noise)}. A noise model goes to the constraints, by with_noise, and "
+            "None here uses it."
         )
     eps = checks.number_between(noise, "noise", "[0, 1)")
     return [one.with_noise(one.known_noise(eps)) for one in constraints]

@@ -20,7 +20,7 @@ from bayesclust.inference.chain import Moves
 from bayesclust.inference.dcrc import gibbs, tempered
 from bayesclust.inference.limits import path_model
 from bayesclust.inference.limits.rdp_means import Problem, spread
-from bayesclust.inference.runner import Draws, run_chains
+from bayesclust.inference.runner import Draws, check_draws_fit_in_memory, run_chains
 from bayesclust.inference.samplers import SAMPLERS, default_moves
 from bayesclust.inference.variational.mean_field import draw_labels
 from bayesclust.names import check_same_names
@@ -308,7 +308,7 @@ def limit_path(
     needs: Needs = "table" if isinstance(unfitted, DCRC) else "links"
     names = names_in(X)[0]
     constraints = check_constraints(constraints, len(items), needs=needs, names=names)
-    base.check_draws_fit_in_memory(len(items), num_chains, num_samples)
+    check_draws_fit_in_memory(len(items), num_chains, num_samples)
     way: TVClustWay | DCRCWay
     if isinstance(unfitted, DCRC):
         classifier = fitted_limit(unfitted, X, constraints, items)

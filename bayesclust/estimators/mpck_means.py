@@ -92,7 +92,9 @@ class MPCKMeans(DistanceClusterer):
         are too few items drawn as in k-means++; "paper" draws these around the mean of all;
         "k-means++" ignores the constraints. Or labels (n,) of at most K clusters.
     n_init : int, default 1
-        Starts, those after the first drawn; the lowest J is taken.
+        Starts, those after the first drawn; the lowest J is taken. A learned metric follows the
+        units of the columns, but the starts compare items as they are: one scale for all columns,
+        or more starts, saves them from being about a single column.
     min_size, max_size : int or None, default None
         Least and greatest number of items of every cluster. Items then move, or two change places,
         where J falls and sizes allow, and all at once by a flow of least cost (Bradley, Bennett and

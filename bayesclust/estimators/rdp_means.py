@@ -248,7 +248,8 @@ class RDPMeans(DPMeans):
     divergence : str, Divergence or Family, default "euclidean"
         D: "euclidean" (squared distance), "standardized", "mahalanobis", "kl" (between rows of
         counts), "poisson", "bernoulli", "categorical", or the limit of a family of
-        `bayesclust.families`.
+        `bayesclust.families`. Counts are compared with 0.3 added to each cell, as in the paper's
+        section 5.3, so that none is impossible; J counts these.
     kernel : {"rbf", "polynomial", "cosine", "precomputed"}, function or None, default None
         In place of `divergence`: squared distance in the space of a kernel of the columns, given as
         k(x, y), or of X as the matrix of similarities (n, n).
@@ -278,6 +279,8 @@ class RDPMeans(DPMeans):
         a sample, the nearest of its centres.
     n_init : int, default 1
         Starts; the smallest J is kept. Those after the first are random, or disturb the best one.
+        A given penalty above the distance of every item from the mean ends the first in a single
+        cluster, where several starts may find a smaller J.
         Under one penalty the smallest J has more clusters than the first start finds: with several
         a penalty is chosen by the smallest J of four, in some ten times as long, and from
         `n_clusters` so that this J has as many; of more than 50,000 items as for one.

@@ -12,7 +12,14 @@ from bayesclust.estimators.tvclust import MODEL, TVClust
 from bayesclust.inference.batches import SHIFTS
 from bayesclust.partition_priors import HierarchicalDirichletProcess
 from bayesclust.posterior.point_estimate import settled_labels
-from bayesclust.posterior.tree import feature_names, group, item_names, settings_of, tree_of
+from bayesclust.posterior.tree import (
+    feature_names,
+    group,
+    item_names,
+    json_attribute,
+    settings_of,
+    tree_of,
+)
 
 
 class SavedTVClust(TVClust):
@@ -58,12 +65,12 @@ def restored(posterior: Any) -> TVClust:
     """
     group(posterior, "posterior")
     tree = tree_of(posterior)
-    settings, known = settings_of(tree), tree.attrs.get(MODEL)
+    settings = settings_of(tree)
     batches = None
     if "batches" in tree.attrs:
         settings["partition_prior"] = None
         batches = group(tree, "observed_data")["batch"].values
-    choice, words = json.loads(known) if known is not None else ([CLASSIFIER], {})
+    choice, words = json_attribute(tree, MODEL, json.dumps([[CLASSIFIER], {}]))
     objects = any("(" in str(settings.get(name)) for name in ("family", "partition_prior"))
     if choice[0] == CLASSIFIER or objects:
         raise ValueError(

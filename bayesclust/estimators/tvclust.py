@@ -24,6 +24,7 @@ from bayesclust.estimators.batches import in_new_batches, with_batches
 from bayesclust.estimators.drawn import some_draws
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words, refuse_names
+from bayesclust.inference import runner
 from bayesclust.inference.batches import BatchProblem
 from bayesclust.inference.chain import Moves, TVClustProblem
 from bayesclust.inference.checkpoint import Checkpoint
@@ -40,7 +41,7 @@ from bayesclust.posterior.diagnosis import arviz_functions
 from bayesclust.posterior.labels import ItemClasses
 from bayesclust.posterior.losses import as_loss
 from bayesclust.posterior.point_estimate import keep_labels, point_estimate
-from bayesclust.posterior.tree import WEIGHTS, as_labels, data_if_any, evenly_spread, group
+from bayesclust.posterior.tree import WEIGHTS, as_labels, by_size, data_if_any, evenly_spread, group
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 LARGE = 5_000_000  # labels in all draws from which a point estimate takes a while
@@ -249,12 +250,12 @@ class TVClust(base.SampledClusterer):
             moves=self.moves is not None,
         )
         if self.num_samples is None:
-            schedule = replace(schedule, num_samples=base.usual_draws(len(items)))
+            schedule = replace(schedule, num_samples=runner.usual_draws(len(items)))
         settings = self._settings()
         if self._batches is not None:
             settings["batches"] = self._batches.astype(str)
         amount = len(items), self.num_chains, schedule.num_samples
-        base.check_draws_fit_in_memory(*amount, weights=self._batches is not None)
+        runner.check_draws_fit_in_memory(*amount, weights=self._batches is not None)
         start = base.start_labels(init, len(items), self._names[0])
         store = base.open_checkpoint(checkpoint, settings | {"init": start}, items, given, seed)
         problem = self._pose(items, given, seed, store=store)
@@ -268,8 +269,7 @@ class TVClust(base.SampledClusterer):
             chains = base.chain_starts(sampler, problem, start, self.moves, rngs, finer=finer)
             how = self._how(items)
             if sampler in list(SAMPLERS) and not isinstance(problem, ClassifierProblem):
-                begun = store is not None and store.has_begun(len(chains))
-                chains, schedule = base.search(chains, schedule, run=not begun, **how)
+                chains, schedule = base.search(chains, schedule, store, **how)
             draws = run_chains(chains, schedule, checkpoint=store, spread=True, **how)
         self._conclude(draws, problem, items, clock)
         return self
@@ -306,8 +306,7 @@ class TVClust(base.SampledClusterer):
         Raises
         ------
         ValueError
-            If there is nothing new, for "variational", and for constraints that add to earlier ones
-            with another noise model.
+            If nothing is new, for "variational", and for constraints of another noise model.
 
         Examples
         --------
@@ -326,7 +325,7 @@ class TVClust(base.SampledClusterer):
         check_is_fitted(self)
         usual = self._check_settings()
         if self.num_samples is None:
-            usual = replace(usual, num_samples=base.usual_draws(self._problem.n_items))
+            usual = replace(usual, num_samples=runner.usual_draws(self._problem.n_items))
         schedule = extension.shorter(usual, num_warmup, num_samples)
         extension.check_chains(self._problem, variational=self._is_variational)
         if X is None and constraints is None:
@@ -533,7 +532,7 @@ class TVClust(base.SampledClusterer):
         as_loss(self.loss)
         checks.check_int(self.num_chains, "num_chains")
         checks.n_threads(self.n_jobs)
-        number = base.MOST_DRAWS if self.num_samples is None else self.num_samples
+        number = runner.MOST_DRAWS if self.num_samples is None else self.num_samples
         schedule = base.check_schedule(self.num_warmup, number)
         return replace(schedule, thinning=checks.check_int(self.thinning, "thinning"))
 
@@ -643,9 +642,11 @@ class TVClust(base.SampledClusterer):
         if not self._is_variational:
             if self.progress and draws.posterior["z"].size > LARGE:
                 tell(f"Point estimate of {draws.posterior['z'][..., 0].size:,} draws")
-            self.labels_: IntArray = point_estimate(self.posterior_, as_loss(self.loss))
+            self.labels_: IntArray = by_size(draws.posterior["z"][-1, -1])[1]
+            with base.keeping_draws(self.posterior_):
+                self.labels_ = point_estimate(self.posterior_, as_loss(self.loss))
+                base.warn_of_draws(self.posterior_)
             self.n_clusters_ = int(self.labels_.max()) + 1
-            base.warn_of_draws(self.posterior_)
         keep_labels(self.posterior_, self.labels_)
         self.posterior_.attrs[MODEL] = json.dumps([self._choice, self._words])
         self.fit_seconds_ = perf_counter() - since

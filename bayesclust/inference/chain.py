@@ -54,6 +54,13 @@ class TVClustProblem:
                 f"{names} are labels: put all annotators into one LabelConstraints, which tells "
                 "them apart by source=."
             )
+        own = {"partition", *self.learned, *(one.name for one in self.family.hyper_priors)}
+        for one in self.constraints:
+            if one.name in own:
+                raise ValueError(
+                    f"constraints are named {one.name!r}, as results call a parameter of the "
+                    "model: give another name."
+                )
         if clash := taken.intersection(self.partition_prior.parameters):
             raise ValueError(
                 f"partition_prior has parameters {sorted(clash)}, names that the posterior has for "

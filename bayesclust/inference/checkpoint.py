@@ -4,7 +4,8 @@ A store is a directory with the groups ``posterior`` and ``sample_stats``, array
 that xarray opens, and one group per entry of the run under ``state``, whose attribute holds a
 snapshot of the chain and digests of all draws that it counts. Draws are written before that, each
 file in one atomic step; what a killed run wrote beyond its last snapshot is drawn again, to the
-same values. Draws still to come show as -1 (labels and counts) or nan.
+same values. Draws still to come show as -1 (labels and counts) or nan. Snapshots of the search that
+comes first are under ``search``.
 
 Of several processes, which all see the directory, the first makes it; a chain is written by the one
 that runs it, or the first of all that do.
@@ -19,10 +20,10 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -125,6 +126,11 @@ class Checkpoint:
         """The part of one entry of so many, of `size` draws; all have as many chains."""
         return Record(self, entry, entries, size, writes)
 
+    @property
+    def of_search(self) -> SearchCheckpoint:
+        """The checkpoint of the sweeps before the run, in the same directory."""
+        return SearchCheckpoint(self)
+
     def array(self, group: str, name: str, value: NDArray[Any], size: int) -> Any:
         """The zarr array of one variable, made at its first draw; a longer run lengthens it."""
         import zarr
@@ -162,11 +168,12 @@ class Record:
     writes: bool
     width: int = 1
     saved: int = 0
+    folder: ClassVar[str] = "state"
 
     def __post_init__(self) -> None:
         self.hashes: dict[str, list[Any]] = {}
         """Of the draws saved, by group and variable, one for each chain."""
-        self.file = self.checkpoint.path / "state" / str(self.entry) / "zarr.json"
+        self.file = self.checkpoint.path / self.folder / str(self.entry) / "zarr.json"
         self.last = time.monotonic()
         self.pause = SECONDS
 
@@ -267,6 +274,31 @@ class Record:
         block = np.full(shape, array.fill_value, values.dtype)
         block[:, : number - first] = values[:, first:number]
         array[self.chains, first:end] = block
+
+
+class SearchRecord(Record):
+    """The state of one entry of a search, until the last sweeps, whose draws tell what it found."""
+
+    folder = "search"
+
+    def save(self, chain: Any, sweeps: int, store: Any) -> None:
+        if store.number == 0:
+            super().save(chain, sweeps, store)
+
+
+@dataclass(frozen=True)
+class SearchCheckpoint:
+    """The states of chains in the search that comes before a run, which keeps no draws."""
+
+    checkpoint: Checkpoint
+
+    def claimed(self) -> AbstractContextManager[None]:
+        """Do as the run's own."""
+        return self.checkpoint.claimed()
+
+    def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> SearchRecord:
+        """The state of one entry of so many."""
+        return SearchRecord(self.checkpoint, entry, entries, size, writes)
 
 
 def open_array(where: Path, mode: Any) -> Any:

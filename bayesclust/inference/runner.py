@@ -24,13 +24,15 @@ from threadpoolctl import threadpool_limits
 from tqdm.auto import tqdm
 
 from bayesclust._numba import KERNELS
-from bayesclust.checks import counted, n_threads
+from bayesclust.checks import check_memory, counted, n_threads
 from bayesclust.typing import PARTITIONS, BoolArray, NDArray
 
 GROUPS = ("posterior", "sample_stats")
 TOGETHER = "number_of_chains"  # the attribute of several chains that advance together
 COMPILING = "Compiling, once per installation: about a minute"
 TURN = 10  # sweeps that a chain makes before the next one of its thread has its turn
+MOST_DRAWS, FEWEST_DRAWS, FREE_ITEMS = 1000, 250, 1000
+"""Draws of a chain where `num_samples` is None: the first of so many items, then fewer."""
 DONE = object()
 LOOK_EVERY = 0.2  # seconds between two looks at whether kernels are being compiled
 WATCH_ENDED = threading.Event()  # set in one of several processes that JAX no longer knows of
@@ -254,6 +256,25 @@ def run_chains(
         stores = _of_all_processes(stores, number)
         interrupted = bool(any_process(interrupted)[0])
     return _collect(stores, interrupted)
+
+
+def usual_draws(n_items: int) -> int:
+    """Default draws of a chain: in inverse proportion to the number of items, where many."""
+    return min(MOST_DRAWS, max(FEWEST_DRAWS, MOST_DRAWS * FREE_ITEMS // n_items))
+
+
+def check_draws_fit_in_memory(
+    n_items: int, num_chains: int, num_samples: int, *, weights: bool = False
+) -> None:
+    """Refuse runs whose draws of the partition would not fit into memory."""
+    # while draws are put together and made canonical, a label takes three times as much and 8
+    # bytes, and the weight of its cluster, where items come in batches, twice 8
+    label = np.dtype(np.int16 if n_items <= np.iinfo(np.int16).max else np.int32).itemsize
+    check_memory(
+        num_chains * num_samples * n_items * (3 * label + 8 + 16 * weights),
+        f"keeping {num_chains} x {num_samples:,} draws of {n_items:,} labels",
+        "ask for fewer draws (num_samples), or fewer chains",
+    )
 
 
 def number_compiled() -> int:

@@ -36,6 +36,11 @@ GROUPS = 50
 """Of partitions that `simulate` draws at the same parameter, evenly spread over its prior."""
 NODES = {1: 500, 2: 60}
 """Nodes of the quadrature for each parameter, by the number of learned ones."""
+END = 1e-12
+"""Nearer to zero, and of discounts to one, a parameter makes no difference to a partition."""
+MOST_STEPS = 60
+"""Of slice sampling to either side, more than which no density falls so slowly as to need."""
+LOWEST = math.log(END)
 NEGLIGIBLE = 45.0
 """How far below its largest value the log of an integrand is left out."""
 
@@ -113,12 +118,49 @@ class Parameter(NamedTuple):
     def from_line(self, t: float) -> float:
         """The inverse of `to_line`, kept off the ends of the range."""
         if self.unit:
-            return min(max(1.0 / (1.0 + math.exp(-t)), 1e-12), 1.0 - 1e-12) if t > -700 else 1e-12
-        return max(math.exp(min(t, 700.0)), 1e-12)
+            return min(max(1.0 / (1.0 + math.exp(-t)), END), 1.0 - END) if t > -700 else END
+        return max(math.exp(min(t, 700.0)), END)
 
-    def log_jacobian(self, value: float) -> float:
-        """log of d value / d t."""
-        return math.log(value) + (math.log1p(-value) if self.unit else 0.0)
+    def log_on_line(self, t: float) -> float:
+        """Log density of the logarithm or the log odds, also of those beyond the ends."""
+        a, b = self.a, self.b
+        if self.unit:
+            constant = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+            return float(constant - a * np.logaddexp(0.0, -t) - b * np.logaddexp(0.0, t))
+        return a * (math.log(b) + t) - math.lgamma(a) - b * math.exp(min(t, 700.0))
+
+    @property
+    def reach(self) -> tuple[float, float]:
+        """Logarithms or log odds between which, and the ends, it has nearly all of its mass."""
+        if self.unit:
+            return max(-30.0 / min(self.a, 1.0), LOWEST), min(30.0 / min(self.b, 1.0), -LOWEST)
+        low = min(math.log(self.a / self.b), 0.0) - 5.0 - 30.0 / min(self.a, 1.0)
+        return max(low, LOWEST), math.log(30.0 + 2.0 * self.a) - math.log(self.b)
+
+    def log_masses(self, line: FloatArray) -> FloatArray:
+        """Log mass of evenly spaced places on the line, at the ends with all that is beyond."""
+        found = np.array([self.log_on_line(t) for t in line])
+        step = np.full(len(line), line[1] - line[0])
+        step[[0, -1]] /= 2.0
+        if line[0] <= LOWEST:
+            step[0] += 1.0 / self.a
+        if self.unit and line[-1] >= -LOWEST:
+            step[-1] += 1.0 / self.b
+        return np.asarray(found + np.log(step))
+
+    @property
+    def tail(self) -> float:
+        """How far out the density of the logarithm or the log odds falls by a factor e, or 1."""
+        return max(1.0, 1.0 / self.a, 1.0 / self.b if self.unit else 0.0)
+
+    def place_on_line(self, value: float, rng: Generator) -> float:
+        """Return `to_line`; a value at an end stands for all beyond, of which one is drawn."""
+        t = self.to_line(value)
+        if value <= END:
+            return t - rng.standard_exponential() / self.a
+        if self.unit and value >= 1.0 - END:
+            return t + rng.standard_exponential() / self.b
+        return t
 
 
 class PartitionPrior(ABC):
@@ -216,26 +258,30 @@ class PartitionPrior(ABC):
         if not self.learned:
             return self.log_prob(sizes, self.initial())
         nodes = NODES.get(len(self.learned), 20)
-        lines = [np.linspace(*_reach(one), nodes) for one in self.learned.values()]
-        rough = self._log_targets(sizes, lines)
+        ends = [one.reach for one in self.learned.values()]
+        rough = self._log_terms(sizes, ends, nodes)
         if rough.max() == -math.inf:
             return -math.inf
-        for axis, line in enumerate(lines):
-            others = tuple(other for other in range(len(lines)) if other != axis)
+        for axis, (low, high) in enumerate(ends):
+            others = tuple(other for other in range(len(ends)) if other != axis)
             near = np.flatnonzero(rough.max(axis=others) > rough.max() - NEGLIGIBLE)
-            ends = line[max(near[0] - 1, 0)], line[min(near[-1] + 1, nodes - 1)]
-            lines[axis] = np.linspace(*ends, nodes)
-        widths = sum(math.log(line[1] - line[0]) for line in lines)
-        return float(logsumexp(self._log_targets(sizes, lines))) + widths
+            line = np.linspace(low, high, nodes)
+            ends[axis] = line[max(near[0] - 1, 0)], line[min(near[-1] + 1, nodes - 1)]
+        return float(logsumexp(self._log_terms(sizes, ends, nodes)))
 
-    def _log_targets(self, sizes: IntArray, lines: Sequence[FloatArray]) -> FloatArray:
-        """log p(partition, parameters) on the grid of these lines."""
-        grid = np.stack(np.meshgrid(*lines, indexing="ij"), -1)
-        found, values = np.empty(grid.shape[:-1]), self.initial()
-        for node in np.ndindex(found.shape):
-            pairs = zip(self.learned.items(), grid[node], strict=True)
-            values |= {name: one.from_line(t) for (name, one), t in pairs}
-            found[node] = self._log_target([sizes], values)
+    def _log_terms(
+        self, sizes: IntArray, ends: Sequence[tuple[float, float]], nodes: int
+    ) -> FloatArray:
+        """log p(partition | parameters) of a grid between ends, plus the log mass of each node."""
+        names, learned = list(self.learned), self.learned.values()
+        lines = [np.linspace(*own, nodes) for own in ends]
+        masses = [one.log_masses(line) for one, line in zip(learned, lines, strict=True)]
+        found, values = np.empty((nodes,) * len(lines)), self.initial()
+        for at in np.ndindex(found.shape):
+            own = zip(names, learned, lines, at, strict=True)
+            values |= {name: one.from_line(line[j]) for name, one, line, j in own}
+            mass = sum(log_mass[j] for log_mass, j in zip(masses, at, strict=True))
+            found[at] = mass + self.log_prob(sizes, values)
         return found
 
     def update(
@@ -246,20 +292,17 @@ class PartitionPrior(ABC):
         for name, one in self.learned.items():
 
             def log_density(t: float, name: str = name, one: Parameter = one) -> float:
-                return self._log_target(groups, new | {name: one.from_line(t)})
+                values = new | {name: one.from_line(t)}
+                return one.log_on_line(t) + sum(self.log_prob(sizes, values) for sizes in groups)
 
-            if math.isnan(self._log_target(groups, new)):
+            start = one.place_on_line(new[name], rng)
+            if math.isnan(log_density(start)):
                 raise ValueError(
                     f"partition_prior is a {type(self).__name__} whose log_v or log_w is nan at "
                     f"{new}: let them return -inf for what is impossible."
                 )
-            new[name] = one.from_line(_slice(log_density, one.to_line(new[name]), rng))
+            new[name] = one.from_line(_slice(log_density, start, one.tail, rng))
         return new
-
-    def _log_target(self, groups: Sequence[IntArray], values: Values) -> float:
-        """log p(partitions, parameters), a density on the parameters' lines."""
-        value = self.log_prior(values) + sum(self.log_prob(sizes, values) for sizes in groups)
-        return value + sum(one.log_jacobian(values[name]) for name, one in self.learned.items())
 
     def tables(self, n: int, most: int, values: Values) -> Tables:
         """Tables for n items and up to `most` clusters."""
@@ -353,23 +396,15 @@ def _number_table(
     return log_ratio
 
 
-def _reach(one: Parameter) -> tuple[float, float]:
-    """Where a parameter's logarithm or log odds has nearly all of its prior mass."""
-    if one.unit:
-        return -30.0 / min(one.a, 1.0), 30.0 / min(one.b, 1.0)
-    low = min(math.log(one.a / one.b), 0.0) - 5.0 - 30.0 / min(one.a, 1.0)
-    return low, math.log(30.0 + 2.0 * one.a) - math.log(one.b)
-
-
-def _slice(log_density: Any, t: float, rng: Generator) -> float:
+def _slice(log_density: Any, t: float, width: float, rng: Generator) -> float:
     """A step of slice sampling by stepping out and shrinking (Neal 2003, Fig. 3 and 5)."""
     level = log_density(t) - rng.standard_exponential()
-    low = t - rng.random()
-    high = low + 1.0
-    while low > t - 60.0 and log_density(low) > level:
-        low -= 1.0
-    while high < t + 60.0 and log_density(high) > level:
-        high += 1.0
+    low = t - width * rng.random()
+    high = low + width
+    while low > t - MOST_STEPS * width and log_density(low) > level:
+        low -= width
+    while high < t + MOST_STEPS * width and log_density(high) > level:
+        high += width
     while True:
         new = low + (high - low) * rng.random()
         if log_density(new) > level:

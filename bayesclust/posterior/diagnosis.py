@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from importlib import import_module
@@ -179,12 +181,28 @@ def diagnose(posterior: Any, *, n_pairs: int = 20, seed: int = 0) -> Diagnosis:
 
 # ArviZ leaves JAX to be loaded at the first use of it. SciPy and scikit-learn ask in every thread
 # whether arrays are JAX's, and a second thread would find half of it.
-LOADING = RLock()
+LOCK = RLock()
+
+
+@contextmanager
+def _loading() -> Iterator[None]:
+    """In one thread at a time; JAX draws from the user's NumPy while it is loaded."""
+    with LOCK:
+        state = None if _jax_is_whole() else np.random.get_state()  # noqa: NPY002
+        try:
+            yield
+        finally:
+            if state is not None:
+                np.random.set_state(state)  # noqa: NPY002
+
+
+def _jax_is_whole() -> bool:
+    return type(sys.modules.get("jax")) is ModuleType
 
 
 def arviz_functions() -> Any:
     """ArviZ's functions of arrays; all of ArviZ takes over a second to import."""
-    with LOADING:
+    with _loading():
         found = import_module("arviz_stats.base").array_stats
         load_whole_jax()
     return found
@@ -192,10 +210,9 @@ def arviz_functions() -> Any:
 
 def load_whole_jax() -> None:
     """Load JAX to its end where it is left to the first use."""
-    with LOADING:
-        jax = sys.modules.get("jax")
-        if jax is not None and type(jax) is not ModuleType:
-            dir(jax)
+    with _loading():
+        if "jax" in sys.modules and not _jax_is_whole():
+            dir(sys.modules["jax"])
 
 
 def _row(name: str, values: Labels, n_items: int) -> tuple[float, float, float, float, str]:

@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from bayesclust._numba import kernel
-from bayesclust.checks import check_array, check_items, each_is
+from bayesclust.checks import check_array, check_items, each_is, shown
 from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.stored import StoredConstraints, constraints_from_dataset, to_dataset
 from bayesclust.names import plain_name
@@ -303,9 +303,20 @@ def log_joints(posterior: Any) -> FloatArray | None:
 
 def settings_of(posterior: Any) -> dict[str, Any]:
     """Return the settings of the fit, empty where they were not kept."""
-    tree = tree_of(posterior)
-    settings = json.loads(tree.attrs.get("settings", "{}"))
+    settings = json_attribute(posterior, "settings", "{}")
     return settings if isinstance(settings, dict) else {}
+
+
+def json_attribute(posterior: Any, name: str, otherwise: str) -> Any:
+    """Read an attribute that holds JSON, or refuse what it holds instead."""
+    text = tree_of(posterior).attrs.get(name, otherwise)
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"the attribute {name!r} of the posterior is {shown(text)}, which cannot be read: take "
+            "the posterior as it was saved, or fit again."
+        ) from None
 
 
 def check_leaves_out(posterior: Any) -> None:

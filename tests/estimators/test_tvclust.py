@@ -7,8 +7,8 @@ from sklearn.base import clone
 
 import bayesclust as bc
 from bayesclust.estimators import base
-from bayesclust.estimators.base import usual_draws
 from bayesclust.inference.chain import Chain
+from bayesclust.inference.runner import usual_draws
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
 from tests.refusals import refused
 

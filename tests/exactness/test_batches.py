@@ -71,7 +71,7 @@ def _log_marginal(columns, prior):
         t = np.linspace(-9, 6, 61) if one.fixed is None else np.array([one.to_line(one.fixed)])
         width = np.log(t[1] - t[0]) if len(t) > 1 else 0.0
         values = [one.from_line(each) for each in t]
-        density = [one.log_prior(v) + (one.log_jacobian(v) if len(t) > 1 else 0) for v in values]
+        density = [one.log_on_line(each) if len(t) > 1 else 0.0 for each in t]
         lines.append((values, np.array(density) + width))
     (gammas, first), (alphas, second) = lines
     table = [[log_franchise(counts, g, a) for a in alphas] for g in gammas]

@@ -42,7 +42,7 @@ def _log_within_marginal(groups, prior):
     (name,) = prior.learned
     one, line = prior.learned[name], np.linspace(-30, 6, 1501)
     values = [prior.initial() | {name: one.from_line(t)} for t in line]
-    terms = np.array([one.log_prior(v[name]) + one.log_jacobian(v[name]) for v in values])
+    terms = np.array([one.log_on_line(t) for t in line])
     for sizes in groups:
         terms += [prior.log_prob(sizes, value) for value in values]
     return logsumexp(terms) + np.log(line[1] - line[0])

@@ -50,7 +50,7 @@ NODES_OF_SEVERAL = 40
 """Values of each learned parameter of the prior, evenly spaced by logarithm or log odds."""
 TAIL = 1e-8
 """Prior probability beyond either end."""
-OFF_THE_ENDS = 1e-12
+OFF_THE_ENDS, LEAST = 1e-12, 1e-300
 
 
 def line_of(one: Parameter, number: int) -> FloatArray:
@@ -61,7 +61,7 @@ def line_of(one: Parameter, number: int) -> FloatArray:
     else:
         low = float(gammaincinv(one.a, TAIL)) / one.b
         high = float(gammainccinv(one.a, TAIL)) / one.b
-    return np.linspace(one.to_line(max(low, OFF_THE_ENDS)), one.to_line(high), number)
+    return np.linspace(one.to_line(max(low, LEAST)), one.to_line(high), number)
 
 
 class PriorGrid:
@@ -81,9 +81,7 @@ class PriorGrid:
         }
         for (name, one), node in zip(learned.items(), self.nodes, strict=True):
             self.values[name] = np.array([one.from_line(t) for t in node])
-            self.log_mass += [
-                one.log_prior(value) + one.log_jacobian(value) for value in self.values[name]
-            ]
+            self.log_mass += [one.log_on_line(t) for t in node]
         self.log_mass -= logsumexp(self.log_mass)
 
     def draw(
