@@ -291,8 +291,7 @@ def plain_array(
     if np.ma.isMaskedArray(rows[0]) and (mask := np.ma.getmaskarray(np.ma.array(values))).any():
         row = int(np.argmax(mask.reshape(len(mask), -1).any(axis=1)))
         raise ValueError(
-            f"{name} has masked entries, first in row {row}: leave these rows out or fill in "
-            "values."
+            f"{name} has masked entries, first in row {row}: remove these rows or fill in values."
         )
     try:
         return np.asarray(values)

@@ -323,7 +323,7 @@ def leave_view_out(estimator: Any, X: ArrayLike | None, constraints: Any) -> pd.
     >>> bc.leave_view_out(est, X, [along, across])["finding"].dropna().to_dict()
     {'along': 'agrees with the rest', 'across': 'conflicts with the rest'}
     """
-    if hasattr(estimator, "fit"):
+    if hasattr(type(estimator), "to_arviz"):
         check_is_fitted(estimator)
     if not hasattr(estimator, "posterior_"):
         raise TypeError(

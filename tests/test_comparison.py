@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import pair_confusion_matrix
 
@@ -234,6 +235,8 @@ def test_batches_leave_no_row_without_data():
 
 def test_leave_view_out_refuses_bad_input(fitted):
     X, views, est = fitted
+    with pytest.raises(NotFittedError, match="This DCRC instance is not fitted yet"):
+        bc.leave_view_out(bc.DCRC(2), X, views)
     with pytest.raises(TypeError, match="must have draws, and a RDPMeans has none"):
         bc.leave_view_out(bc.RDPMeans(), X, views)
     with pytest.raises(ValueError, match="there are no constraints to leave out"):

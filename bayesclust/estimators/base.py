@@ -128,7 +128,8 @@ class ConstrainedClusterer(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             known = name.startswith("_") or name == "feature_names_in_"
             if known or hasattr(type(self), name):
                 return object.__getattribute__(self, name)  # raises as it did before
-            near = checks.nearest(name, (own for own in dir(self) if not own.startswith("_")))
+            there = [*vars(self), *dir(type(self))]
+            near = checks.nearest(name, (own for own in there if not own.startswith("_")))
             why = ABSENT.get(name, f"did you mean {near!r}?" if near else "see dir() of it.")
             if name.endswith("_") and "labels_" not in vars(self):
                 why = "call fit first."

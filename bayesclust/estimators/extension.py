@@ -27,6 +27,8 @@ from bayesclust.typing import FloatArray
 # sweeps visit more items, and what follows from the draws costs as much as a few sweeps
 WARMUP, SAMPLES = 1 / 40, 1 / 16
 """Default shares of a fit's warm-up and draws: a twentieth of its sweeps, a tenth of its cost."""
+FEWEST_SAMPLES = 50
+"""Draws by default, if the fit has so many: of fewer nothing could be diagnosed."""
 
 
 def check_chains(problem: Any, *, variational: bool) -> None:
@@ -47,7 +49,8 @@ def shorter(schedule: Schedule, num_warmup: int | None, num_samples: int | None)
     if num_warmup is None:
         num_warmup = round(WARMUP * schedule.num_warmup)
     if num_samples is None:
-        num_samples = max(round(SAMPLES * schedule.num_samples), 1)
+        number = schedule.num_samples
+        num_samples = max(round(SAMPLES * number), min(FEWEST_SAMPLES, number))
     return replace(check_schedule(num_warmup, num_samples), thinning=schedule.thinning)
 
 

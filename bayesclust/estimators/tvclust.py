@@ -297,7 +297,7 @@ class TVClust(base.SampledClusterer):
             these, with the same sources by name or number.
         num_warmup, num_samples : int or None, default None
             Sweeps before the first draw, and draws of each chain; None is a fortieth of the fit's
-            and a sixteenth. Items or answers that overthrow the partition need more.
+            and a sixteenth, or 50. Items or answers that overthrow the partition need more.
 
         Returns
         -------

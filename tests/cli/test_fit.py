@@ -86,6 +86,14 @@ def test_a_limit_of_scaled_columns_is_written(fit, tmp_path, capsys):
     np.testing.assert_allclose([X.mean(axis=0), X.std(axis=0)], [[0, 0], [1, 1]], atol=1e-12)
 
 
+def test_a_limit_of_a_single_column_is_written(tmp_path):
+    data, out = tmp_path / "data.csv", tmp_path / "limit.nc"
+    data.write_text("id,a\nx,1\ny,2\nz,9\n")
+    assert cli.main(["fit", str(data), "--model", "rdp-means", "--out", str(out)]) == 0
+    with opened(out) as tree:
+        assert (item_names(tree), feature_names(tree)) == (["x", "y", "z"], ["a"])
+
+
 def test_a_limit_keeps_the_pairs_that_labels_imply(fit, tmp_path, capsys):
     labels, out = tmp_path / "labels.csv", tmp_path / "limit.nc"
     labels.write_text("i,answer\nn00,a\nn06,b\nn07,b\n")

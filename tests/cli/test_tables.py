@@ -1,12 +1,13 @@
 """Tables of items and answers: what is read, and what is refused by file, item and column."""
 
 import argparse
+import re
 
 import numpy as np
 import pytest
 
 from bayesclust.cli import tables
-from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints import LabelConstraints, PairwiseConstraints, RelativeConstraints
 
 NAMES = ["ant", "bee", "cow", "dog"]
 
@@ -181,3 +182,32 @@ def test_whole_numbers_are_names_with_and_without_decimals(table):
 def test_bad_answers_are_refused_by_file_and_row(table, text, kind, sentence):
     with pytest.raises(ValueError, match=r"pairs\.csv: " + sentence):
         tables.read_answers([table(text, "pairs.csv")], kind, NAMES)
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ("ant,bee,same,ann\nant,cow,NA,ann", "answer[1] is nan, not an answer"),
+        ("ant,bee,same,\nant,cow,same,ann", "row 0 has no source"),
+        ("ant,bee,same,ann\nant,cow,same,null", "row 1 has no source"),
+    ],
+)
+def test_missing_answers_and_sources_are_no_words(rows, sentence, table):
+    path = table(f"i,j,answer,source\n{rows}\n")
+    with pytest.raises(ValueError, match=re.escape(sentence)):
+        tables.read_answers([path], PairwiseConstraints, NAMES)
+
+
+def test_missing_labels_are_no_classes(table):
+    path = table("i,answer\nant,x\nbee,nan\n")
+    with pytest.raises(ValueError, match="has no label"):
+        tables.read_answers([path], LabelConstraints, NAMES)
+    path = table("id,label\nant,x\nbee,NA\n")
+    with pytest.raises(ValueError, match="has no label for 'bee'"):
+        tables.read_labels(path, tables.read_named(path, None), ["ant", "bee"])
+
+
+def test_huge_counts_are_refused(table):
+    path = table("i,j,answer,count\nant,bee,same,1e30\n")
+    with pytest.raises(ValueError, match="count in row 0 is '1e30'"):
+        tables.read_answers([path], PairwiseConstraints, NAMES)

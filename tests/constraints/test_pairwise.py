@@ -1,6 +1,7 @@
 """Pairwise constraints: sampling, matrices; components against all partitions."""
 
 import re
+from datetime import time
 from functools import partial
 
 import numpy as np
@@ -9,7 +10,12 @@ import pytest
 from scipy import sparse, stats
 
 from bayesclust import InteractiveSession, RDPMeans, TVClust, limit_path
-from bayesclust.constraints import LabelConstraints, LinkNoise, PairwiseConstraints
+from bayesclust.constraints import (
+    LabelConstraints,
+    LinkNoise,
+    PairwiseConstraints,
+    RelativeConstraints,
+)
 from bayesclust.constraints.entailment import must_link_components
 from tests.exactness.exact import partitions
 
@@ -238,8 +244,34 @@ def test_tables_of_polars_are_read():
         for ids in (DAYS, polars.Series(DAYS.to_numpy()), DAYS.date.tolist()):
             links = PairwiseConstraints.from_frame(table, ids=ids)
             assert links.items.tolist() == [[0, 2], [0, 3]]
-    with pytest.raises(TypeError, match=r"^X must hold numbers, unlike column i: drop such"):
-        RDPMeans(n_clusters=2).fit(dated[["i"]])
+    times = polars.DataFrame({"i": [time(1), time(2), time(3)]})
+    for other in (dated[["i"]], times):
+        with pytest.raises(TypeError, match=r"^X must hold numbers, unlike column i: drop such"):
+            RDPMeans(n_clusters=2).fit(other)
+    with pytest.raises(TypeError, match=r"^the table is a LazyFrame, not yet computed: pass the"):
+        PairwiseConstraints.from_frame(dated.lazy(), ids=DAYS)
+
+
+def test_large_numbers_of_items_are_not_rounded():
+    """Beside decimals, as a column becomes that lacked a cell once."""
+    table = pd.DataFrame({"i": [2**53 + 1], "j": [5.0], "answer": ["same"]})
+    links = PairwiseConstraints.from_frame(table, ids=[2**53, 2**53 + 1, 5])
+    assert links.items.tolist() == [[1, 2]]
+    with pytest.raises(TypeError, match="pairs must hold integers"):
+        PairwiseConstraints.from_frame(table.assign(i=1e300), n_items=9)
+
+
+def test_truth_values_beside_codes_stay_what_they_are():
+    triplets = RelativeConstraints([(0, 1, 2), (1, 2, 3), (2, 3, 4)], [True, False, 2], n_items=5)
+    assert [row[-1] for row in triplets.rows] == ["yes", "no", "dnk"]
+    as_objects = np.array([np.int64(1), np.bool_(False)], dtype=object)
+    assert PairwiseConstraints([(0, 1), (1, 2)], as_objects, 3).answers.tolist() == [1, 0]
+
+
+def test_more_answers_than_there_is_memory_for_are_refused():
+    table = pd.DataFrame({"i": [0], "j": [1], "answer": ["same"], "count": [10**15]})
+    with pytest.raises(MemoryError, match="keeping 1,000,000,000,000,000 answers needs"):
+        PairwiseConstraints.from_frame(table, n_items=2)
 
 
 def test_columns_of_pyarrow_have_names():

@@ -1,6 +1,7 @@
 """Refusals of constraints and noise models: the kind of each error and its one sentence."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from bayesclust import constraints
@@ -16,6 +17,10 @@ def pairs(rows, same=(True,), n_items=4, **more):
 
 def triplets(rows, answers=("yes",), n_items=4, **more):
     return RelativeConstraints(rows, answers, n_items, **more)
+
+
+def asked(answers):
+    return pd.DataFrame([(0, 1, 2), (1, 2, 3)], columns=list("ijk")).assign(answer=answers)
 
 
 def sampled(kind, values=(0, 0, 1, 1, 2), **settings):
@@ -55,6 +60,20 @@ triplets([(0, 1, 2)], [-1])
 pairs([("ann", "bob")])
     TypeError: pairs must hold integers; got dtype <U3: pass one row of 2 item indices per answer,
     or names of items by from_frame.
+RelativeConstraints.from_frame(asked([1, 0]), n_items=4)
+    ValueError: answer has nothing but 0 and 1, which may be codes (0 yes, 1 no, 2 dnk) or no and
+    yes: write words, or True and False.
+PairwiseConstraints.from_frame(pd.DataFrame(), n_items=4)
+    ValueError: the table has no column 'i', only none: name its columns i, j, answer and, if there
+    are several, source.
+pairs([(0, 1), (1, 2)], np.ma.masked_array([1, 0], [False, True]))
+    ValueError: same has masked entries, first in row 1: remove these rows or fill in values.
+pairs([(0, 1), (1, 2)], [1, 0], source=["ann", None])
+    ValueError: source[1] is None: name the sources of all rows of pairs, or number them 0, 1, 2,
+    ... without gaps.
+pairs([(0, 1), (1, 2)], [1, 0], source=["ann", " "])
+    ValueError: source[1] is ' ': name the sources of all rows of pairs, or number them 0, 1, 2, ...
+    without gaps.
 triplets([(0, 1, 2)], ['maybe'])
     ValueError: answers[0] is 'maybe', not an answer: pass for each row of triplets "yes" (0) or
     "no" (1) or "dnk" (2); leave out rows without one.

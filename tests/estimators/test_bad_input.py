@@ -17,6 +17,20 @@ DENSITY = GaussianMixture(2, random_state=0).fit(GOOD)
 WORDS = pd.DataFrame({"a": [1, 2], "b": pd.Categorical(["x", "y"])})
 
 
+class Lazy:
+    """A table such as those of polars that have not been computed."""
+
+    def collect(self):
+        raise NotImplementedError
+
+
+LAZY = Lazy()
+
+
+def named(name):
+    return bc.PairwiseConstraints([(0, 1)], [True], n_items=6, name=name)
+
+
 def changed(*entries):
     X = GOOD.copy()
     for row, column, value in entries:
@@ -41,7 +55,17 @@ fit(3.0)
 fit([[1.0, 2.0]])
     ValueError: X has 1 item (n_samples=1): pass at least 2.
 fit(MASKED)
-    ValueError: X has masked entries, first in row 2: remove these items or fill in values.
+    ValueError: X has masked entries, first in row 2: remove these rows or fill in values.
+fit(list(MASKED))
+    ValueError: X has masked entries, first in row 2: remove these rows or fill in values.
+fit(LAZY)
+    TypeError: X is a Lazy, not yet computed: pass X.collect().
+fit(GOOD, [named("links"), named("links_answer_id")])
+    ValueError: constraints are named 'links_answer_id', as results call a part of others: give
+    another name.
+bc.TVClust().fit(GOOD, constraints=named("concentration"))
+    ValueError: constraints are named 'concentration', as results call a parameter of the model:
+    give another name.
 fit(pd.DataFrame({"a": pd.array([1, None, 3], dtype="Int64")}))
     ValueError: X has NaN in row 1: remove these items, fill in values, or use a family that takes
     NaN, such as 'gaussian_diagonal' or 'mixed' of TVClust.

@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.estimators import cluster_models
+from bayesclust.estimators import base, cluster_models, tvclust
 from bayesclust.estimators.base import chain_starts
 from bayesclust.families import FullGaussian
-from bayesclust.inference.chain import Moves, TVClustProblem, TwoLevelProblem
+from bayesclust.inference import checkpoint
+from bayesclust.inference.chain import Chain, Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import from_text, to_text
+from bayesclust.inference.runner import InterruptedRunWarning
 from bayesclust.inference.samplers import SAMPLERS
 from bayesclust.partition_priors import DirichletProcess
 
@@ -48,9 +50,8 @@ def stored(tmp_path_factory):
 
 
 def draws(est):
-    return {
-        name: values.values for name, values in est.posterior_["posterior"].to_dataset().items()
-    }
+    every = est.posterior_["posterior"].to_dataset().variables.items()
+    return {name: values.values for name, values in every}
 
 
 def assert_same(one, other):
@@ -189,3 +190,45 @@ def test_labels_out_of_range_are_refused(sampler, label):
     place[3] = label
     with pytest.raises(ValueError, match="a snapshot has labels out of range: remove the check"):
         chain.restore(snapshot)
+
+
+def test_a_search_that_stops_resumes(tmp_path, monkeypatch):
+    """The first half of the warm-up has no draws, but its states are kept all the same."""
+    longer = {"num_warmup": 200, "num_samples": 10, "n_jobs": 1}
+    sweep, swept = Chain.sweep, []
+
+    def counted(chain, **options):
+        if len(swept) == stop:
+            raise RuntimeError("stopped")
+        swept.append(chain)
+        sweep(chain, **options)
+
+    monkeypatch.setattr(checkpoint, "SECONDS", -1.0)
+    monkeypatch.setattr(Chain, "sweep", counted)
+    stop = -1
+    expected = fit_at(tmp_path / "whole.zarr", **longer)
+    whole, stop = len(swept), 120
+    swept.clear()
+    with pytest.raises(RuntimeError, match="stopped"):
+        fit_at(tmp_path / "run.zarr", **longer)
+    stop = -1
+    swept.clear()
+    assert_same(fit_at(tmp_path / "run.zarr", **longer), expected)
+    assert len(swept) <= whole - 40
+
+
+@pytest.mark.parametrize("at", ["point_estimate", "diagnose"])
+def test_an_interrupt_after_the_last_draw_keeps_the_draws(at, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    expected = bc.TVClust(random_state=1, **SHORT).fit(X, constraints=LINKS)
+    home = tvclust if at == "point_estimate" else base
+    monkeypatch.setattr(home, at, interrupt)
+    with pytest.warns(InterruptedRunWarning, match="after the last draw: all draws are kept"):
+        found = bc.TVClust(random_state=1, **SHORT).fit(X, constraints=LINKS)
+    assert found.posterior_.attrs["interrupted"] == 1
+    last = expected.posterior_["posterior"]["z"].values[-1, -1]
+    np.testing.assert_array_equal(draws(found)["z"], draws(expected)["z"])
+    labels = expected.labels_ if at == "diagnose" else last
+    assert bc.metrics.adjusted_rand(found.labels_, labels) == 1

@@ -5,5 +5,5 @@ from pathlib import Path
 from tests.robustness.world import in_process
 
 
-def test_threads_fit_at_once_as_one_by_one():
+def test_threads_fit_at_once_as_one_by_one_and_leave_random_numbers():
     assert in_process(Path(__file__).with_name("threads.py")) == "True\n"
