@@ -54,8 +54,7 @@ def run(settings: argparse.Namespace) -> int:
     except ValueError:
         raise ValueError(
             f"{settings.posterior} holds draws but no model to predict with: fit again by "
-            "bayesclust fit with --model tvclust and --cluster-model single or mixture, or predict "
-            "in Python."
+            "bayesclust fit with --model tvclust, or predict in Python."
         ) from None
     columns = feature_names(tree)
     cells = read_cells(settings.data, settings.id, tree.attrs.get("id"))

@@ -44,6 +44,8 @@ from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.typing import FloatArray, IntArray
 
 CLASSIFIER, CHOICE = "classifier", "choice"
+MODEL = "model"
+"""The attribute of draws for the choice, the words of its columns, and a classifier's weights."""
 # labels are too few to choose by, and part classes better along a curve than along a line
 LOGISTIC, RADIAL = "logistic", "radial"
 """Features of a classifier: the columns for links, radial basis functions of them for labels."""
@@ -147,6 +149,7 @@ class Candidates:
         constraints: Sequence[Constraints],
         rng: Generator | None = None,
         search: EMSettings | None = None,
+        W: FloatArray | None = None,
     ) -> tuple[Any, Any]:
         """The model and the data under one choice, and the map of the columns, if there is one."""
         reduction, items = None, self.items
@@ -154,9 +157,9 @@ class Candidates:
             reduction, items = self.components(choice.n_dimensions, choice.scaled)
         given = tuple(constraints)
         if choice.cluster_model == CLASSIFIER:
-            assert rng is not None
-            radial = choice.family == RADIAL
-            made = classifier_problem(items, given, choice.n_classes, search, rng, radial=radial)
+            rng = np.random.default_rng(0) if rng is None else rng  # of no use where W is given
+            K, radial = choice.n_classes, choice.family == RADIAL
+            made = classifier_problem(items, given, K, search, rng, radial=radial, W=W)
             return made, reduction
         own = choice.family == self.name
         bound = self.bound

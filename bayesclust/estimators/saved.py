@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, NoReturn
 
 import numpy as np
 
-from bayesclust.estimators.cluster_models import CLASSIFIER, Candidates, Choice
-from bayesclust.estimators.tvclust import MODEL, TVClust
+from bayesclust.estimators.cluster_models import CLASSIFIER, MODEL, Candidates, Choice
+from bayesclust.estimators.tvclust import MAX_DRAWS, TVClust
 from bayesclust.inference.batches import SHIFTS
 from bayesclust.partition_priors import HierarchicalDirichletProcess
 from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.tree import (
+    constraints_if_any,
+    evenly_spread,
     feature_names,
     group,
     item_names,
@@ -53,7 +54,7 @@ def restored(posterior: Any) -> TVClust:
     Raises
     ------
     ValueError
-        If the fit took a classifier, or `family` or `partition_prior` was an object without a name.
+        If `family` or `partition_prior` was an object without a name.
 
     Examples
     --------
@@ -70,14 +71,14 @@ def restored(posterior: Any) -> TVClust:
     if "batches" in tree.attrs:
         settings["partition_prior"] = None
         batches = group(tree, "observed_data")["batch"].values
-    choice, words = json_attribute(tree, MODEL, json.dumps([[CLASSIFIER], {}]))
+    known = json_attribute(tree, MODEL, "null")
     objects = any("(" in str(settings.get(name)) for name in ("family", "partition_prior"))
-    if choice[0] == CLASSIFIER or objects:
+    if known is None or objects:
         raise ValueError(
-            "the posterior holds draws but no model to predict with: fit TVClust with "
-            'cluster_model="single" or "mixture", and family and partition_prior by name, or keep '
-            "the fitted estimator."
+            "the posterior holds draws but no model to predict with: fit TVClust with family and "
+            "partition_prior by name, or keep the fitted estimator."
         )
+    choice, words, kept = known
     estimator = SavedTVClust(**{name: own for name, own in settings.items() if name != "moves"})
     if batches is not None:
         estimator.partition_prior = HierarchicalDirichletProcess(
@@ -86,9 +87,16 @@ def restored(posterior: Any) -> TVClust:
     estimator._words = {int(j): own for j, own in words.items()}
     items = group(tree, "observed_data")["X"].values
     given = estimator.family, estimator.partition_prior, tuple(estimator._words), batches
-    estimator._problem, estimator.reduction_ = Candidates(items, *given).problem(
-        Choice(*choice), ()
-    )
+    weights: dict[str, Any] = {}
+    if choice[0] == CLASSIFIER:
+        weights = {"W": np.array(kept["W"])}
+        z = group(tree, "posterior")["z"].values.reshape(-1, len(items))
+        some = z[evenly_spread(MAX_DRAWS, len(z))]
+        drawn = [np.array(own)[row] for own, row in zip(kept["classes"], some, strict=True)]
+        estimator._classes_drawn = np.array(drawn)
+    constraints: Any = constraints_if_any(tree) if weights else ()
+    made = Candidates(items, *given).problem(Choice(*choice), constraints, **weights)
+    estimator._problem, estimator.reduction_ = made
     estimator.cluster_model_, estimator.power_, estimator.family_ = choice[:3]
     columns = feature_names(tree)
     estimator._names = item_names(tree), columns

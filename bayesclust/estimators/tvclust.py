@@ -45,8 +45,6 @@ from bayesclust.posterior.tree import WEIGHTS, as_labels, by_size, data_if_any, 
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
 
 LARGE = 5_000_000  # labels in all draws from which a point estimate takes a while
-MODEL = "model"
-"""The attribute of `posterior_` for the model that was chosen and the words of its columns."""
 MAX_DRAWS = 200
 """Draws that predictions average over, at most."""
 
@@ -636,9 +634,11 @@ class TVClust(base.SampledClusterer):
         tree = base.draws_tree(draws, problem.constraints, *about)
         self.posterior_ = with_batches(tree, problem) if isinstance(problem, BatchProblem) else tree
         self._problem = problem
+        kept = None
         if isinstance(problem, ClassifierProblem):
             z = draws.posterior["z"].reshape(-1, len(items))
             self._classes_drawn = z[evenly_spread(MAX_DRAWS, len(z))]
+            kept = problem.to_keep(self._classes_drawn)
         if not self._is_variational:
             if self.progress and draws.posterior["z"].size > LARGE:
                 tell(f"Point estimate of {draws.posterior['z'][..., 0].size:,} draws")
@@ -648,7 +648,7 @@ class TVClust(base.SampledClusterer):
                 base.warn_of_draws(self.posterior_)
             self.n_clusters_ = int(self.labels_.max()) + 1
         keep_labels(self.posterior_, self.labels_)
-        self.posterior_.attrs[MODEL] = json.dumps([self._choice, self._words])
+        self.posterior_.attrs[cluster_models.MODEL] = json.dumps([self._choice, self._words, kept])
         self.fit_seconds_ = perf_counter() - since
         self.posterior_.attrs["fit_seconds"] = self.fit_seconds_
 

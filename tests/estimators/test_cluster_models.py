@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import bayesclust as bc
+from bayesclust._io import load_netcdf, write_netcdf
 from bayesclust.constraints.stored import noise_names
 from bayesclust.estimators.cluster_models import (
     COMPONENTS,
@@ -387,7 +388,15 @@ def test_models_that_predict_nothing_yet_go_on():
     assert bc.metrics.pairwise_f(est.labels_, spirals.y) > 0.8
 
 
-def test_a_classifier_parts_one_cloud(rng):
+def assert_predicts_as(est, X, path):
+    """So does what a file holds of a fit."""
+    write_netcdf(est.posterior_, path)
+    again = bc.estimators.restored(load_netcdf(path))
+    for of in (bc.TVClust.predict_proba, bc.TVClust.predict_novelty, bc.TVClust.predict_similarity):
+        np.testing.assert_array_equal(of(again, X), of(est, X))
+
+
+def test_a_classifier_parts_one_cloud(rng, tmp_path):
     """Classes on both sides of a line through one cluster, of which no density knows."""
     X = rng.normal(size=(600, 3))
     y = (X[:, 0] + X[:, 1] > 0).astype(int)
@@ -401,6 +410,7 @@ def test_a_classifier_parts_one_cloud(rng):
     assert (est.predict_novelty(X) == 0).all()
     together = est.predict_similarity(X[:1])[0]
     assert together[est.labels_ == est.labels_[0]].mean() > 0.8
+    assert_predicts_as(est, X[:5] + 0.1, tmp_path / "run.nc")
     assert not hasattr(est, "log_joint")
     with pytest.raises(ValueError, match="a classifier, which has no density of items"):
         est.score_samples(X)
@@ -438,6 +448,7 @@ def test_a_radial_classifier_parts_along_a_curve(rng, tmp_path):
     store = tmp_path / "run.zarr"
     est = bc.TVClust(**SHORT).fit(X[:400], constraints=labels, checkpoint=store)
     assert (est.cluster_model_, est.family_) == ("classifier", "radial")
+    assert_predicts_as(est, X[400:], tmp_path / "run.nc")
     assert est.model_scores_["chosen"]["classifier, radial, K = 2, d = 2"]
     proba = est.predict_label_proba(X).to_numpy()
     assert (proba.argmax(axis=1) == y).mean() > 0.9

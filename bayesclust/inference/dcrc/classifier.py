@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -41,6 +42,12 @@ class ClassifierProblem(DCRCProblem):
         """Number of items."""
         return len(self.points)
 
+    def to_keep(self, z: IntArray) -> dict[str, Any]:
+        """The weights as plain numbers, and the class of each cluster of draws (S, n), by draw."""
+        first = [np.unique(own, return_index=True) for own in z]
+        classes = [used[np.argsort(at)].tolist() for used, at in first]
+        return {"W": self.W.tolist(), "classes": classes}
+
     def log_classes(self, rows: FloatArray) -> FloatArray:
         """Log class probabilities of rows of features over the weights' uncertainty, (m, K)."""
         return log_moderated_classes(self.W, self.roots, rows)
@@ -54,10 +61,25 @@ def classifier_problem(
     rng: Generator,
     *,
     radial: bool = False,
+    W: FloatArray | None = None,
 ) -> ClassifierProblem:
-    """Fit the weights to items and constraints, by default with the search of `DCRC`."""
+    """Fit the weights, unless given, to items and constraints, as `DCRC` does by default."""
     features = radial_features(X) if radial else fit_features(X, None, rng)
     points = features(X)
+    if W is None:
+        W = _weights(points, constraints, n_clusters, search, rng)
+    roots = weight_roots(W, points[~unnamed(constraints, len(points))], PRECISION)
+    return ClassifierProblem(points, tuple(constraints), W, features, roots, radial)
+
+
+def _weights(
+    points: FloatArray,
+    constraints: Sequence[Constraints],
+    n_clusters: int,
+    search: EMSettings | None,
+    rng: Generator,
+) -> FloatArray:
+    """The mode of the weights, (K, d + 1)."""
     given = all_easy(constraints)
     answers = sum(map(len, given))
     settings = EMSettings() if search is None else search
@@ -65,9 +87,7 @@ def classifier_problem(
     units = sum(len(np.unique(one.units)) for one in given)
     tau, penalty = units / max(answers, 1), PRECISION / (2 * max(answers, 1))
     settings = replace(settings, tau=tau, penalty=penalty)
-    fit = fit_em(points, given, n_clusters, settings, rng)
-    roots = weight_roots(fit.W, points[~unnamed(given, len(points))], PRECISION)
-    return ClassifierProblem(points, tuple(constraints), fit.W, features, roots, radial)
+    return fit_em(points, given, n_clusters, settings, rng).W
 
 
 class ClassifierPrediction(FromTerms):
