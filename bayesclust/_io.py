@@ -26,6 +26,8 @@ def check_path(path: Any, name: str = "path") -> Path:
         raise TypeError(f"{name} must be a word or a pathlib.Path; got {type(path).__name__}.")
     if "\0" in str(path):
         raise ValueError(f"{name} has a null character in it: name a file without.")
+    if "://" in str(path):
+        raise ValueError(f"{name} is an address, {str(path)!r}: name a file of this machine.")
     return Path(path)
 
 

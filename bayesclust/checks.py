@@ -29,8 +29,8 @@ FITTING = "_fitting"
 """Attribute of an estimator that is being fitted."""
 FEW_CELLS = 4_000
 """Of a table whose chains are fastest in a single thread."""
-COUNTED_BYTES = 64
-"""Of an answer, that a count repeats."""
+ANSWER_BYTES = 64
+"""Of an answer, while many are made."""
 DENSE_COPIES = 3
 """Of a sparse matrix that there must be memory for."""
 
@@ -575,7 +575,7 @@ def repeated_rows(count: ArrayLike) -> IntArray:
     if (times < 0).any():
         raise ValueError(f"count is {shown(times.tolist())}: {hint}.")
     number = sum(times.tolist())
-    check_memory(COUNTED_BYTES * number, f"keeping {number:,} answers", "give lower counts")
+    check_memory(ANSWER_BYTES * number, f"keeping {number:,} answers", "give lower counts")
     return np.repeat(np.arange(len(times)), times)
 
 

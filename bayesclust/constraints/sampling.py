@@ -53,6 +53,9 @@ def questions(
     """Draw a number or share of pairs or triplets, and sources whose counts differ by 1 at most."""
     most = comb(n_items, 2) if width == 2 else n_items * comb(n_items - 1, 2)
     number = how_many(fraction, size, most)
+    check.check_memory(
+        check.ANSWER_BYTES * number, f"drawing {number:,} of {most:,} questions", "draw fewer"
+    )
     dealt = check.check_int(n_sources, "n_sources", most=number)
     items = (random_pairs if width == 2 else random_triplets)(n_items, number, rng)
     return items, rng.permutation(np.arange(number, dtype=np.int64) % dealt)

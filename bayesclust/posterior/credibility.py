@@ -60,7 +60,7 @@ def constraint_credibility(posterior: Any) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        One row a constraint, in the order given:
+        One row a constraint, in the order given (i is the smaller item of a pair):
 
         - view, the items i, j and, for triplets, k (of labels i alone; by the index of a DataFrame,
           if X was one with names, else by number), or rule (what a rule says), answer (in words),

@@ -272,6 +272,8 @@ def test_more_answers_than_there_is_memory_for_are_refused():
     table = pd.DataFrame({"i": [0], "j": [1], "answer": ["same"], "count": [10**15]})
     with pytest.raises(MemoryError, match="keeping 1,000,000,000,000,000 answers needs"):
         PairwiseConstraints.from_frame(table, n_items=2)
+    with pytest.raises(MemoryError, match="drawing 499,999,500,000 of 499,999,500,000 questions"):
+        PairwiseConstraints.sample(np.zeros(10**6, int), fraction=1.0)
 
 
 def test_columns_of_pyarrow_have_names():

@@ -102,6 +102,8 @@ def test_unwritable_paths_are_refused(tmp_path):
         check_path(3)
     with pytest.raises(ValueError, match=r"^out has a null character in it"):
         check_path("a\0b", "out")
+    with pytest.raises(ValueError, match=r"^out is an address, 's3://a/b': name a file of this"):
+        check_path("s3://a/b", "out")
 
 
 def test_links_are_followed_and_the_umask_is_left(tmp_path, monkeypatch):
