@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ def check_path(path: Any, name: str = "path") -> Path:
         raise TypeError(f"{name} must be a word or a pathlib.Path; got {type(path).__name__}.")
     if "\0" in str(path):
         raise ValueError(f"{name} has a null character in it: name a file without.")
-    if "://" in str(path):
+    if re.match(r"[A-Za-z][\w+.-]+:/", str(path)):
         raise ValueError(f"{name} is an address, {str(path)!r}: name a file of this machine.")
     return Path(path)
 

@@ -287,12 +287,13 @@ def plain_array(
     values: Any, name: str, hint: str = "pass one value for each place"
 ) -> np.ndarray[Any, Any]:
     """Return `values` as an array, or refuse what NumPy cannot read as one, or would unmask."""
-    rows = values if isinstance(values, (list, tuple)) and len(values) else [values]
-    if np.ma.isMaskedArray(rows[0]) and (mask := np.ma.getmaskarray(np.ma.array(values))).any():
-        row = int(np.argmax(mask.reshape(len(mask), -1).any(axis=1)))
-        raise ValueError(
-            f"{name} has masked entries, first in row {row}: remove these rows or fill in values."
-        )
+    one = np.ma.isMaskedArray(values) and values.ndim > 0
+    for row, own in enumerate(values if one or isinstance(values, (list, tuple)) else ()):
+        if np.ma.is_masked(own):
+            raise ValueError(
+                f"{name} has masked entries, first in row {row}: remove these rows or fill in "
+                "values."
+            )
     try:
         return np.asarray(values)
     except ValueError:
@@ -427,7 +428,7 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
 def refuse_lazy(table: Any, name: str) -> None:
     """Refuse a table that has not been computed."""
     if hasattr(table, "collect") and not hasattr(table, "to_numpy"):
-        raise TypeError(f"{name} is {kind_of(table)}, not yet computed: pass {name}.collect().")
+        raise TypeError(f"{name} is {kind_of(table)}, not yet computed: call its collect() first.")
 
 
 def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
@@ -499,8 +500,10 @@ def answer_codes(answers: ArrayLike, kind: Any, m: int, name: str, items: str) -
     words = list(kind.vocabulary)
     listed = " or ".join(f'"{word}" ({code})' for code, word in enumerate(words))
     hint = f"pass for each row of {items} {listed}"
-    if isinstance(answers, (list, tuple)) and any(isinstance(one, bool) for one in answers):
-        answers = np.array(answers, dtype=object)  # beside numbers they would become numbers
+    if isinstance(answers, (list, tuple)):
+        truths = sum(isinstance(one, (bool, np.bool_)) for one in answers)
+        if 0 < truths < len(answers):  # beside numbers they would become numbers
+            answers = np.array(answers, dtype=object)
     array = check_array(answers, name, (m,), "biufUTO", hint)
     if array.dtype.kind == "b" and len(words) == 2:
         return array.astype(np.int8)
@@ -527,8 +530,9 @@ def answer_codes(answers: ArrayLike, kind: Any, m: int, name: str, items: str) -
 
 def refuse_truth_values(answers: Any, words: Sequence[str]) -> None:
     """Refuse answers of a table that are 0 and 1 alone, where these may mean no and yes."""
-    given = set(answers.tolist()) if len(words) > 2 else set()
-    if given and given <= {0, 1} and not any(isinstance(one, (bool, np.bool_)) for one in given):
+    given = answers.tolist() if len(words) > 2 else []
+    codes = (isinstance(one, (int, float)) and not isinstance(one, bool) for one in given)
+    if given and all(codes) and set(given) <= {0, 1}:
         meant = ", ".join(f"{code} {word}" for code, word in enumerate(words))
         raise ValueError(
             f"answer has nothing but 0 and 1, which may be codes ({meant}) or no and yes: write "
@@ -544,7 +548,8 @@ def source_numbers(
         return np.zeros(m, dtype=np.int64), 1, None
     hint = f"name the sources of all rows of {items}, or number them 0, 1, 2, ... without gaps"
     given = plain_array(source, "source", hint)
-    for row, name in enumerate(given.tolist() if given.shape == (m,) else ()):
+    named = given.shape == (m,) and given.dtype.kind not in "iu"
+    for row, name in enumerate(given.tolist() if named else ()):
         if is_missing(name) or (isinstance(name, str) and not name.strip()):
             raise ValueError(f"source[{row}] is {name!r}: {hint}.")
     if given.shape == (m,) and all(isinstance(name, str) for name in given.tolist()) and m:

@@ -48,8 +48,9 @@ def check_columns(frame: Any, members: Sequence[str], said: str, kind: str | Non
     columns = columns_of(frame)
     for column in (*members, said):
         if column not in columns:
+            others = f", only {some_of([*columns])}" if len(columns) else " and no other"
             raise ValueError(
-                f"the table has no column {column!r}, only {some_of([*columns])}: name its columns "
+                f"the table has no column {column!r}{others}: name its columns "
                 f"{', '.join(members)}, {said} and, if there are several, source."
             )
     for column in MEMBERS if kind else ():
@@ -78,6 +79,8 @@ def named_items(
     # A column of whole numbers in which cells were empty once is written as 3.0.
     columns = [dates_in_words(cells(frame, one)) for one in members]
     items = np.column_stack(columns)
+    if ids is None and items.dtype.kind in "iu":
+        return items, n_items
     # not of `items`: where one column has decimals, large numbers of another would be rounded
     rows = [list(names) for names in zip(*(own.tolist() for own in columns), strict=True)]
     for row, names in enumerate(rows if items.dtype.kind in "fO" else ()):
@@ -117,8 +120,7 @@ def plain_names(ids: Any) -> list[str]:
 
 def plain_name(name: Any) -> str:
     """A name in words, of a whole number without its decimals, of a day without its midnight."""
-    whole_number = isinstance(name, float) and name.is_integer()
-    word = str(int(name) if whole_number else name).strip().removesuffix(" 00:00:00")
+    word = str(name).strip().removesuffix(" 00:00:00")
     whole = word.removesuffix(".0")
     return whole if whole.isdecimal() else word
 

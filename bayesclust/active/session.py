@@ -134,6 +134,8 @@ class InteractiveSession:
             raise TypeError(
                 f"modification must be a MinimalModification; got {type(modification).__name__}."
             )
+        if modification is not None:
+            modification.check_settings()
         self.query_strategy = check_query_strategy(query_strategy)
         self._strategies = deepcopy(QUERY_STRATEGIES)  # strategies may keep state
         # a generator of the session, whose state can be saved
@@ -144,7 +146,6 @@ class InteractiveSession:
         start = start_partition(seen, self.X, self._names)
         alone = int(start.max() == 0)
         self.modification = modification or MinimalModification(new_clusters=alone)
-        self.modification.check_settings()
         self._steps = [Step(start, 0, 0.0, ())]
         # rows that were added together, or None for a modification
         self._events: list[list[Row] | None] = []

@@ -51,11 +51,8 @@ def run(settings: argparse.Namespace) -> int:
     tree = read_posterior(settings.posterior)
     try:
         estimator = restored(tree)
-    except ValueError:
-        raise ValueError(
-            f"{settings.posterior} holds draws but no model to predict with: fit again by "
-            "bayesclust fit with --model tvclust, or predict in Python."
-        ) from None
+    except ValueError as error:
+        raise ValueError(f"{settings.posterior}: {error}") from None
     columns = feature_names(tree)
     cells = read_cells(settings.data, settings.id, tree.attrs.get("id"))
     column = tree.attrs.get("batches")

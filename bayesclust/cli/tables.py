@@ -204,8 +204,8 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
             for path, table in zip(paths, tables, strict=True)
         ]
     table: Sheet = pd.concat(tables, ignore_index=True)
-    for column in {"answer", "source"}.intersection(table):
-        table[column] = table[column].mask(_missing(table[column]))
+    if "answer" in table:
+        table["answer"] = table["answer"].mask(_missing(table["answer"]))
     for column in {"score", "most"}.intersection(table):
         table[column] = pd.to_numeric(table[column], errors="coerce")
     try:

@@ -376,8 +376,8 @@ def keeping_draws(posterior: Any) -> Iterator[None]:
     except KeyboardInterrupt:
         posterior.attrs["interrupted"] = 1
         warn(
-            "Interrupted after the last draw: all draws are kept, but labels_ may be the last of "
-            "them, and they are not diagnosed: call bayesclust.point_estimate and diagnose.",
+            "Interrupted after the last draw: the draws are kept, but labels_ may be the last one, "
+            "and nothing is diagnosed: call bayesclust.point_estimate and bayesclust.diagnose.",
             runner.InterruptedRunWarning,
         )
 

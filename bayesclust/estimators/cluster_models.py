@@ -157,7 +157,7 @@ class Candidates:
             reduction, items = self.components(choice.n_dimensions, choice.scaled)
         given = tuple(constraints)
         if choice.cluster_model == CLASSIFIER:
-            rng = np.random.default_rng(0) if rng is None else rng  # of no use where W is given
+            assert rng is not None
             K, radial = choice.n_classes, choice.family == RADIAL
             made = classifier_problem(items, given, K, search, rng, radial=radial, W=W)
             return made, reduction

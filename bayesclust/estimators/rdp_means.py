@@ -279,8 +279,8 @@ class RDPMeans(DPMeans):
         a sample, the nearest of its centres.
     n_init : int, default 1
         Starts; the smallest J is kept. Those after the first are random, or disturb the best one.
-        A given penalty above the distance of every item from the mean ends the first in a single
-        cluster, where several starts may find a smaller J.
+        Without constraints, a given penalty above the distance of every item from the mean ends the
+        first in a single cluster, where several starts may find a smaller J.
         Under one penalty the smallest J has more clusters than the first start finds: with several
         a penalty is chosen by the smallest J of four, in some ten times as long, and from
         `n_clusters` so that this J has as many; of more than 50,000 items as for one.

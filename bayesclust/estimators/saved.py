@@ -24,13 +24,13 @@ from bayesclust.posterior.tree import (
 
 
 class SavedTVClust(TVClust):
-    """A TVClust of saved draws, without the constraints of its fit and what they cost."""
+    """A TVClust of saved draws, which cannot go on."""
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         """Say that it only predicts."""
         raise AttributeError(
-            "this TVClust was made from saved draws, without the constraints of its fit, and only "
-            "predicts: keep the fitted estimator, or fit a new TVClust."
+            "this TVClust was made from saved draws, and only predicts: keep the fitted estimator, "
+            "or fit a new TVClust."
         )
 
     fit = _refuse
@@ -48,8 +48,7 @@ def restored(posterior: Any) -> TVClust:
     Returns
     -------
     TVClust
-        Without the noise of constraints, which is not kept: `fit`, `extend`, `log_joint` and
-        `to_arviz` refuse.
+        It does not go on: `fit`, `extend`, `log_joint` and `to_arviz` refuse.
 
     Raises
     ------
@@ -73,12 +72,13 @@ def restored(posterior: Any) -> TVClust:
         batches = group(tree, "observed_data")["batch"].values
     known = json_attribute(tree, MODEL, "null")
     objects = any("(" in str(settings.get(name)) for name in ("family", "partition_prior"))
-    if known is None or objects:
+    choice, words, *rest = known or [[CLASSIFIER], {}]
+    kept: Any = next(iter(rest), None)  # files of earlier versions have no third
+    if objects or (choice[0] == CLASSIFIER and kept is None):
         raise ValueError(
-            "the posterior holds draws but no model to predict with: fit TVClust with family and "
-            "partition_prior by name, or keep the fitted estimator."
+            "the posterior holds draws but no model to predict with: fit again by TVClust, with "
+            "family and partition_prior by name, or keep the fitted estimator."
         )
-    choice, words, kept = known
     estimator = SavedTVClust(**{name: own for name, own in settings.items() if name != "moves"})
     if batches is not None:
         estimator.partition_prior = HierarchicalDirichletProcess(
@@ -89,7 +89,8 @@ def restored(posterior: Any) -> TVClust:
     given = estimator.family, estimator.partition_prior, tuple(estimator._words), batches
     weights: dict[str, Any] = {}
     if choice[0] == CLASSIFIER:
-        weights = {"W": np.array(kept["W"])}
+        # with weights that are known nothing is drawn
+        weights = {"W": np.array(kept["W"]), "rng": np.random.default_rng(0)}
         z = group(tree, "posterior")["z"].values.reshape(-1, len(items))
         some = z[evenly_spread(MAX_DRAWS, len(z))]
         drawn = [np.array(own)[row] for own, row in zip(kept["classes"], some, strict=True)]

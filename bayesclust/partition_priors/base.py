@@ -37,10 +37,10 @@ GROUPS = 50
 NODES = {1: 500, 2: 60}
 """Nodes of the quadrature for each parameter, by the number of learned ones."""
 END = 1e-12
-"""Nearer to zero, and of discounts to one, a parameter makes no difference to a partition."""
+"""Parameters within this of zero, or discounts within this of one, are taken to be so near."""
 MOST_STEPS = 60
-"""Of slice sampling to either side, more than which no density falls so slowly as to need."""
-LOWEST = math.log(END)
+"""Of slice sampling to either side, each as long as the tail: a slice is seldom wider."""
+LOWEST, ROUNDING = math.log(END), 1e-3
 NEGLIGIBLE = 45.0
 """How far below its largest value the log of an integrand is left out."""
 
@@ -135,16 +135,17 @@ class Parameter(NamedTuple):
         if self.unit:
             return max(-30.0 / min(self.a, 1.0), LOWEST), min(30.0 / min(self.b, 1.0), -LOWEST)
         low = min(math.log(self.a / self.b), 0.0) - 5.0 - 30.0 / min(self.a, 1.0)
-        return max(low, LOWEST), math.log(30.0 + 2.0 * self.a) - math.log(self.b)
+        high = math.log(30.0 + 2.0 * self.a) - math.log(self.b)
+        return max(low, LOWEST), max(high, LOWEST + 1.0)
 
     def log_masses(self, line: FloatArray) -> FloatArray:
         """Log mass of evenly spaced places on the line, at the ends with all that is beyond."""
         found = np.array([self.log_on_line(t) for t in line])
         step = np.full(len(line), line[1] - line[0])
         step[[0, -1]] /= 2.0
-        if line[0] <= LOWEST:
+        if line[0] < LOWEST + ROUNDING:
             step[0] += 1.0 / self.a
-        if self.unit and line[-1] >= -LOWEST:
+        if self.unit and line[-1] > -LOWEST - ROUNDING:
             step[-1] += 1.0 / self.b
         return np.asarray(found + np.log(step))
 
@@ -249,8 +250,9 @@ class PartitionPrior(ABC):
     def log_prob(self, sizes: IntArray, values: Values) -> float:
         """log p(partition | parameters), from its cluster sizes."""
         log_v = _log_v.__wrapped__ if self.learned else _log_v
-        known = int(sizes.sum()), len(sizes), tuple(values.items())
-        return float(log_v(self, *known) + self.log_w(sizes, values).sum())
+        own = tuple((name, float(values[name])) for name in self.parameters)
+        counted = log_v(self, int(sizes.sum()), len(sizes), own)
+        return float(counted + self.log_w(sizes, values).sum())
 
     def log_marginal(self, sizes: IntArray) -> float:
         """log p(partition), the parameters integrated out by quadrature on a line each."""

@@ -188,7 +188,7 @@ LOCK = RLock()
 def _loading() -> Iterator[None]:
     """In one thread at a time; JAX draws from the user's NumPy while it is loaded."""
     with LOCK:
-        state = None if _jax_is_whole() else np.random.get_state()  # noqa: NPY002
+        state = None if _jax_is_whole() else np.random.get_state(legacy=False)  # noqa: NPY002
         try:
             yield
         finally:

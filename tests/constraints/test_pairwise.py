@@ -248,7 +248,7 @@ def test_tables_of_polars_are_read():
     for other in (dated[["i"]], times):
         with pytest.raises(TypeError, match=r"^X must hold numbers, unlike column i: drop such"):
             RDPMeans(n_clusters=2).fit(other)
-    with pytest.raises(TypeError, match=r"^the table is a LazyFrame, not yet computed: pass the"):
+    with pytest.raises(TypeError, match=r"^the table is a LazyFrame, not yet computed: call"):
         PairwiseConstraints.from_frame(dated.lazy(), ids=DAYS)
 
 
@@ -259,11 +259,14 @@ def test_large_numbers_of_items_are_not_rounded():
     assert links.items.tolist() == [[1, 2]]
     with pytest.raises(TypeError, match="pairs must hold integers"):
         PairwiseConstraints.from_frame(table.assign(i=1e300), n_items=9)
+    words = table.assign(i="-1.0", j="0.0")
+    assert PairwiseConstraints.from_frame(words, ids=[0.0, -1.0]).items.tolist() == [[0, 1]]
 
 
 def test_truth_values_beside_codes_stay_what_they_are():
-    triplets = RelativeConstraints([(0, 1, 2), (1, 2, 3), (2, 3, 4)], [True, False, 2], n_items=5)
-    assert [row[-1] for row in triplets.rows] == ["yes", "no", "dnk"]
+    for answers in ([True, False, 2], [np.True_, np.False_, 2]):
+        triplets = RelativeConstraints([(0, 1, 2), (1, 2, 3), (2, 3, 4)], answers, n_items=5)
+        assert [row[-1] for row in triplets.rows] == ["yes", "no", "dnk"]
     as_objects = np.array([np.int64(1), np.bool_(False)], dtype=object)
     assert PairwiseConstraints([(0, 1), (1, 2)], as_objects, 3).answers.tolist() == [1, 0]
 

@@ -64,8 +64,8 @@ RelativeConstraints.from_frame(asked([1, 0]), n_items=4)
     ValueError: answer has nothing but 0 and 1, which may be codes (0 yes, 1 no, 2 dnk) or no and
     yes: write words, or True and False.
 PairwiseConstraints.from_frame(pd.DataFrame(), n_items=4)
-    ValueError: the table has no column 'i', only none: name its columns i, j, answer and, if there
-    are several, source.
+    ValueError: the table has no column 'i' and no other: name its columns i, j, answer and, if
+    there are several, source.
 pairs([(0, 1), (1, 2)], np.ma.masked_array([1, 0], [False, True]))
     ValueError: same has masked entries, first in row 1: remove these rows or fill in values.
 pairs([(0, 1), (1, 2)], [1, 0], source=["ann", None])

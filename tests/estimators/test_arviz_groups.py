@@ -211,3 +211,16 @@ def test_dcrc_has_groups_of_its_answers(inference):
     expected = stats.beta(4, 1).logpdf(p) + stats.beta(4, 1).logpdf(q)
     np.testing.assert_allclose(tree["log_prior"]["links"], expected, rtol=1e-9)
     assert list(tree["log_likelihood"].data_vars) == ["links"]
+
+
+@pytest.mark.parametrize("prior", [DirichletProcess(1.0), MixtureOfFiniteMixtures(1.0)])
+@pytest.mark.parametrize("model", ["single", "mixture"])
+def test_priors_without_learned_parameters_have_a_density(prior, model, rng):
+    short = {"num_chains": 1, "num_warmup": 20, "num_samples": 20, "random_state": 0}
+    est = bc.TVClust(cluster_model=model, partition_prior=prior, progress=False, **short)
+    tree = est.fit(rng.normal(size=(12, 2))).to_arviz(num_prior_draws=10)
+    if model == "single":
+        sizes = [np.bincount(z) for z in tree["posterior"]["z"].values[0]]
+        expected = [prior.log_prob(own, prior.initial()) for own in sizes]
+        np.testing.assert_allclose(tree["log_prior"]["partition"].values[0], expected)
+    assert np.isfinite(tree["log_prior"]["partition"].values).all()

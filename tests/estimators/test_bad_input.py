@@ -59,7 +59,11 @@ fit(MASKED)
 fit(list(MASKED))
     ValueError: X has masked entries, first in row 2: remove these rows or fill in values.
 fit(LAZY)
-    TypeError: X is a Lazy, not yet computed: pass X.collect().
+    TypeError: X is a Lazy, not yet computed: call its collect() first.
+fit([np.ma.array([1.0, 2.0]), np.ma.array([1.0, 2.0, 3.0])])
+    ValueError: X has rows of different lengths: pass one value per item and feature.
+fit([[1.0, 2.0], np.ma.array([1.0, 2.0], mask=[True, False])])
+    ValueError: X has masked entries, first in row 1: remove these rows or fill in values.
 fit(GOOD, [named("links"), named("links_answer_id")])
     ValueError: constraints are named 'links_answer_id', as results call a part of others: give
     another name.

@@ -1,5 +1,7 @@
 """Clusters are numbered by size, ties by first item, wherever a number is shown."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -94,5 +96,11 @@ def test_reports_have_the_partition_that_the_fit_settled_on(tmp_path):
             rest()
     assert bc.cluster_profiles(again).equals(bc.cluster_profiles(est))
     assert bc.compare({"saved": again})["n_clusters"].item() == est.n_clusters_
+    earlier = tree.copy()
+    earlier.attrs["model"] = json.dumps(json.loads(tree.attrs["model"])[:2])
+    np.testing.assert_array_equal(restored(earlier).predict(blob), est.predict(blob))
+    earlier.attrs["model"] = "{"
+    with pytest.raises(ValueError, match=r"the attribute 'model' of the posterior is '\{', which"):
+        restored(earlier)
     plain = bc.TVClust(cluster_model="single", **CHAINS, progress=False).fit(blob)
     assert plain.labels_.tolist() == bc.point_estimate(plain).tolist()

@@ -50,7 +50,7 @@ NODES_OF_SEVERAL = 40
 """Values of each learned parameter of the prior, evenly spaced by logarithm or log odds."""
 TAIL = 1e-8
 """Prior probability beyond either end."""
-OFF_THE_ENDS, LEAST = 1e-12, 1e-300
+OFF_THE_ENDS = 1e-12
 
 
 def line_of(one: Parameter, number: int) -> FloatArray:
@@ -61,7 +61,7 @@ def line_of(one: Parameter, number: int) -> FloatArray:
     else:
         low = float(gammaincinv(one.a, TAIL)) / one.b
         high = float(gammainccinv(one.a, TAIL)) / one.b
-    return np.linspace(one.to_line(max(low, LEAST)), one.to_line(high), number)
+    return np.linspace(one.to_line(max(low, OFF_THE_ENDS)), one.to_line(high), number)
 
 
 class PriorGrid:
@@ -75,13 +75,15 @@ class PriorGrid:
         self.width = [line[1] - line[0] for line in lines]
         self.nodes = [mesh.ravel() for mesh in np.meshgrid(*lines, indexing="ij")]
         size = number ** len(lines)
+        masses = [one.log_masses(line) for one, line in zip(learned.values(), lines, strict=True)]
         self.log_mass: FloatArray = np.zeros(size)
+        for mesh in np.meshgrid(*masses, indexing="ij"):
+            self.log_mass += mesh.ravel()
         self.values: dict[str, Any] = {
             name: np.full(size, value) for name, value in prior.initial().items()
         }
         for (name, one), node in zip(learned.items(), self.nodes, strict=True):
             self.values[name] = np.array([one.from_line(t) for t in node])
-            self.log_mass += [one.log_on_line(t) for t in node]
         self.log_mass -= logsumexp(self.log_mass)
 
     def draw(

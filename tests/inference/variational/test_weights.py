@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy import stats
+from scipy.special import logsumexp
 
 from bayesclust.inference.variational.mean_field import PriorGrid, fit_weights
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
@@ -43,6 +45,16 @@ def test_largest_first_is_the_best_order(prior, rng):
     best = fit_weights(size, grid).bound
     for _ in range(10):
         assert fit_weights(rng.permutation(size), grid).bound <= best + 1e-12
+
+
+def test_a_vague_prior_keeps_its_mass_near_zero():
+    size, prior = SIZES[2], DirichletProcess((0.05, 0.05))
+    line = np.linspace(-400.0, 6.0, 8001)
+    log_density = stats.gamma.logpdf(np.exp(line), 0.05, scale=20.0) + line
+    alphas = np.exp(np.maximum(line, -27.0))
+    log_density += [plain.log_moment(size, 0.0, alpha) for alpha in alphas]
+    expected = logsumexp(log_density) + np.log(line[1] - line[0])
+    assert fit_weights(size, PriorGrid(prior)).bound == pytest.approx(expected, abs=2e-4)
 
 
 def test_drawn_parameters_have_the_moments_of_their_grid(rng):
