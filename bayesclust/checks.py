@@ -287,13 +287,16 @@ def plain_array(
     values: Any, name: str, hint: str = "pass one value for each place"
 ) -> np.ndarray[Any, Any]:
     """Return `values` as an array, or refuse what NumPy cannot read as one, or would unmask."""
-    one = np.ma.isMaskedArray(values) and values.ndim > 0
-    for row, own in enumerate(values if one or isinstance(values, (list, tuple)) else ()):
-        if np.ma.is_masked(own):
-            raise ValueError(
-                f"{name} has masked entries, first in row {row}: remove these rows or fill in "
-                "values."
-            )
+    masked: Any = ()
+    if isinstance(values, np.ma.MaskedArray) and values.ndim:
+        masked = np.flatnonzero(np.ma.getmaskarray(values).reshape(len(values), -1).any(axis=1))
+    elif isinstance(values, (list, tuple)):
+        listed = (isinstance(own, np.ma.MaskedArray) and np.ma.is_masked(own) for own in values)
+        masked = np.flatnonzero(list(listed))
+    for row in masked:
+        raise ValueError(
+            f"{name} has masked entries, first in row {row}: remove these rows or fill in values."
+        )
     try:
         return np.asarray(values)
     except ValueError:
@@ -436,7 +439,7 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
         numeric = set(X.select_dtypes(include=["number", "bool"]).columns)
         others = [c for c, kind in X.dtypes.items() if c not in numeric and str(kind) != "object"]
     else:  # of polars, whose dates and times NumPy takes for numbers
-        others = [c for c in X.columns if X[c].dtype.is_temporal()]
+        others = [c for c in X.columns if getattr(X[c].dtype, "is_temporal", bool)()]
     if others:
         raise TypeError(
             f"{name} must hold numbers, unlike column {some_of(others)}: drop such columns or "

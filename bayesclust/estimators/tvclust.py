@@ -295,7 +295,7 @@ class TVClust(base.SampledClusterer):
             these, with the same sources by name or number.
         num_warmup, num_samples : int or None, default None
             Sweeps before the first draw, and draws of each chain; None is a fortieth of the fit's
-            and a sixteenth, but 50 draws if it had them. What overthrows it all needs more.
+            and a sixteenth, at least 50. Items or answers that overthrow the partition need more.
 
         Returns
         -------
@@ -304,7 +304,7 @@ class TVClust(base.SampledClusterer):
         Raises
         ------
         ValueError
-            If nothing is new, for "variational", and if constraints add to others of other noise.
+            If nothing is new, for "variational", and if added constraints change a noise model.
 
         Examples
         --------
