@@ -5,6 +5,7 @@ import threading
 import warnings
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -86,7 +87,7 @@ def test_chains_in_hopeless_modes_go_on_from_the_best():
     walks = [Walk(level, seed) for seed, level in enumerate((-300.0, 0.0, -2.0, -50.0))]
     starts = [partial(lambda own: own, walk) for walk in walks]
     schedule = Schedule(num_warmup=200, num_samples=30)
-    again, left = search(starts, schedule, run=True, progress=False, n_jobs=1)
+    again, left = search(starts, schedule, None, progress=False, n_jobs=1)
     assert left == Schedule(num_warmup=100, num_samples=30)
     assert [make() for make in again] == walks
     assert [(walk.level, walk.seed, walk.swept) for walk in walks] == [
@@ -95,6 +96,7 @@ def test_chains_in_hopeless_modes_go_on_from_the_best():
         (-2.0, 2, 100),
         (0.0, 3, 100),
     ]
-    assert search(starts, schedule, run=False) == (starts, left)
+    begun = SimpleNamespace(has_begun=lambda number: number == 4)
+    assert search(starts, schedule, begun) == (starts, left)
     short = Schedule(num_warmup=90, num_samples=30)
-    assert search(starts, short, run=True) == (starts, short)
+    assert search(starts, short, None) == (starts, short)

@@ -6,7 +6,7 @@ import xarray as xr
 from sklearn.base import clone
 
 import bayesclust as bc
-from bayesclust.estimators import base
+from bayesclust.inference import runner
 from bayesclust.inference.chain import Chain
 from bayesclust.inference.runner import usual_draws
 from bayesclust.partition_priors import DirichletProcess, KnownK, PitmanYor
@@ -174,7 +174,7 @@ def test_moves_and_priors_that_a_sampler_lacks_are_refused(sampler):
 
 def test_many_items_have_fewer_draws_unless_told(monkeypatch):
     assert [usual_draws(n) for n in (10, 1000, 2000, 5000)] == [1000, 1000, 500, 250]
-    monkeypatch.setattr(base, "FREE_ITEMS", 1)
+    monkeypatch.setattr(runner, "FREE_ITEMS", 1)
     X = np.random.default_rng(0).normal(size=(500, 1))
     settings = SHORT | {"num_warmup": 2, "num_samples": None}
     est = bc.TVClust(family="gaussian_diagonal", **settings).fit(X)

@@ -7,11 +7,12 @@ import pytest
 import bayesclust as bc
 from experiments import sources
 
-# items, columns and classes of the sets whose files come with an extra
+# items, columns and classes of the sets whose files come with an extra, or with no package
 SIZES = {"ecoli": (336, 7, 8), "glass": (214, 9, 6)}
 SIZES |= {"glass_with_id": (214, 10, 6), "balance": (625, 4, 3), "segment": (2310, 19, 7)}
 SIZES |= {"ionosphere": (351, 33, 2), "pima": (768, 8, 2)}
 SIZES |= {"digits389": (3165, 16, 3), "letters_ijlt": (3059, 16, 4)}
+SIZES |= {"msrcv2_6.csv": (1046, 48, 6)}
 
 
 @pytest.fixture(scope="session", autouse=True)
