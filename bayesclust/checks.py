@@ -344,6 +344,11 @@ def is_missing(value: Any) -> bool:
     return bool(value is None or type(value).__name__ == "NAType" or value != value)
 
 
+def is_nobody(name: Any) -> bool:
+    """Whether the name of a source is missing or empty."""
+    return is_missing(name) or (isinstance(name, str) and not name.strip())
+
+
 def true_labels(labels: ArrayLike, least: int, name: str = "labels") -> IntArray:
     """Return labels of any kind as (n,) integers, equal where the labels are equal."""
     array = check_array(labels, name, ("n",), "", "pass one label per item")
@@ -553,7 +558,7 @@ def source_numbers(
     given = plain_array(source, "source", hint)
     named = given.shape == (m,) and given.dtype.kind not in "iu"
     for row, name in enumerate(given.tolist() if named else ()):
-        if is_missing(name) or (isinstance(name, str) and not name.strip()):
+        if is_nobody(name):
             raise ValueError(f"source[{row}] is {name!r}: {hint}.")
     if given.shape == (m,) and all(isinstance(name, str) for name in given.tolist()) and m:
         names, numbers = np.unique(np.char.strip(given.astype(str)), return_inverse=True)

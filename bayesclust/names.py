@@ -9,6 +9,7 @@ import numpy as np
 
 from bayesclust.checks import (
     is_missing,
+    is_nobody,
     kind_of,
     plain_array,
     refuse_lazy,
@@ -130,7 +131,7 @@ def named_sources(frame: Any) -> Any:
     source = cells(frame, "source")
     names = source.tolist()
     for row, name in enumerate(names):
-        if is_missing(name) or (isinstance(name, str) and not name.strip()):
+        if is_nobody(name):
             raise ValueError(
                 f"row {row} has no source: say who answered, or leave the column source out."
             )

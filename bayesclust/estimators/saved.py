@@ -72,8 +72,8 @@ def restored(posterior: Any) -> TVClust:
         batches = group(tree, "observed_data")["batch"].values
     known = json_attribute(tree, MODEL, "null")
     objects = any("(" in str(settings.get(name)) for name in ("family", "partition_prior"))
-    choice, words, *rest = known or [[CLASSIFIER], {}]
-    kept: Any = next(iter(rest), None)  # files of earlier versions have no third
+    # files of earlier versions have no weights
+    choice, words, kept = [*(known or [[CLASSIFIER], {}]), None][:3]
     if objects or (choice[0] == CLASSIFIER and kept is None):
         raise ValueError(
             "the posterior holds draws but no model to predict with: fit again by TVClust, with "

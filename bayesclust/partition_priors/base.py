@@ -37,9 +37,9 @@ GROUPS = 50
 NODES = {1: 500, 2: 60}
 """Nodes of the quadrature for each parameter, by the number of learned ones."""
 END = 1e-12
-"""Parameters within this of zero, or discounts within this of one, are taken to be so near."""
+"""How far parameters are kept from zero, and discounts from one."""
 MOST_STEPS = 60
-"""Of slice sampling to either side, each as long as the tail: a slice is seldom wider."""
+"""Most steps of slice sampling to either side, each as long as the tail of the prior."""
 LOWEST, ROUNDING = math.log(END), 1e-3
 NEGLIGIBLE = 45.0
 """How far below its largest value the log of an integrand is left out."""
@@ -155,7 +155,7 @@ class Parameter(NamedTuple):
         return max(1.0, 1.0 / self.a, 1.0 / self.b if self.unit else 0.0)
 
     def place_on_line(self, value: float, rng: Generator) -> float:
-        """Return `to_line`; a value at an end stands for all beyond, of which one is drawn."""
+        """Return `to_line` of a value, and of one at an end a draw from all that lies beyond it."""
         t = self.to_line(value)
         if value <= END:
             return t - rng.standard_exponential() / self.a

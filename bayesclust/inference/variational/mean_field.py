@@ -43,6 +43,7 @@ from bayesclust.families.base import Terms
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.partition_priors import Parameter, PartitionPrior
+from bayesclust.partition_priors.base import END
 from bayesclust.typing import Counts, FloatArray, IntArray
 
 NODES = {0: 1, 1: 120}
@@ -50,18 +51,17 @@ NODES_OF_SEVERAL = 40
 """Values of each learned parameter of the prior, evenly spaced by logarithm or log odds."""
 TAIL = 1e-8
 """Prior probability beyond either end."""
-OFF_THE_ENDS = 1e-12
 
 
 def line_of(one: Parameter, number: int) -> FloatArray:
     """Logarithms or log odds of a learned parameter, from end to end of its prior."""
     if one.unit:
         low = float(betaincinv(one.a, one.b, TAIL))
-        high = 1.0 - max(float(betaincinv(one.b, one.a, TAIL)), OFF_THE_ENDS)
+        high = 1.0 - max(float(betaincinv(one.b, one.a, TAIL)), END)
     else:
         low = float(gammaincinv(one.a, TAIL)) / one.b
         high = float(gammainccinv(one.a, TAIL)) / one.b
-    return np.linspace(one.to_line(max(low, OFF_THE_ENDS)), one.to_line(high), number)
+    return np.linspace(one.to_line(max(low, END)), one.to_line(high), number)
 
 
 class PriorGrid:
