@@ -50,11 +50,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Alternative:
-    """CPU seconds of every repetition, in which `share` of the reference's work was done."""
+    """CPU seconds of every repetition, in which `share` of the reference's work was done.
+
+    `bytes` is the peak, where memory was measured.
+    """
 
     name: str
     seconds: tuple[float, ...]
     share: float = 1.0
+    bytes: int | None = None
 
     @property
     def whole(self) -> tuple[float, ...]:

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import bayesclust as bc
-from benchmarks import words
 from benchmarks.blocked_scale import CLUSTERS, COLUMNS, WRONG, peak
 from benchmarks.data import answers, mixture, noisy_draws
 from benchmarks.records import Alternative, Race, Target
@@ -101,6 +100,11 @@ CASES = {
 }
 
 
+def title_of(name: str, n: int, number: int) -> str:
+    """A case and its size."""
+    return f"{name} ({n:,}; {number:,})"
+
+
 def measure(name: str, n: int, number: int) -> dict[str, float]:
     """Run one case in this process."""
     prepare = CASES[name].prepare
@@ -114,21 +118,20 @@ def measure(name: str, n: int, number: int) -> dict[str, float]:
 
 def run(scale: Scale) -> Iterator[Race]:
     """Run all, one after the other; a run that is refused or fails is left out and named."""
-    done, remembered, failed = [], [], []
+    done, failed = [], []
     for name, case in CASES.items():
         sizes = scale.pick((case.items, case.number), (SMALL, min(FEW, case.number)))
-        title = f"{name} ({sizes[0]:,}; {sizes[1]:,})"
+        title = title_of(name, *sizes)
         command = [sys.executable, "-W", "ignore", "-m", "benchmarks.scale", name, *map(str, sizes)]
         ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         if ended.returncode:
             failed.append(title)
             continue
         row = json.loads(ended.stdout.splitlines()[-1])
-        done.append(Alternative(title, (row["wall"],)))
-        remembered.append(f"{name} {words.size_of(row['bytes'])}")
+        done.append(Alternative(title, (row["wall"],), bytes=row["bytes"]))
     most = {each.name: CASES[each.name.split(" (")[0]].most for each in done}
     targets = [Target(name, most=bound, unit="s") for name, bound in most.items() if bound]
-    note = f"Peak of each process: {', '.join(remembered)}. Asked of RDPMeans: 2 GB."
+    note = "Asked of RDPMeans: 2 GB."
     if failed:
         note += f" Refused or failed: {', '.join(failed)}."
     yield Race(

@@ -1,15 +1,12 @@
 """How long a whole fit takes with default settings, by items, columns, clusters and answers.
 
-Processor seconds of all threads together, everything compiled. ``python -m benchmarks.whole_fits
-results.json`` writes the table of docs/howto/large_data.md.
+Processor seconds of all threads together, everything compiled.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +14,7 @@ import numpy as np
 import bayesclust as bc
 from benchmarks.blocked_scale import WRONG
 from benchmarks.data import answers, mixture
-from benchmarks.records import Race, Results, Spread
+from benchmarks.records import Race
 from benchmarks.timing import Entry, Scale, race
 
 SIZES = (
@@ -58,19 +55,3 @@ def run(scale: Scale) -> Iterator[Race]:
         one = race(title(*size), measured, entries, scale, reference="RDPMeans()")
         if scale.quick or size in SIZES:
             yield one
-
-
-def table(results: Results) -> Iterator[str]:
-    """Lines of Markdown: a row for each size, a column for each method."""
-    heads = ["items", "d", "K", "answers", *(f"`{name}`" for name in METHODS)]
-    yield f"| {' | '.join(heads)} |"
-    yield f"|{' --- |' * len(heads)}"
-    for size, record in zip(SIZES, results.benchmarks["whole_fits"].records, strict=True):
-        assert isinstance(record, Race)
-        seconds = {each.name: Spread.of(each.whole).median for each in record.alternatives}
-        cells = [format(seconds[name], ".0f" if seconds[name] >= 10 else ".2g") for name in METHODS]
-        yield f"| {' | '.join([*(f'{value:,}' for value in size), *cells])} |"
-
-
-if __name__ == "__main__":
-    print("\n".join(table(Results.read(Path(sys.argv[1])))))

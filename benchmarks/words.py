@@ -46,11 +46,14 @@ def of_race(race: Race) -> Table:
         "most": "number",
         f"times {race.reference}": "number",
     }
+    remembered = any(each.bytes is not None for each in race.alternatives)
+    columns |= {"peak memory": "number"} if remembered else {}
     rows = []
     for each in race.alternatives:
         spread = Spread.of(each.whole)
         times = between(Spread.of(race.ratios(each.name))) if each.name != race.reference else "1"
-        rows.append([each.name, *map(duration, spread), times])
+        row = [each.name, *map(duration, spread), times]
+        rows.append(row + ([size_of(each.bytes or 0)] if remembered else []))
     return columns, rows
 
 

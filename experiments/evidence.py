@@ -446,10 +446,14 @@ class Plan(frame.Plan):
                 raise ValueError(f"data has {name!r}: choose from {', '.join(sorted(known))}.")
 
     def wanted(self) -> Iterator[Cell]:
+        """Those whose data can be had."""
+        return (cell for cell in self.cases() if here(cell.data))
+
+    def cases(self) -> Iterator[Cell]:
         """Part by part, set by set."""
         for name, part in PARTS.items():
             for draws, methods, sets in part.cases if name in self.parts else ():
-                some = [own for own in sets if own in (self.data or sets) and here(own)]
+                some = [own for own in sets if own in (self.data or sets)]
                 who = [own for own in methods if own in self.methods]
                 for data, method, trial in product(some, who, range(min(self.trials, draws))):
                     yield Cell(self.seed, name, method, data, trial)
@@ -458,7 +462,7 @@ class Plan(frame.Plan):
 def tables(cells: pd.DataFrame, plan: Plan) -> pd.DataFrame:
     """Means over draws of the scores that a part shows, with half their 95% intervals."""
     rows = []
-    order = dict.fromkeys(cell[1:-1] for cell in plan.cells())
+    order = dict.fromkeys(cell[1:-1] for cell in plan.cases())
     groups = dict(iter(cells.groupby(["part", "method", "data"], sort=False)))
     for part, method, data in order:
         block = groups.get((part, method, data))
