@@ -641,11 +641,7 @@ class Constraints(ByPattern, ABC):
 
 
 def check_constraints(
-    constraints: Any,
-    n_items: int,
-    *,
-    needs: Needs = "table",
-    names: Sequence[str] | None = None,
+    constraints: Any, n_items: int, *, needs: Needs = "table", names: Sequence[str] | None = None
 ) -> list[Constraints]:
     """Return side information as a list of constraints on the items of the data, or refuse it."""
     # A method `needs` answers by equality pattern ("table"), or labels of items too ("classes"), or

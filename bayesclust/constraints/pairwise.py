@@ -19,13 +19,7 @@ from bayesclust import checks as check
 from bayesclust import names as naming
 from bayesclust.constraints import sampling
 from bayesclust.constraints.base import N_PATTERNS, Constraints
-from bayesclust.constraints.noise import (
-    ALMOST_ONE,
-    DirichletNoise,
-    LinkNoise,
-    NoiseModel,
-    Prior,
-)
+from bayesclust.constraints.noise import ALMOST_ONE, DirichletNoise, LinkNoise, NoiseModel, Prior
 from bayesclust.constraints.queries import Asked
 from bayesclust.typing import ArrayLike, CodeArray, FloatArray, IntArray, Seed
 

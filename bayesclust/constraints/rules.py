@@ -379,12 +379,7 @@ class SpreadConstraints(UncertainRules):
 
     @classmethod
     def from_frame(
-        cls,
-        frame: Any,
-        *,
-        n_items: int | None = None,
-        ids: Any = None,
-        name: str | None = None,
+        cls, frame: Any, *, n_items: int | None = None, ids: Any = None, name: str | None = None
     ) -> Self:
         """Read groups from a table with a line for each item of each.
 

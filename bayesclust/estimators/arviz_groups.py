@@ -24,9 +24,7 @@ from bayesclust.checks import check_int, check_random_state
 from bayesclust.constraints.stored import noise_names
 from bayesclust.families.base import add_item, clear_cluster, log_predictive, remove_item
 from bayesclust.inference.assignment import Target
-from bayesclust.inference.batches import (
-    BatchTarget,
-)
+from bayesclust.inference.batches import BatchTarget
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.dcrc.gibbs import DCRCProblem
 from bayesclust.inference.moves.scan import place, take_out, weigh_options

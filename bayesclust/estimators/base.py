@@ -24,12 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bayesclust import checks
-from bayesclust.checks import (
-    check_int,
-    check_items,
-    plain_array,
-    true_labels,
-)
+from bayesclust.checks import check_int, check_items, plain_array, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.stored import noise_dims
 from bayesclust.families import Bernoulli
@@ -45,12 +40,7 @@ from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
 from bayesclust.inference.variational.fit import VariationalSettings
 from bayesclust.names import check_same_names
 from bayesclust.partition_priors import CandidateLinks, Nested
-from bayesclust.posterior.diagnosis import (
-    DiagnosisWarning,
-    diagnose,
-    load_whole_jax,
-    stuck_chains,
-)
+from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, load_whole_jax, stuck_chains
 from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.tree import (
     MEAN_FIELD,
@@ -525,10 +515,7 @@ def chain_starts(
 
 
 def search(
-    starts: list[Callable[[], Chain]],
-    schedule: Schedule,
-    store: Checkpoint | None,
-    **settings: Any,
+    starts: list[Callable[[], Chain]], schedule: Schedule, store: Checkpoint | None, **settings: Any
 ) -> tuple[list[Callable[[], Chain]], Schedule]:
     """Make half of the warm-up, restart hopeless chains from the best; chains, schedule left."""
     # What a chain finds depends on its start, and a mode so many nats below another has next to no

@@ -9,11 +9,7 @@ import pandas as pd
 import xarray as xr
 from numpy.random import Generator
 
-from bayesclust.inference.batches import (
-    BatchProblem,
-    codes_of,
-    counts_in_batches,
-)
+from bayesclust.inference.batches import BatchProblem, codes_of, counts_in_batches
 from bayesclust.inference.prediction import Prediction, shares_of_labels
 from bayesclust.typing import FloatArray
 
@@ -66,12 +62,7 @@ def batch_weights(estimator: Any, prob: float, rng: Generator) -> pd.DataFrame:
     tail = (1.0 - prob) / 2
     low, high = np.quantile(found, (tail, 1.0 - tail), axis=0)
     items = counts_in_batches(batches.batch, labels, (len(names), number))
-    columns = {
-        "items": items,
-        "weight": found.mean(axis=0),
-        "weight_low": low,
-        "weight_high": high,
-    }
+    columns = {"items": items, "weight": found.mean(axis=0), "weight_low": low, "weight_high": high}
     index = pd.MultiIndex.from_product([list(names), range(number)], names=["batch", "cluster"])
     table = pd.DataFrame({key: own.ravel() for key, own in columns.items()}, index=index)
     table.attrs["prob"] = prob

@@ -154,12 +154,7 @@ def last_noise(draws: Any, constraints: Sequence[Constraints], chain: int) -> li
 
 
 def chains(
-    sampler: Any,
-    problem: Any,
-    last: Any,
-    draws: Any,
-    moves: Moves | None,
-    rng: Generator,
+    sampler: Any, problem: Any, last: Any, draws: Any, moves: Moves | None, rng: Generator
 ) -> list[Callable[[], Any]]:
     """Starts of chains on old and new items, each where an old chain ended (`last`, `draws`)."""
     # New items begin where the last draws predict them, each by itself; sweeps move them on.

@@ -525,12 +525,7 @@ def _launch(target, items, before, slots, scans, rng):  # type: ignore[no-untype
 
 @kernel(fastmath=FAST)
 def attempt_batches(
-    target: BatchTarget,
-    rows: Dirichlets,
-    integrated: bool,
-    pair: IntArray,
-    scans: int,
-    rng: Any,
+    target: BatchTarget, rows: Dirichlets, integrated: bool, pair: IntArray, scans: int, rng: Any
 ) -> tuple[bool, float]:
     """One proposal by `split_merge.attempt`."""
     number = target.assignment.number[0]

@@ -187,12 +187,7 @@ class PartitionGibbs(MCMCKernel):  # type: ignore[misc]
         return PartitionGibbsState({self._site: z}, jnp.mean(z != before, dtype=float), rng_key)
 
     def _sweep(
-        self,
-        key: jax.Array,
-        z: jax.Array,
-        support: jax.Array,
-        args: Arguments,
-        kwargs: Keywords,
+        self, key: jax.Array, z: jax.Array, support: jax.Array, args: Arguments, kwargs: Keywords
     ) -> jax.Array:
         """Draw by the Gumbel-max trick, with one table of Gumbel variables for all colours."""
         by_item = jax.vmap(

@@ -86,9 +86,7 @@ class CandidateLinks(PartitionPrior):
 
     @cached_property
     def parameters(self) -> dict[str, Parameter]:
-        return {
-            "concentration": Parameter.parse(self.concentration, "concentration"),
-        }
+        return {"concentration": Parameter.parse(self.concentration, "concentration")}
 
     @cached_property
     def candidates(self) -> Rows:

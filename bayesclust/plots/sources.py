@@ -225,14 +225,7 @@ def _beside(k: int, number: int) -> float:
 
 
 def _draw_intervals(
-    ax: Axes,
-    y: ArrayLike,
-    mean: FloatArray,
-    ends: Any,
-    k: int,
-    label: str,
-    *,
-    are_few: bool,
+    ax: Axes, y: ArrayLike, mean: FloatArray, ends: Any, k: int, label: str, *, are_few: bool
 ) -> None:
     """Marks at means over lines between the lower and upper ends of intervals."""
     turn, at = divmod(k, len(style.PALETTE))

@@ -13,12 +13,7 @@ from bayesclust.constraints.entailment import must_link_components
 from bayesclust.constraints.queries import asked_alone, draw_sources
 from bayesclust.constraints.stored import StoredConstraints, StoredRules
 from bayesclust.posterior.credibility import INTERVAL, confusions, with_source_names
-from bayesclust.posterior.tree import (
-    chain_partitions,
-    evenly_spread,
-    group,
-    stored_constraints,
-)
+from bayesclust.posterior.tree import chain_partitions, evenly_spread, group, stored_constraints
 from bayesclust.typing import BoolArray, CodeArray, FloatArray, IntArray, Seed
 
 EXTREME = 0.025

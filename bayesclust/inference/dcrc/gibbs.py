@@ -121,11 +121,7 @@ class DCRCChain:
 
     def snapshot(self) -> dict[str, Any]:
         """Everything that `restore` needs."""
-        return {
-            "z": self.z,
-            "noise": self.noise,
-            "generator": self.rng.bit_generator.state,
-        }
+        return {"z": self.z, "noise": self.noise, "generator": self.rng.bit_generator.state}
 
     def restore(self, snapshot: dict[str, Any]) -> None:
         """Return to a snapshot of a chain of the same problem, bit for bit."""

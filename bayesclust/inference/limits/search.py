@@ -364,11 +364,7 @@ def _better(best: Solution | None, other: Solution) -> Solution:
 
 
 def _in_order(
-    problem: Problem,
-    labels: IntArray,
-    schedule: Schedule,
-    max_iter: int,
-    order: IntArray,
+    problem: Problem, labels: IntArray, schedule: Schedule, max_iter: int, order: IntArray
 ) -> Solution:
     """Descend, visiting the items in the order given."""
     # items are walked in the order of memory: shuffling them once is faster than visiting them out

@@ -104,10 +104,7 @@ def penalty_of(points: FloatArray, divergence: Divergence, k: int, n_init: int =
 
 
 def information_criterion(
-    points: FloatArray,
-    divergence: Divergence,
-    solution: Solution,
-    most: float = np.inf,
+    points: FloatArray, divergence: Divergence, solution: Solution, most: float = np.inf
 ) -> float:
     """-log p(points, labels) + log(n) / 2 for each free coordinate of a centre."""
     # Likelihood: the limit's family at its best dispersion, by saddlepoints (exact if spherical

@@ -208,11 +208,7 @@ def _launch(target, items, before, slots, scans, rng):  # type: ignore[no-untype
 
 @kernel(fastmath=FAST)
 def split_merge_clusters(
-    target: TwoLevelTarget,
-    rows: Dirichlets,
-    integrated: bool,
-    pair: IntArray,
-    rng: Generator,
+    target: TwoLevelTarget, rows: Dirichlets, integrated: bool, pair: IntArray, rng: Generator
 ) -> bool:
     """One proposal by `split_merge.attempt`; whether accepted. `owner` must follow."""
     clusters = target.levels.clusters

@@ -24,12 +24,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust._numba import FAST, implements
-from bayesclust.constraints.factor_graph import (
-    UNPLACED,
-    Sites,
-    add_set_logits,
-    add_site_logits,
-)
+from bayesclust.constraints.factor_graph import UNPLACED, Sites, add_set_logits, add_site_logits
 from bayesclust.inference import assignment as partition
 from bayesclust.inference.assignment import Assignment, close_slot, open_slot
 from bayesclust.inference.chain import State, TwoLevelProblem
