@@ -14,16 +14,17 @@ that runs it, or the first of all that do.
 from __future__ import annotations
 
 import base64
+import copy
 import hashlib
 import json
 import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class Checkpoint:
 
     # `fingerprint` tells runs apart, whatever their number of draws; `dims` names the dimensions
     # after chain and draw of variables other than z
+
+    searches = False
 
     def __init__(
         self,
@@ -124,12 +127,15 @@ class Checkpoint:
 
     def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> Record:
         """The part of one entry of so many, of `size` draws; all have as many chains."""
-        return Record(self, entry, entries, size, writes)
+        kind = SearchRecord if self.searches else Record
+        return kind(self, entry, entries, size, writes)
 
     @property
-    def of_search(self) -> SearchCheckpoint:
-        """The checkpoint of the sweeps before the run, in the same directory."""
-        return SearchCheckpoint(self)
+    def of_search(self) -> Self:
+        """The same for the sweeps before the run, which keep no draws."""
+        found = copy.copy(self)
+        found.searches = True
+        return found
 
     def array(self, group: str, name: str, value: NDArray[Any], size: int) -> Any:
         """The zarr array of one variable, made at its first draw; a longer run lengthens it."""
@@ -284,21 +290,6 @@ class SearchRecord(Record):
     def save(self, chain: Any, sweeps: int, store: Any) -> None:
         if store.number == 0:
             super().save(chain, sweeps, store)
-
-
-@dataclass(frozen=True)
-class SearchCheckpoint:
-    """The states of chains in the search that comes before a run, which keeps no draws."""
-
-    checkpoint: Checkpoint
-
-    def claimed(self) -> AbstractContextManager[None]:
-        """Do as the run's own."""
-        return self.checkpoint.claimed()
-
-    def record(self, entry: int, entries: int, size: int, *, writes: bool = True) -> SearchRecord:
-        """The state of one entry of so many."""
-        return SearchRecord(self.checkpoint, entry, entries, size, writes)
 
 
 def open_array(where: Path, mode: Any) -> Any:
