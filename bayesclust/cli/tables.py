@@ -192,17 +192,14 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Iterable
     """Read answers about pairs or triplets of named items; of several files each is a source."""
     import pandas as pd
 
-    tables: list[pd.DataFrame] = [read_sheet(path) for path in paths]
-    if kind.members:
-        tables = [
-            table.assign(count=_counts(table, path))
-            for path, table in zip(paths, tables, strict=True)
-        ]
-    if len(paths) > 1:
-        tables = [
-            table.assign(source=table.get("source", path.stem))
-            for path, table in zip(paths, tables, strict=True)
-        ]
+    tables: list[pd.DataFrame] = []
+    for path in paths:
+        own = read_sheet(path)
+        if kind.members:
+            own["count"] = _counts(own, path)
+        if len(paths) > 1:
+            own["source"] = own.get("source", path.stem)
+        tables.append(own)
     table: Sheet = pd.concat(tables, ignore_index=True)
     if "answer" in table:
         table["answer"] = table["answer"].mask(_missing(table["answer"]))
