@@ -562,12 +562,15 @@ class Constraints(ByPattern, ABC):
 
     def check_range(self) -> None:
         """Refuse arrays that were changed so that kernels would read beyond their ends."""
-        right = self.in_range(len(self.members)) and isinstance(self.noise, NoiseModel)
-        if not right or (self.items == np.roll(self.items, 1, axis=1)).any():
+        if not self._is_intact():
             raise ValueError(
                 f"the constraints {self.name!r} were changed after they were made, and name items, "
                 "answers or sources that do not exist, or an item twice: make them again."
             )
+
+    def _is_intact(self) -> bool:
+        whole = self.in_range(len(self.members)) and isinstance(self.noise, NoiseModel)
+        return whole and not (self.items == np.roll(self.items, 1, axis=1)).any()
 
     def factors(self) -> Constraints:
         """Return the constraints as answers by equality pattern: these here, or an equivalent."""

@@ -402,12 +402,8 @@ class LabelConstraints(ClassLabels, Rules):
             )
         return check.frozen(codes.astype(np.int8))
 
-    def check_range(self) -> None:
-        if not self.in_range(1):
-            raise ValueError(
-                f"the constraints {self.name!r} were changed after they were made, and name items, "
-                "classes or sources that do not exist: make them again."
-            )
+    def _is_intact(self) -> bool:
+        return self.in_range(1)
 
     def restrict(self, items: ArrayLike) -> Self:
         return Constraints.restrict(self, items)

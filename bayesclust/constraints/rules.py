@@ -135,8 +135,8 @@ class Rules(Constraints):
     def rows(self) -> tuple[Any, ...]:
         return self._rows
 
-    def check_range(self) -> None:
-        """Nothing to refuse: no kernel reads them."""
+    def _is_intact(self) -> bool:
+        return True  # no kernel reads them
 
     def taken_for(self, needs: Needs) -> bool:
         return needs == "statements"
@@ -293,13 +293,9 @@ class UncertainRules(ByFormula, Rules):
     def taken_for(self, needs: Needs) -> bool:
         return needs in ("statements", "evidence")
 
-    def check_range(self) -> None:
+    def _is_intact(self) -> bool:
         named = set[int]().union(*map(say.items_of, self.formulas))
-        if not self.in_range(0) or not named <= set(range(self.n_items)):
-            raise ValueError(
-                f"the constraints {self.name!r} were changed after they were made, and name items "
-                "or sources that do not exist: make them again."
-            )
+        return self.in_range(0) and named <= set(range(self.n_items))
 
     def statements(self) -> list[say.Statement]:
         if not self.answers.all():
