@@ -67,27 +67,15 @@ def classifier_problem(
     features = radial_features(X) if radial else fit_features(X, None, rng)
     points = features(X)
     if W is None:
-        W = _weights(points, constraints, n_clusters, search, rng)
+        given = all_easy(constraints)
+        answers = max(sum(map(len, given)), 1)
+        # items that nobody labelled weigh as many as the labelled ones, whoever labelled these
+        units = sum(len(np.unique(one.units)) for one in given)
+        penalty = PRECISION / (2 * answers)
+        settings = replace(search or EMSettings(), tau=units / answers, penalty=penalty)
+        W = fit_em(points, given, n_clusters, settings, rng).W
     roots = weight_roots(W, points[~unnamed(constraints, len(points))], PRECISION)
     return ClassifierProblem(points, tuple(constraints), W, features, roots, radial)
-
-
-def _weights(
-    points: FloatArray,
-    constraints: Sequence[Constraints],
-    n_clusters: int,
-    search: EMSettings | None,
-    rng: Generator,
-) -> FloatArray:
-    """The mode of the weights, (K, d + 1)."""
-    given = all_easy(constraints)
-    answers = sum(map(len, given))
-    settings = EMSettings() if search is None else search
-    # items that nobody labelled weigh as many as the labelled ones, whoever labelled these
-    units = sum(len(np.unique(one.units)) for one in given)
-    tau, penalty = units / max(answers, 1), PRECISION / (2 * max(answers, 1))
-    settings = replace(settings, tau=tau, penalty=penalty)
-    return fit_em(points, given, n_clusters, settings, rng).W
 
 
 class ClassifierPrediction(FromTerms):
