@@ -21,7 +21,7 @@ from bayesclust.inference.limits.rdp_means import (
     visit,
 )
 from bayesclust.inference.limits.search import improve, search
-from bayesclust.typing import BoolArray, FloatArray, IntArray
+from bayesclust.typing import FloatArray, IntArray
 
 MOST_CLUSTERS = 50
 FEWEST_ANSWERS = 10
@@ -162,14 +162,6 @@ def one_sided(constraints: Sequence[Constraints], n_items: int) -> bool:
     return not np.any(wrong, axis=0).all()
 
 
-def leave_out(
-    constraints: Sequence[Constraints], out: Sequence[BoolArray]
-) -> tuple[list[Constraints], list[Constraints]]:
-    """The constraints without the answers marked (m,), and those alone."""
-    pairs = list(zip(constraints, out, strict=True))
-    return [one.select(~mask) for one, mask in pairs], [one.select(mask) for one, mask in pairs]
-
-
 def held_out_log_prob(
     constraints: Sequence[Constraints],
     problem: Problem,
@@ -208,16 +200,16 @@ def folds(
     enough: float = ENOUGH_PREDICTED,
 ) -> Iterator[tuple[list[Constraints], list[Constraints]]]:
     """The constraints kept and those held out, until enough have been held out."""
-    parts = []
+    pairs = []
     for one in constraints:
         unit = one.units
-        parts.append((rng.permutation(int(unit.max(initial=-1)) + 1) % number)[unit])
+        pairs.append((one, (rng.permutation(int(unit.max(initial=-1)) + 1) % number)[unit]))
     predicted = 0
     for fold in range(number):
         if predicted < enough:
-            kept, held = leave_out(constraints, [part == fold for part in parts])
+            held = [one.select(part == fold) for one, part in pairs]
             predicted += sum(map(len, held))
-            yield kept, held
+            yield [one.select(part != fold) for one, part in pairs], held
 
 
 def until_no_better[One](options: Iterable[One], score: Callable[[One], float]) -> list[float]:
