@@ -240,7 +240,7 @@ class SampledClusterer(PlacingClusterer):
         See `bayesclust.partition_priors.HierarchicalDirichletProcess`.
         """
         # imported here: few need it
-        from bayesclust.estimators.batches import batch_weights
+        from bayesclust.estimators.drawn import batch_weights
 
         prob = checks.number_between(prob, "prob", "(0, 1)")
         rng = checks.check_random_state(seed, "seed")

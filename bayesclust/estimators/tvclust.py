@@ -20,8 +20,7 @@ from bayesclust import checks
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators import base, cluster_models, extension
 from bayesclust.estimators.base import AUTO, COLLAPSED, SINGLE, VARIATIONAL
-from bayesclust.estimators.batches import in_new_batches, with_batches
-from bayesclust.estimators.drawn import some_draws
+from bayesclust.estimators.drawn import in_new_batches, some_draws, with_batches
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words, refuse_names
 from bayesclust.inference import runner
