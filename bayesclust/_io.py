@@ -32,23 +32,23 @@ def check_path(path: Any, name: str = "path") -> Path:
     return Path(path)
 
 
-def check_target(path: Path, name: str = "path", inputs: Iterable[Path] = ()) -> None:
+def check_target(path: Path, inputs: Iterable[Path] = ()) -> None:
     """Refuse a file that could not be written, or is an input, before hours are spent on it."""
     if path.is_dir():
-        raise ValueError(f"{name} {path} is a folder: name a file to write.")
+        raise ValueError(f"path {path} is a folder: name a file to write.")
     if path.exists() and not path.is_file():
-        raise ValueError(f"{name} {path} is a device or a pipe: name a file to write.")
+        raise ValueError(f"path {path} is a device or a pipe: name a file to write.")
     for read in inputs:
         if _same(path, read):
-            raise ValueError(f"{name} {path} is the input {read} too: name another file to write.")
+            raise ValueError(f"path {path} is the input {read} too: name another file to write.")
     path = _real(path)
     if not path.parent.is_dir():
         raise ValueError(
-            f"there is no folder {path.parent} for the {name} {path.name}: make it first."
+            f"there is no folder {path.parent} for the path {path.name}: make it first."
         )
     if not os.access(path.parent, os.W_OK):
         raise ValueError(
-            f"the folder {path.parent} cannot be written to: choose another {name} for {path.name}."
+            f"the folder {path.parent} cannot be written to: choose another path for {path.name}."
         )
 
 

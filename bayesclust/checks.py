@@ -44,10 +44,10 @@ def kind_of(value: object) -> str:
     return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
-def shown(value: Any, most: int = 80) -> str:
-    """Write a value in one line that is not too long for a sentence."""
+def shown(value: Any) -> str:
+    """Write a value in one line of at most 80 letters, as part of a sentence."""
     words = " ".join(repr(value).split())
-    return words if len(words) <= most else f"{words[: most - 4]} ..."
+    return words if len(words) <= 80 else f"{words[:76]} ..."
 
 
 def counted(number: int, noun: str) -> str:
@@ -366,25 +366,25 @@ def true_labels(labels: ArrayLike, least: int, name: str = "labels") -> IntArray
 
 
 def check_items(
-    X: Any, *, name: str = "X", counts: bool = False, least: int = 2, missing: bool = False
+    X: Any, *, counts: bool = False, least: int = 2, missing: bool = False
 ) -> FloatArray:
     """Return data (n, d) as floats in C order: finite (NaN if `missing`), or `counts`."""
-    array = _real_numbers(X, name)
+    array = _real_numbers(X)
     if array.ndim != 2:
         raise ValueError(
-            f"{name} must have shape (items, features); got {array.shape}. Reshape your data: "
-            f"{name}.reshape(-1, 1) for one feature, {name}.reshape(1, -1) for one item."
+            f"X must have shape (items, features); got {array.shape}. Reshape your data: "
+            "X.reshape(-1, 1) for one feature, X.reshape(1, -1) for one item."
         )
     n, d = array.shape
     if d == 0:
         raise ValueError(
-            f"{name} has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: "
+            f"X has 0 feature(s) (shape=({n}, 0)) while a minimum of 1 is required: "
             "pass at least one column."
         )
     if n < least:
         number = counted(n, "item")
-        raise ValueError(f"{name} has {number} (n_samples={n}): pass at least {least}.")
-    _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, name, least)
+        raise ValueError(f"X has {number} (n_samples={n}): pass at least {least}.")
+    _check_finite(np.where(np.isnan(array), 0.0, array) if missing else array, least)
     if counts:
         how = "pass how often each outcome was seen"
         for what, flags, remedy in (
@@ -393,30 +393,30 @@ def check_items(
             ("nothing but zeros", ~array.any(axis=1, keepdims=True), "remove items without counts"),
         ):
             if flags.any():
-                raise ValueError(f"{name} has {what} in {rows_in_words(flags)}: {remedy}.")
+                raise ValueError(f"X has {what} in {rows_in_words(flags)}: {remedy}.")
     return array
 
 
-def _real_numbers(X: Any, name: str) -> FloatArray:
+def _real_numbers(X: Any) -> FloatArray:
     if hasattr(X, "toarray"):
         check_memory(
             DENSE_COPIES * 8 * math.prod(X.shape),
-            f"the sparse {name} of shape {X.shape}, made dense,",
+            f"the sparse X of shape {X.shape}, made dense,",
             "reduce its columns first, for instance by sklearn.decomposition.TruncatedSVD",
         )
         X = X.toarray()
-    refuse_lazy(X, name)
+    refuse_lazy(X, "X")
     if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        array = _from_frame(X, name)
+        array = _from_frame(X)
     else:
-        array = plain_array(X, name, "pass one value per item and feature")
+        array = plain_array(X, "X", "pass one value per item and feature")
     if array.dtype.kind == "c":
         raise ValueError(
-            f"Complex data not supported: {name} has dtype {array.dtype}, pass real numbers."
+            f"Complex data not supported: X has dtype {array.dtype}, pass real numbers."
         )
     if array.dtype.kind not in "biufO":
         raise TypeError(
-            f"{name} must hold numbers; got dtype {array.dtype}: encode words and dates as numbers."
+            f"X must hold numbers; got dtype {array.dtype}: encode words and dates as numbers."
         )
     for where, value in np.ndenumerate(array) if array.dtype == object else ():
         try:
@@ -426,7 +426,7 @@ def _real_numbers(X: Any, name: str) -> FloatArray:
             if len(where) == 2 and hasattr(X, "dtypes"):
                 place += f" in column {X.columns[where[1]]!r}"
             raise TypeError(
-                f"{name} must hold numbers, but {name}{place} is {shown(value)}: an argument must "
+                f"X must hold numbers, but X{place} is {shown(value)}: an argument must "
                 f"be no string or other object but a number below {LARGEST:.0e}; family='mixed' of "
                 "TVClust takes columns of words, in a DataFrame of pandas."
             ) from None
@@ -439,7 +439,7 @@ def refuse_lazy(table: Any, name: str) -> None:
         raise TypeError(f"{name} is {kind_of(table)}, not yet computed: call its collect() first.")
 
 
-def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
+def _from_frame(X: Any) -> np.ndarray[Any, Any]:
     if hasattr(X, "select_dtypes"):
         numeric = set(X.select_dtypes(include=["number", "bool"]).columns)
         others = [c for c, kind in X.dtypes.items() if c not in numeric and str(kind) != "object"]
@@ -447,7 +447,7 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
         others = [c for c in X.columns if getattr(X[c].dtype, "is_temporal", bool)()]
     if others:
         raise TypeError(
-            f"{name} must hold numbers, unlike column {some_of(others)}: drop such columns or "
+            f"X must hold numbers, unlike column {some_of(others)}: drop such columns or "
             "encode them as numbers; family='mixed' of TVClust takes columns of words."
         )
     array: np.ndarray[Any, Any] = np.asarray(X)
@@ -456,14 +456,14 @@ def _from_frame(X: Any, name: str) -> np.ndarray[Any, Any]:
     return array
 
 
-def _check_finite(array: FloatArray, name: str, least: int) -> None:
+def _check_finite(array: FloatArray, least: int) -> None:
     # NaN passes through extremes, and fails all comparisons
     most = max(array.max(), -array.min())
     if most == 0 or (1 / LARGEST if least > 1 else 0.0) <= most <= LARGEST:
         return
     if least > 1 and most < 1 / LARGEST:
         raise ValueError(
-            f"{name} has nothing but zeros and values below {1 / LARGEST:.0e}, whose squares are "
+            f"X has nothing but zeros and values below {1 / LARGEST:.0e}, whose squares are "
             "lost: rescale the features."
         )
     hint = (
@@ -471,12 +471,12 @@ def _check_finite(array: FloatArray, name: str, least: int) -> None:
         "'gaussian_diagonal' or 'mixed' of TVClust"
     )
     if np.isnan(array).any():
-        raise ValueError(f"{name} has NaN in {rows_in_words(np.isnan(array))}: {hint}.")
+        raise ValueError(f"X has NaN in {rows_in_words(np.isnan(array))}: {hint}.")
     if np.isinf(array).any():
         where = rows_in_words(np.isinf(array))
-        raise ValueError(f"{name} has infinity in {where}: remove these items or fill in values.")
+        raise ValueError(f"X has infinity in {where}: remove these items or fill in values.")
     where = rows_in_words(np.abs(array) > LARGEST)
-    raise ValueError(f"{name} has values beyond {LARGEST:.0e} in {where}: rescale the features.")
+    raise ValueError(f"X has values beyond {LARGEST:.0e} in {where}: rescale the features.")
 
 
 def item_tuples(items: ArrayLike, width: int, n_items: int, name: str) -> IntArray:
