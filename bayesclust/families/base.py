@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
@@ -477,12 +477,6 @@ class BoundFamily(ABC):
         """log p(X) of the rows of one cluster, in our coordinates."""
         statistics = self.statistics(np, self.rows(X), np.full((len(X), 1), self.power))
         return float(self.log_marginals(statistics, hyper)[0])
-
-    def log_data(self, clusters: Iterable[FloatArray], hyper: FloatArray) -> float:
-        """log p(X | partition), the rows of each cluster given."""
-        parts = [self.statistics(np, self.rows(X), np.ones((len(X), 1))) for X in clusters]
-        whole = tuple(map(np.concatenate, zip(*parts, strict=True)))
-        return self.log_total(self.weighted(whole), hyper)
 
     def coarsened(self, power: float) -> Self:
         """Every item's likelihood raised to a power in (0, 1] (Miller and Dunson 2019, Sec. 3)."""

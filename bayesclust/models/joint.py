@@ -9,7 +9,7 @@ import numpy as np
 
 from bayesclust.checks import counted, item_labels, shown
 from bayesclust.constraints.base import Constraints
-from bayesclust.families.base import BoundFamily
+from bayesclust.families.base import BoundFamily, hard_statistics
 from bayesclust.partition_priors import Nested, PartitionPrior, Values, as_nested
 from bayesclust.partition_priors.nested import nested_log_prob
 from bayesclust.typing import ArrayLike, FloatArray, IntArray
@@ -84,8 +84,9 @@ def log_joint(
 
 def log_data(labels: IntArray, family: BoundFamily, hyper: FloatArray) -> float:
     """log p(x | partition, hyper-parameters), in the user's units."""
-    rows = [family.X[labels == k] for k in np.unique(labels)]
-    return float(family.log_data(rows, hyper) + family.log_constant)
+    there, z = np.unique(labels, return_inverse=True)
+    statistics = hard_statistics(family, z, len(there))
+    return float(family.log_total(statistics, hyper) + family.log_constant)
 
 
 def log_constraints(

@@ -13,7 +13,7 @@ from scipy.special import gammaln, logsumexp
 
 from bayesclust.constraints import LabelConstraints
 from bayesclust.constraints.base import Constraints
-from bayesclust.families.base import BoundFamily
+from bayesclust.families.base import BoundFamily, hard_statistics
 from bayesclust.partition_priors import DirichletProcess, PartitionPrior
 
 # a hyper-parameter's prior reaches this many standard deviations of its logarithm; nodes per
@@ -88,8 +88,7 @@ def log_data_marginal(family: BoundFamily, states: NDArray[np.int64]) -> NDArray
     for row, z in enumerate(states):
         if family.n_shared:  # clusters are not independent of each other
             values[row] = [
-                family.log_data([family.X[z == k] for k in range(z.max() + 1)], hyper)
-                for hyper in nodes
+                family.log_total(hard_statistics(family, z, z.max() + 1), hyper) for hyper in nodes
             ]
             continue
         for k in range(z.max() + 1):

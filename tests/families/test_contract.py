@@ -290,7 +290,10 @@ class Unfinished(BoundFamily):
 def test_a_family_without_a_normaliser_says_what_is_missing():
     family = Unfinished(np.zeros((2, 1)), ())
     missing = r"^Lone has no normaliser: write @implements\(log_normaliser, Lone\)"
-    for use in (lambda: family.new_state(1, np.zeros(0)), lambda: family.log_data([family.X], ())):
+    for use in (
+        lambda: family.new_state(1, np.zeros(0)),
+        lambda: family.log_marginal(family.X, ()),
+    ):
         with pytest.raises(TypeError, match=missing):
             use()
 
