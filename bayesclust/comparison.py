@@ -19,6 +19,7 @@ from bayesclust import checks
 from bayesclust.checks import check_choice, check_items, plain_array, some_of, true_labels
 from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.noise import refuse_hard
+from bayesclust.constraints.stored import prior_means
 from bayesclust.inference.limits.tuning import folds
 from bayesclust.inference.variational.answers import SoftAnswers
 from bayesclust.inference.variational.mean_field import one_hot
@@ -211,6 +212,10 @@ def _read_methods(methods: Any, loss: Loss) -> dict[str, _Method]:
     if not methods:
         raise ValueError("methods is empty: pass at least one fit under a name of its own.")
     found = {str(name): _read(f"methods[{str(name)!r}]", methods[name], loss) for name in methods}
+    if len(found) < len(methods):
+        raise ValueError(
+            f"methods has the names {some_of(list(map(repr, methods)))}, two of which read alike."
+        )
     first = next(iter(found))
     n = len(found[first].labels)
     for name, method in found.items():
@@ -357,16 +362,26 @@ def leave_view_out(estimator: Any, X: ArrayLike | None, constraints: Any) -> pd.
 def _check_fitted_to(estimator: Any, X: Any, views: Sequence[Constraints]) -> None:
     """Refuse other data and other constraints than those of a fit, as far as it has kept them."""
     known = {own.name: own for own in constraints_if_any(estimator)}
+    own_noise = hasattr(estimator, "cluster_model")  # DCRC has one noise for all
     for view in views:
-        own, given = known.get(view.name), view.given
-        if own is None or any(
-            not np.array_equal(getattr(own, part), getattr(given, part))
-            for part in ("items", "answers", "source")
+        own, given = known.pop(view.name, None), view.given
+        if (
+            own is None
+            or any(
+                not np.array_equal(getattr(own, part), getattr(given, part))
+                for part in ("items", "answers", "source")
+            )
+            or (own_noise and own.prior != prior_means(view))
         ):
             raise ValueError(
                 f"the estimator was not fitted to the constraints {view.name!r} as they are here: "
                 "pass those that it was fitted to."
             )
+    if known:
+        raise ValueError(
+            f"the estimator was fitted to the constraints {some_of(list(map(repr, known)))}, too: "
+            "pass all of them."
+        )
     data = data_if_any(estimator)
     if data is None or X is None or data.shape != np.shape(X):
         return  # words and batches have no numbers to compare

@@ -123,7 +123,8 @@ def fmi(labels: ArrayLike, truth: ArrayLike) -> float:
     Returns
     -------
     float
-        At least `pairwise_f`, but 0 where no pair is together in both; 1 for equal partitions.
+        At least `pairwise_f`, but 0 where no pair is together in both; 1 for equal partitions with
+        a pair together.
 
     Examples
     --------

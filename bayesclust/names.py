@@ -126,8 +126,8 @@ def plain_name(name: Any) -> str:
     return whole if whole.isdecimal() else word
 
 
-def named_sources(frame: Any) -> Any:
-    """Return the column "source" of a table, who answered: names, or numbers from 0."""
+def named_sources(frame: Any, rows: Any = slice(None)) -> Any:
+    """Return the column "source" of a table, who answered, by row: names, or numbers from 0."""
     source = cells(frame, "source")
     names = source.tolist()
     for row, name in enumerate(names):
@@ -135,6 +135,7 @@ def named_sources(frame: Any) -> Any:
             raise ValueError(
                 f"row {row} has no source: say who answered, or leave the column source out."
             )
+    source, names = source[rows], source[rows].tolist()
     if all(isinstance(name, str) for name in names):
         return source
     numbers = true_labels(source, least=0, name="source")

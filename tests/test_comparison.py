@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import pair_confusion_matrix
 
 import bayesclust as bc
+from bayesclust.constraints import LinkNoise
 from bayesclust.estimators.base import NO_LIKELIHOOD
 from bayesclust.metrics import pairwise_f, variation_of_information
 from bayesclust.partition_priors import DirichletProcess
@@ -158,6 +159,8 @@ NAMES = {"compare": bc.compare, **globals()}
 ROWS = """
 compare({"a": LABELS}, reference="b")
     ValueError: reference='b' is not one of the methods with draws, of which there are none.
+compare({1: LABELS, "1": LABELS})
+    ValueError: methods has the names 1 and '1', two of which read alike.
 compare({"a": LABELS}, y=[0, 1])
     ValueError: y has 2 labels, but methods are about 3 items: pass one each.
 """
@@ -244,6 +247,11 @@ def test_leave_view_out_refuses_bad_input(fitted):
     turned = bc.PairwiseConstraints(views[0].items, 1 - views[0].answers, 30)
     with pytest.raises(ValueError, match="was not fitted to the constraints 'links' as they are"):
         bc.leave_view_out(est, X, [turned, views[1]])
+    surer = views[0].with_noise(LinkNoise(p=0.99))
+    with pytest.raises(ValueError, match="was not fitted to the constraints 'links' as they are"):
+        bc.leave_view_out(est, X, [surer, views[1]])
+    with pytest.raises(ValueError, match="was fitted to the constraints 'triplets', too: pass all"):
+        bc.leave_view_out(est, X, views[:1])
     with pytest.raises(ValueError, match="X is not the data that the estimator was fitted to"):
         bc.leave_view_out(est, X[::-1], views)
 

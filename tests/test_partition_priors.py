@@ -309,7 +309,10 @@ BAD = [
     (lambda: KnownK(0), "n_clusters"),
     (lambda: MixtureOfFiniteMixtures(n_components=("binomial", 2)), "n_components"),
     (lambda: MixtureOfFiniteMixtures(n_components=[0.0]), "is not a distribution"),
-    (lambda: MixtureOfFiniteMixtures(n_components=("geometric", 1.5)), "n_components"),
+    *[
+        (lambda own=own: MixtureOfFiniteMixtures(n_components=own), r"^n_components\[1\] must lie")
+        for own in (("geometric", 1.5), ("geometric", 0), ("poisson", 0.0))
+    ],
     (lambda: Nested(within=KnownK(2)), "components within a cluster"),
     (lambda: MixtureOfFiniteMixtures().sticks(1, {"gamma": 1.0}), "no stick-breaking form"),
 ]
@@ -319,6 +322,11 @@ BAD = [
 def test_bad_parameters_are_refused(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+def test_the_number_of_components_has_no_learned_parameter():
+    with pytest.raises(TypeError, match=r"^n_components\[1\] must be a number in \(0, 1\)"):
+        MixtureOfFiniteMixtures(n_components=("geometric", (1, 2)))
 
 
 @pytest.mark.parametrize("make", [Nested, lambda prior: Nested(within=prior), as_prior])

@@ -419,13 +419,11 @@ class Constraints(ByPattern, ABC):
             raise TypeError(f"pass n_items or ids to say which items there are; got {given}.")
         columns = naming.check_columns(frame, members, said, cls.__name__ if by_answer else None)
         items, number = naming.named_items(frame, members, n_items, ids)
-        source = naming.named_sources(frame) if "source" in columns else None
-        answers = naming.cells(frame, said)
+        rows: Any = slice(None)
         if "count" in columns and by_answer:
             rows = check.repeated_rows(naming.cells(frame, "count"))
-            items, answers = items[rows], answers[rows]
-            source = None if source is None else source[rows]
-        return items, answers, number, source
+        source = naming.named_sources(frame, rows) if "source" in columns else None
+        return items[rows], naming.cells(frame, said)[rows], number, source
 
     @property
     def n_patterns(self) -> int:

@@ -74,6 +74,15 @@ def noise_names(constraints: Sequence[Constraints | StoredConstraints]) -> list[
     return names
 
 
+def prior_means(one: Constraints | StoredConstraints) -> dict[str, Any]:
+    """Prior mean of each noise parameter, over sources where they are known to differ."""
+    if isinstance(one, StoredConstraints):
+        return one.prior
+    over = {name: 0 if "source" in dims else () for name, dims in one.noise.parameters.items()}
+    initial = one.noise.initial(one.n_sources)
+    return {name: np.mean(mean, over[name]).tolist() for name, mean in initial.items()}
+
+
 def noise_dims(constraints: Sequence[Constraints]) -> dict[str, tuple[str, ...]]:
     """Dimensions, after chain and draw, of each noise parameter by its name in the posterior."""
     return {
@@ -99,14 +108,6 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
             )
         names.append(v)
         rows = f"{v}_answer_id"
-        if isinstance(one, StoredConstraints):
-            prior = one.prior
-        else:  # the mean over sources where they are known to differ
-            initial = one.noise.initial(one.n_sources)
-            over = {
-                name: 0 if "source" in dims else () for name, dims in one.noise.parameters.items()
-            }
-            prior = {name: np.mean(mean, over[name]).tolist() for name, mean in initial.items()}
         about = {
             "kind": one.kind,
             "vocabulary": json.dumps(list(given.vocabulary)),
@@ -114,7 +115,7 @@ def to_dataset(constraints: Sequence[Constraints | StoredConstraints]) -> xr.Dat
             "n_items": one.n_items,
             "n_sources": given.n_sources,
             "parameters": json.dumps(parameters),
-            "prior": json.dumps(prior),
+            "prior": json.dumps(prior_means(one)),
             "source_names": json.dumps(given.source_names),
             "class_weights": json.dumps(getattr(one, "class_weights", ())),
             "sides": json.dumps(one.sides),

@@ -64,9 +64,9 @@ def with_more(
         wider.n_items = n_items
         found.append(wider)
     for one in new:
-        same = [(own.kind, own.name) == (one.kind, one.name) for own in found]
-        if any(same):
-            at = same.index(True)
+        names = [own.name for own in found]
+        if one.name in names:
+            at = names.index(one.name)
             found[at] = _joined(found[at], one)
         else:
             found.append(one)
@@ -75,6 +75,11 @@ def with_more(
 
 def _joined(old: Constraints, new: Constraints) -> Constraints:
     """The answers of both, whose sources are the same where their names or numbers are."""
+    if old.kind != new.kind:
+        raise ValueError(
+            f"the constraints {new.name!r} are of the kind {new.kind!r}, and those of this name in "
+            f"the fit of the kind {old.kind!r}: give them another name."
+        )
     if isinstance(old, LabelConstraints) and isinstance(new, LabelConstraints):
         unknown = [label for label in new.classes if label not in old.classes]
         if unknown:
@@ -83,7 +88,8 @@ def _joined(old: Constraints, new: Constraints) -> Constraints:
                 f"the fit are {some_of(old.classes)}: fit again with classes= naming it too."
             )
         new = new.with_classes(old.classes)
-    if old.noise != new.noise or (old.source_names is None) != (new.source_names is None):
+    known, given = (_source_names(*both) for both in ((old, new), (new, old)))
+    if old.noise != new.noise or (known is None) != (given is None):
         raise ValueError(
             f"the constraints {new.name!r} add to those of the fit, but have another noise model, "
             "or names of sources on one side alone: make them as those were made, or give them "
@@ -91,10 +97,10 @@ def _joined(old: Constraints, new: Constraints) -> Constraints:
         )
     joined: Any = copy.copy(old)
     numbers = np.arange(new.n_sources)
-    if old.source_names is not None and new.source_names is not None:
-        names = list(dict.fromkeys([*old.source_names, *new.source_names]))
+    if known is not None and given is not None:
+        names = list(dict.fromkeys([*known, *given]))
         joined.source_names = tuple(names)
-        numbers = np.array([names.index(name) for name in new.source_names], np.int64)
+        numbers = np.array([names.index(name) for name in given], np.int64)
     joined.n_sources = max(old.n_sources, int(numbers.max()) + 1)
     joined.items = frozen(np.concatenate([old.items, new.items]))
     joined.answers = frozen(np.concatenate([old.answers, new.answers]))
@@ -103,6 +109,24 @@ def _joined(old: Constraints, new: Constraints) -> Constraints:
     if isinstance(old, Rules) and isinstance(new, Rules):
         joined._rows = (*old._rows, *new._rows)
     return joined
+
+
+def _source_names(own: Constraints, other: Constraints) -> tuple[str, ...] | None:
+    """The names of sources; their numbers in words where the other side has such for names."""
+    if own.source_names is None and all(name.isdecimal() for name in other.source_names or ("",)):
+        return tuple(map(str, range(own.n_sources)))
+    return own.source_names
+
+
+def refuse_labels_as_pairs(constraints: Any) -> None:
+    """Refuse labels that would be made into pairs, among themselves alone."""
+    for one in constraints if isinstance(constraints, (list, tuple)) else (constraints,):
+        if isinstance(one, LabelConstraints) and len(one) and one.evidence() is not one:
+            raise ValueError(
+                f"the constraints {one.name!r} are labels whose noise is a "
+                f"{type(one.noise).__name__}, so that pairs of them are compared, and those of the "
+                "fit and new ones would not be: fit again with all labels."
+            )
 
 
 def longer_names(names: Names, X: Any, n: int, m: int) -> Names:

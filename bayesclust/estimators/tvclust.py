@@ -338,6 +338,7 @@ class TVClust(base.SampledClusterer):
             new, rows, batches = self._read_new(X)
             names = extension.longer_names(names, X, len(items), len(new))
             items = np.concatenate([items, new])
+        extension.refuse_labels_as_pairs(constraints)
         needs = base.needs_of(self.sampler)
         given = check_constraints(constraints, len(items), needs=needs, names=names[0])
         seed = int(checks.check_random_state(self.random_state).integers(2**31))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from bayesclust.checks import check_choice, check_int, shown
+from bayesclust.checks import check_choice, check_int, number_between, shown
 from bayesclust.partition_priors.base import Parameter, PartitionPrior, Values
 from bayesclust.typing import FloatArray, IntArray
 
@@ -110,8 +110,8 @@ class MixtureOfFiniteMixtures(_Finite):
                 f"n_components={shown(self.n_components)} is not a distribution: pass ('poisson', "
                 "mean) or ('geometric', p)."
             )
-        check_choice(given[0], "n_components", ("poisson", "geometric"))
-        Parameter.parse(given[1], "n_components", unit=given[0] == "geometric")
+        kind = check_choice(given[0], "n_components", ("poisson", "geometric"))
+        number_between(given[1], "n_components[1]", "(0, 1)" if kind == "geometric" else "(0, inf)")
         object.__setattr__(self, "n_components", given)
 
     def log_pmf(self, t: Any) -> Any:

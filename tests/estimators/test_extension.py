@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
+from bayesclust.constraints import LinkNoise
+from bayesclust.estimators import extension
 from bayesclust.families import FullGaussian
 from bayesclust.metrics import adjusted_rand
 from tests.exactness import exact
@@ -148,6 +150,17 @@ def test_sources_are_told_by_name():
     ]
 
 
+def test_numbers_of_sources_are_names_beside_numbers_that_are():
+    first, further = ([0, 1], [1, 1])
+    rows = {"i": [0, 1], "j": [2, 4], "answer": ["same", "different"]}
+    old = bc.PairwiseConstraints.from_frame(pd.DataFrame(rows | {"source": first}), n_items=6)
+    new = bc.PairwiseConstraints.from_frame(pd.DataFrame(rows | {"source": further}), n_items=6)
+    (joined,) = extension.with_more([old], [new], 6)
+    assert (old.source_names, new.source_names) == (None, ("1",))
+    assert joined.source_names == ("0", "1")
+    assert joined.source.tolist() == [0, 1, 1, 1]
+
+
 def test_answers_without_data_go_on():
     y = np.repeat([0, 1], 10)
     first, more = (bc.PairwiseConstraints.sample(y, size=40, seed=seed) for seed in range(2))
@@ -176,7 +189,10 @@ def fitted():
     est = bc.TVClust(random_state=0, **SHORT).fit(X, constraints=links)
     field = bc.TVClust(sampler="variational", random_state=0, progress=False).fit(X)
     other = links.with_noise(replace(links.noise, p=0.9))
-    return {"X": X, "links": links, "other": other, "est": est, "field": field}
+    kind = bc.RelativeConstraints([(0, 1, 2)], ["yes"], 20, name="links")
+    paired = bc.LabelConstraints([(0, "a")], 20, noise=LinkNoise())
+    both = {"kind": kind, "paired": paired}
+    return {"X": X, "links": links, "other": other, "est": est, "field": field, **both}
 
 
 @pytest.mark.parametrize(
@@ -187,6 +203,11 @@ def fitted():
         ("est.extend(X, num_samples=0)", "num_samples"),
         ("est.extend(X[:2], constraints=links)", "on 20 items, but X has 22"),
         ("est.extend(constraints=other)", "another noise model"),
+        (
+            "est.extend(constraints=kind)",
+            "'relative', and those of this name in the fit of the kind",
+        ),
+        ("est.extend(constraints=[paired])", "labels whose noise is a LinkNoise"),
         ("field.extend(X)", "has no chains"),
     ],
 )
