@@ -89,8 +89,8 @@ class MeansClusterer(DistanceClusterer):
 
     def _distances(self, X: ArrayLike) -> FloatArray:
         divergence = self._problem.divergence
-        points = divergence.points(X, least=1)
         base.describe_columns_of_new(self, X)
+        points = divergence.points(X, least=1)
         each = divergence.between(points, self._centers)
         if len(self._owner) == self.n_clusters_:
             return each

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FAMILY_OF = {
     "constant": "gaussian",
-    "binary": "hurdle",
+    "binary": "categorical",
     "nearly constant": "hurdle",
     "categorical": "categorical",
     "counts": "poisson",
@@ -32,6 +32,8 @@ ALMOST_ALL = 0.95
 LARGE_SHARE = 0.3
 ENOUGH_TIES = 15  # what the base measure of the Gaussian families is worth
 MOST_ATOMS = 5
+ROUNDING = 1e-12
+"""Standard deviation, as a share of the largest value, up to which a column is constant."""
 
 Words = dict[int, list[str]]
 """The words of columns, by their positions."""
@@ -68,14 +70,14 @@ def describe_column(x: FloatArray) -> Column:
     kind, atoms = _kind(values, counts, share)
     family = "bernoulli" if kind == "binary" and (values == (0, 1)).all() else FAMILY_OF[kind]
     tied = counts[np.isin(values, atoms)].sum() if atoms else counts[top]
-    harmful = family in ("bernoulli", "hurdle") or (kind == "categorical" and share >= LARGE_SHARE)
+    harmful = bool(atoms) or (kind == "categorical" and share >= LARGE_SHARE)
     ties = int(tied) if harmful and tied >= ENOUGH_TIES else 0
     return Column(kind, m, float(values[top]), share, atoms, family, ties)
 
 
 def _kind(values: FloatArray, counts: IntArray, share: float) -> tuple[str, tuple[float, ...]]:
     n, m = int(counts.sum()), len(values)
-    if m == 1:
+    if constant_columns(np.repeat(values, counts)[:, None])[0]:
         return "constant", ()
     if m == 2 or share >= ALMOST_ALL:
         return ("binary" if m == 2 else "nearly constant"), (float(values[counts.argmax()]),)
@@ -205,6 +207,11 @@ def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
     for j in range(X.shape[1]):
         column = X.iloc[:, j]
         kind = pd.api.types.infer_dtype(column, skipna=True)
+        if kind.startswith("mixed") and column.map(lambda one: isinstance(one, str)).any():
+            raise TypeError(
+                f"X mixes words and numbers in column {X.columns[j]!r}: convert it by "
+                "astype(str) or, if they are codes, by astype('category')."
+            )
         if kind not in ("string", "categorical"):
             if known and j in known and column.notna().any():
                 raise TypeError(
@@ -214,14 +221,17 @@ def read_words(X: Any, known: Words | None = None) -> tuple[Any, Words]:
             continue
         if kind == "string":
             words = column.dropna().astype(object).str.replace(",", ".")
-            if pd.to_numeric(words, errors="coerce").notna().all():
+            if len(words) and pd.to_numeric(words, errors="coerce").notna().all():
                 raise TypeError(
                     f"X holds numbers written as words in column {X.columns[j]!r}: convert them by "
                     "pandas.to_numeric or, if they are codes, by astype('category'); "
                     "pandas.read_csv reads decimal commas by decimal=','."
                 )
-        found[j] = sorted(map(str, column.dropna().unique())) if known is None else known.get(j, [])
-        place = pd.Index(found[j]).get_indexer(column.astype(str)).astype(float)
+        own = column.dropna().astype(object).unique()
+        # categories have an order, as numbers have
+        order = [one for one in getattr(column.dtype, "categories", sorted(own)) if one in own]
+        found[j] = [str(one) for one in order] if known is None else known.get(j, [])
+        place = pd.Index(found[j]).get_indexer(column.astype(object).map(str)).astype(float)
         unseen = column.notna().to_numpy() & (place < 0)
         if unseen.any():
             row = int(unseen.argmax())
@@ -286,6 +296,13 @@ def sparse(flags: BoolArray) -> dict[str, IntArray]:
     return {"start": start.astype(np.int64), "column": column.astype(np.int64)}
 
 
+def constant_columns(X: FloatArray) -> BoolArray:
+    """Which columns have one value, but for rounding errors, or none."""
+    cells = np.where(np.isnan(X).all(axis=0), 0.0, X)
+    largest = np.nanmax(np.abs(cells), axis=0)
+    return np.asarray(np.nanstd(cells / np.where(largest > 0, largest, 1.0), axis=0) <= ROUNDING)
+
+
 def standard_columns(
     X: FloatArray, *, common_unit: bool = False
 ) -> tuple[FloatArray, FloatArray, FloatArray, IntArray, FloatArray]:
@@ -297,16 +314,16 @@ def standard_columns(
     scale = np.where(largest > 0, largest, 1.0)
     shrunk = cells / scale
     spread = np.nanstd(shrunk, axis=0)
-    kept = np.flatnonzero(spread > 1e-12)
+    kept = np.flatnonzero(spread > ROUNDING)
     if len(kept) == 0:
         kept = np.array([0])
     scale = scale[kept]
     shrunk = shrunk[:, kept]
-    spread = np.where(spread[kept] > 1e-12, spread[kept], 1.0)
+    spread = np.where(spread[kept] > ROUNDING, spread[kept], 1.0)
     if common_unit:
         scale = np.full(len(kept), scale.max())
         shrunk = cells[:, kept] / scale
-        spread = np.full(len(kept), max(np.sqrt(np.nanvar(shrunk, axis=0).mean()), 1e-12))
+        spread = np.full(len(kept), max(np.sqrt(np.nanvar(shrunk, axis=0).mean()), ROUNDING))
     centre = np.nanmean(shrunk, axis=0)
     Z = np.ascontiguousarray((X[:, kept] / scale - centre) / spread)
     # the resolution of a column: the median distance of neighbouring values, 0 if it is constant

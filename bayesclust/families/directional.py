@@ -34,6 +34,8 @@ from bayesclust.typing import ArrayLike, FloatArray
 
 HIGH = 40.0
 """Order from which the expansion below is right to nine digits."""
+LARGE, TERMS = 100.0, 10
+"""Concentration by the dimension from which so many terms in its inverse are right."""
 
 
 def _log_ratio_by(xp: Any) -> Callable[[Any, float], Any]:
@@ -88,10 +90,20 @@ def _log_normaliser(prior, mass, first, second):  # type: ignore[no-untyped-def]
     return level - mass * prior.log_norm[0]
 
 
-def mean_length(kappa: float, d: int) -> float:
-    """Length of the mean of directions in d dimensions, I_(nu + 1) / I_nu with nu = d / 2 - 1."""
+def mean_length(kappa: float, d: int) -> tuple[float, float]:
+    """A = I_(nu + 1) / I_nu, the length of directions' mean, and A', their variance along it."""
+    # A' = 1 - A^2 - (d - 1) A / kappa (Mardia and Jupp 2000, Sec. 9.3) cancels where kappa is
+    # large, and gives the coefficients of A = sum_m a_m / kappa^m there
+    if kappa > LARGE * d:
+        a = [1.0]
+        for m in range(1, TERMS):
+            product = sum(a[i] * a[m - i] for i in range(1, m))
+            a.append(0.5 * ((m - d) * a[-1] - product))
+        shares = [own / kappa**m for m, own in enumerate(a)]
+        return sum(shares), -sum(m * own for m, own in enumerate(shares)) / kappa
     order = d / 2 - 1
-    return float(kappa * math.exp(log_ratio(kappa, order + 1) - log_ratio(kappa, order)) / d)
+    ratio = math.exp(log_ratio(kappa, order + 1) - log_ratio(kappa, order)) / d
+    return kappa * ratio, 1.0 - (kappa * ratio) ** 2 - (d - 1) * ratio
 
 
 def unit_rows(X: FloatArray) -> FloatArray:
@@ -147,7 +159,7 @@ class BoundVonMisesFisher(base.BoundFamily):
         mean /= np.where(length > 0, length, 1.0)[:, None]
         x = kappa * length
         if rng is None:
-            mean = mean * np.array([mean_length(v, total.shape[1]) for v in x])[:, None]
+            mean = mean * np.array([mean_length(v, total.shape[1])[0] for v in x])[:, None]
         else:
             mean = draw_directions(mean, x, rng)
         return kappa * mean, np.full(len(mean), log_norm)
@@ -155,9 +167,9 @@ class BoundVonMisesFisher(base.BoundFamily):
     def moments(self, terms: Terms) -> tuple[FloatArray, FloatArray]:
         """Those of the columns of unit vectors (Mardia and Jupp 2000, Sec. 9.3)."""
         kappa, d = float(np.linalg.norm(terms[0][0])), self.X.shape[1]
-        direction, length = terms[0] / kappa, mean_length(kappa, d)
-        along = 1.0 - length**2 - d * length / kappa
-        return length * direction, length / kappa + along * np.square(direction)
+        direction, (length, along) = terms[0] / kappa, mean_length(kappa, d)
+        share = np.square(direction)
+        return length * direction, length / kappa * (1.0 - share) + along * share
 
     def component_sites(self, hyper: Any) -> Callable[[Any], Any]:
         """A normal vector "axis", whose direction is uniform, as samplers need a flat space."""

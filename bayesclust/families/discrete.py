@@ -40,7 +40,7 @@ from bayesclust.typing import ArrayLike, FloatArray, IntArray
 STRENGTH_PRIOR = HyperPrior("base_strength", 2.0, 1.0)
 CONCENTRATION_PRIOR = HyperPrior("base_concentration", 1.0, 1.0)
 MOST_CODES = 10_000
-REMEDY = "number the categories of each column 0, 1, 2, ..."
+REMEDY = "number the categories of each column from 0 on"
 
 
 class DiscreteFamily(base.Family, ABC):

@@ -37,7 +37,7 @@ from bayesclust._numpyro import blocks, numpyro_modules
 from bayesclust.checks import check_items, real_array, shown
 from bayesclust.families import base
 from bayesclust.families.base import Hyper, HyperPrior, Terms, get_family
-from bayesclust.families.columns import describe_column, refuse_cells
+from bayesclust.families.columns import constant_columns, describe_column, refuse_cells
 from bayesclust.families.discrete import Bernoulli, Recoded
 from bayesclust.families.divergence import Divergence
 from bayesclust.families.gaussian import MEAN_PRECISION, STRENGTH, FullGaussian
@@ -316,13 +316,15 @@ def bind_parts(pairs: Pairs, X: FloatArray) -> BoundProduct:
             for j, found in zip(columns, family.found(X[:, columns]), strict=True):
                 atoms[j] = found
     wide = beyond_hurdles(X, tuple(atoms))
+    constant = constant_columns(wide)
     first = X.shape[1] + np.cumsum([0, *map(len, atoms)])
-    parts, taken, priors = [], [], []
+    parts: list[base.BoundFamily] = []
+    taken, priors = [], []
     for (family, _), columns in zip(pairs, given, strict=True):
         factors: list[tuple[base.Family, IntArray, str]] = [(family, columns, "")]
         if isinstance(family, HurdleGaussian):
             indicators = np.concatenate([np.arange(first[j], first[j + 1]) for j in columns])
-            factors = list(family.factors(wide, columns, indicators))
+            factors = list(family.factors(columns, indicators))
         for factor, own, name in factors:
             block = np.ascontiguousarray(wide[:, own])
             if not factor.takes_missing:
@@ -330,6 +332,9 @@ def bind_parts(pairs: Pairs, X: FloatArray) -> BoundProduct:
                 refuse_cells(np.isnan(block), "missing values", f"{remedy} fill in values", own)
             with column_context(own):
                 part = factor.bind(block)
+            # a density of what is constant would choose the number of clusters
+            if constant[own].all() and (parts or not constant.all()):
+                continue
             parts.append(part)
             taken.append(own)
             priors += [replace(prior, name=name or prior.name) for prior in part.hyper_priors]
@@ -475,13 +480,10 @@ class HurdleGaussian(base.Family):
         return bind_parts([(self, np.arange(items.shape[1]))], items)
 
     def factors(
-        self, wide: FloatArray, values: IntArray, indicators: IntArray
+        self, values: IntArray, indicators: IntArray
     ) -> Iterator[tuple[base.Family, IntArray, str]]:
         """Families of values and atoms, their columns of `beyond_hurdles`, and a prior's name."""
-        cells = wide[:, values]
-        varies = np.nanmax(cells, initial=-np.inf) > np.nanmin(cells, initial=np.inf)
-        if len(indicators) == 0 or varies:
-            yield DiagonalGaussian(self.scale, self.strength, self.mean_precision), values, ""
+        yield DiagonalGaussian(self.scale, self.strength, self.mean_precision), values, ""
         if len(indicators):
             yield Bernoulli(self.atom_strength), indicators, ATOM_STRENGTH
 
@@ -537,8 +539,8 @@ class Mixed(base.Family):
     """Gives every column the family of its kind, as `bayesclust.describe_columns` finds it.
 
     Continuous columns get Gaussian clusters, with a full covariance where they are complete and at
-    most 20; inflated, nearly constant and two-valued ones a `HurdleGaussian`; zeros and ones
-    `Bernoulli`; counts `Poisson`; few values and words `Recoded`.
+    most 20; inflated and nearly constant ones a `HurdleGaussian`; zeros and ones `Bernoulli`;
+    counts `Poisson`; few values, two among them, and words `Recoded`.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import bayesclust as bc
-from bayesclust.families.columns import describe_column, describe_columns
+from bayesclust.families.columns import describe_column, describe_columns, read_words
 
 
 def columns(rng, n=400):
@@ -43,6 +43,30 @@ def test_atoms_are_values_that_stand_out(rng):
     # zeros that mean missing: too few to be the most frequent value, and far from all others
     pressure = np.r_[np.zeros(20), np.round(rng.normal(70, 12, size=700))]
     assert describe_column(pressure).atoms == (0.0,)
+
+
+def test_rounding_errors_are_no_values():
+    x = np.array([0.1, 0.1 + 1e-15, 0.1, 0.1 - 1e-15] * 9)
+    assert describe_column(x).kind == "constant"
+    assert len(np.unique(x)) > 1
+
+
+def test_categories_keep_their_order_and_words_may_be_dates():
+    days = pd.to_datetime(["2020-01-01", "2021-05-01"] * 4)
+    sizes = pd.Categorical(["small", "large"] * 4, ["small", "medium", "large"])
+    frame = pd.DataFrame({"day": pd.Categorical(days), "size": sizes, "n": [2, 10] * 4})
+    coded, words = read_words(frame.astype({"n": "category"}))
+    assert list(words.values())[1:] == [["small", "large"], ["2", "10"]]
+    assert (coded.iloc[:, :] == np.tile([0.0, 1.0], 4)[:, None]).all(axis=None)
+
+
+def test_words_may_all_be_missing_and_are_not_mixed_with_numbers():
+    words = pd.DataFrame({"word": pd.array(["a", "b", None], dtype="string")})
+    _, known = read_words(words)
+    coded, _ = read_words(words[2:], known)
+    assert np.isnan(coded.to_numpy(float)).all()
+    with pytest.raises(TypeError, match=r"^X mixes words and numbers in column 'c': convert it"):
+        read_words(pd.DataFrame({"c": ["a", 1, None]}))
 
 
 def test_missing_cells_are_left_out():

@@ -8,7 +8,7 @@ from scipy.special import gammaln, ive
 import bayesclust as bc
 from bayesclust.estimators.cluster_models import Candidates
 from bayesclust.families import VonMisesFisher
-from bayesclust.families.directional import draw_directions, log_ratio
+from bayesclust.families.directional import LARGE, draw_directions, log_ratio, mean_length
 
 
 @pytest.mark.parametrize("d", [2, 3, 4, 7, 50, 81, 82, 83, 200, 1024])
@@ -20,6 +20,22 @@ def test_the_normaliser_is_that_of_bessel_functions(d):
         if scaled > 0:
             expected = gammaln(order + 1) + order * np.log(2 / x) + np.log(scaled) + x
             assert log_ratio(x, order) == pytest.approx(expected, rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize("d", [2, 3, 10, 100, 768])
+def test_mean_and_variance_along_it_hold_at_all_concentrations(d):
+    edge = LARGE * d
+    below, above = (mean_length(edge * share, d) for share in (1 - 1e-9, 1 + 1e-9))
+    assert above == pytest.approx(below, rel=1e-3)
+    assert above[0] == pytest.approx(ive(d / 2, edge) / ive(d / 2 - 1, edge), rel=1e-10)
+    length, variance = mean_length(1e9, d)
+    assert 1 - length == pytest.approx((d - 1) / 2e9, rel=1e-5)
+    assert variance == pytest.approx((d - 1) / 2e18, rel=1e-5)
+    for kappa in (0.3, 5.0, 60.0):
+        step = 1e-4 * kappa
+        rise = (mean_length(kappa + step, d)[0] - mean_length(kappa - step, d)[0]) / (2 * step)
+        assert mean_length(kappa, d)[1] == pytest.approx(rise, rel=1e-4)
+    assert mean_length(0.0, d) == pytest.approx((0.0, 1 / d))
 
 
 @pytest.mark.parametrize("d", [2, 3, 10])

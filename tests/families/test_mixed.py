@@ -17,6 +17,7 @@ from bayesclust.families import (
     Multinomial,
     Poisson,
     Product,
+    get_family,
 )
 from bayesclust.families.discrete import Recoded
 from bayesclust.families.mixed import by_kind
@@ -97,6 +98,22 @@ def test_constant_columns_leave_every_part(X):
     assert family.widths == (3, 2, 1, 1)
     assert family.columns(wide).shape == (20, 7)
     assert family.transform(wide[:3]).shape == (3, 7)
+
+
+def test_parts_of_constants_alone_are_left_out(X):
+    codes = X[:, 3:5]
+    wide = np.column_stack([codes, np.full((20, 2), [7.0, np.nan])])
+    plain = get_family("categorical").bind(codes)
+    for part in ("gaussian_diagonal", HurdleGaussian(0.0), "poisson"):
+        family = Product([("categorical", [0, 1]), (part, [2, 3])]).bind(wide)
+        hyper = family.initial_hyper()
+        assert hyper.tolist() == plain.initial_hyper().tolist()
+        assert family.log_marginal(family.X[:9], hyper) == plain.log_marginal(plain.X[:9], hyper)
+        assert family.transform(wide[:3]).shape == family.X[:3].shape
+    nothing = Product([("poisson", [0]), ("gaussian_diagonal", [1])]).bind(np.full((5, 2), 3.0))
+    assert [type(part).__name__ for part in nothing.parts] == ["BoundPoisson"]
+    with pytest.raises(ValueError, match="negative counts in column 1"):
+        Product([("gaussian", 0), ("poisson", 1)]).bind(np.c_[np.arange(5.0), np.full(5, -1.0)])
 
 
 def test_units_of_a_part_do_not_decide_the_embedding(X):
@@ -205,6 +222,17 @@ def test_units_and_origin_of_hurdles_do_not_matter(inflated):
         assert first.log_marginal(first.X[rows], hyper) == pytest.approx(value, rel=1e-8)
 
 
+def test_two_values_mean_the_same_in_any_coding(rng):
+    first, second = np.repeat([0.0, 1.0], [35, 25]), np.repeat([1.0, 0.0], [35, 25])
+    table = np.column_stack([rng.permutation(first), rng.permutation(second)])
+    coded, plain = HurdleGaussian().bind(1.0 + table), Bernoulli().bind(table)
+    hyper = plain.initial_hyper()
+    value = plain.log_marginal(plain.X[:9], hyper)
+    assert coded.log_marginal(coded.X[:9], hyper) == pytest.approx(value)
+    with pytest.raises(ValueError, match="values that the first data have not in column 0"):
+        Mixed().bind(1.0 + table).transform(np.array([[7.0, 1.0]]))
+
+
 def test_hurdles_leave_out_what_does_not_vary():
     two = np.tile([0.48, 1.0, 0.48, 0.48], 10)[:, None]
     bound, plain = HurdleGaussian().bind(two), Bernoulli().bind((two == 0.48).astype(float))
@@ -243,14 +271,14 @@ def test_mixed_gives_every_column_the_family_of_its_kind(rng):
     )
     expected = {
         "FullGaussian": [0, 4],
-        "HurdleGaussian": [3, 6],
+        "HurdleGaussian": [3],
         "Poisson": [2],
         "Bernoulli": [1],
-        "Recoded": [5],
+        "Recoded": [5, 6],
     }
     assert parts_of(by_kind(table, ())) == expected
     hole = np.where(np.arange(n * 7).reshape(n, 7) == 4, np.nan, table)
-    assert parts_of(by_kind(hole, ()))["HurdleGaussian"] == [0, 3, 4, 6]
+    assert parts_of(by_kind(hole, ()))["HurdleGaussian"] == [0, 3, 4]
     assert by_kind(table[:, [0, 4]], ()) == FullGaussian()
     np.testing.assert_array_equal(Mixed().bind(table).X, by_kind(table, ()).bind(table).X)
     assert by_kind(table[:, [5]], ()) == by_kind(table[:, [0]], [0]) == Recoded()
