@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FAMILY_OF = {
     "constant": "gaussian",
-    "binary": "categorical",
+    "binary": "hurdle",
     "nearly constant": "hurdle",
     "categorical": "categorical",
     "counts": "poisson",

@@ -116,6 +116,7 @@ class BoundProduct(base.BoundFamily):
     parts: tuple[base.BoundFamily, ...]
     given: tuple[IntArray, ...]
     atoms: Atoms
+    rest: FloatArray  # (d,) the value beyond the atoms of a column, if it is one; else NaN
 
     takes_missing = True
 
@@ -150,6 +151,9 @@ class BoundProduct(base.BoundFamily):
 
     def transform(self, X: ArrayLike) -> FloatArray:
         wide = beyond_hurdles(check_items(X, least=1, missing=True), self.atoms)
+        values = wide[:, : len(self.rest)]
+        unknown = ~np.isclose(values, self.rest, 1e-9, 0) & ~np.isnan(values) & ~np.isnan(self.rest)
+        refuse_cells(unknown, "values that the first data have not", "leave these items out")
         blocks = []
         for part, given in zip(self.parts, self.given, strict=True):
             with column_context(given):
@@ -339,7 +343,10 @@ def bind_parts(pairs: Pairs, X: FloatArray) -> BoundProduct:
             taken.append(own)
             priors += [replace(prior, name=name or prior.name) for prior in part.hyper_priors]
     whole = np.concatenate([part.X for part in parts], axis=1)
-    return BoundProduct(whole, unique_names(priors), tuple(parts), tuple(taken), tuple(atoms))
+    two = constant[: len(atoms)] & np.array([len(own) > 0 for own in atoms])
+    rest = np.where(two, np.fmax.reduce(wide[:, : len(atoms)]), np.nan)
+    names = unique_names(priors)
+    return BoundProduct(whole, names, tuple(parts), tuple(taken), tuple(atoms), rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -539,8 +546,8 @@ class Mixed(base.Family):
     """Gives every column the family of its kind, as `bayesclust.describe_columns` finds it.
 
     Continuous columns get Gaussian clusters, with a full covariance where they are complete and at
-    most 20; inflated and nearly constant ones a `HurdleGaussian`; zeros and ones `Bernoulli`;
-    counts `Poisson`; few values, two among them, and words `Recoded`.
+    most 20; inflated, nearly constant and two-valued ones a `HurdleGaussian`; zeros and ones
+    `Bernoulli`; counts `Poisson`; few values and words `Recoded`.
 
     Parameters
     ----------

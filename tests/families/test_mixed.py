@@ -271,14 +271,14 @@ def test_mixed_gives_every_column_the_family_of_its_kind(rng):
     )
     expected = {
         "FullGaussian": [0, 4],
-        "HurdleGaussian": [3],
+        "HurdleGaussian": [3, 6],
         "Poisson": [2],
         "Bernoulli": [1],
-        "Recoded": [5, 6],
+        "Recoded": [5],
     }
     assert parts_of(by_kind(table, ())) == expected
     hole = np.where(np.arange(n * 7).reshape(n, 7) == 4, np.nan, table)
-    assert parts_of(by_kind(hole, ()))["HurdleGaussian"] == [0, 3, 4]
+    assert parts_of(by_kind(hole, ()))["HurdleGaussian"] == [0, 3, 4, 6]
     assert by_kind(table[:, [0, 4]], ()) == FullGaussian()
     np.testing.assert_array_equal(Mixed().bind(table).X, by_kind(table, ()).bind(table).X)
     assert by_kind(table[:, [5]], ()) == by_kind(table[:, [0]], [0]) == Recoded()
