@@ -105,10 +105,10 @@ def _answered(posterior: Any) -> pd.DataFrame:
     return table
 
 
-def _some(answers: Sized) -> None:
+def _some(answers: Sized, kind: str = "") -> None:
     """Refuse to show no answers at all."""
     if not len(answers):
-        raise ValueError("the constraints of the posterior hold no answers to show.")
+        raise ValueError(f"the constraints of the posterior hold no answers{kind} to show.")
 
 
 def _probability_axis(ax: Axes, names: Sequence[str]) -> None:
@@ -325,8 +325,9 @@ def constraint_graph(
 
     Lines are solid between items that an answer puts together, dashed between items that it puts
     apart: "yes" about (i, j, k) draws i to j solid and i to k dashed, "no" the other way round, and
-    "dnk" both dotted. Answers that are probably wrong, in vermilion, lie on top. The more there are
-    of either, the thinner and paler they are. Of few answers the items have their names.
+    "dnk" both dotted. Labels and answers about groups have no lines. Answers that are probably
+    wrong, in vermilion, lie on top. The more there are of either, the thinner and paler they are.
+    Of few answers the items have their names.
 
     Parameters
     ----------
@@ -335,7 +336,7 @@ def constraint_graph(
     X : (n, d) array, optional
         Data that place the items, as for `partitions`.
     below : float in (0, 1], optional
-        Answers of at most this credibility are drawn. By default all of up to 150, and of more only
+        Answers of at most this credibility are drawn. By default all are, up to 150; of more, only
         the 60 least credible of those that are probably wrong.
     ax : matplotlib.axes.Axes, optional
         By default a new figure.
@@ -362,10 +363,10 @@ def constraint_graph(
 
     if below is not None:
         number_between(below, "below", "(0, 1]")
-    table = tables.credibility_table(posterior)
+    table, others = drawable(posterior)
+    _some(table, " about pairs or triplets")
     n_items = stacked_partitions(posterior).shape[1]
     field = plane(posterior, X, n_items)
-    table = table.replace({"answer": SIDES})
     shown = table[table["credibility"] <= (1 if below is None else below)]
     if below is None and len(table) > MOST_DRAWN:
         shown = table[table["credibility"] < 0.5].nsmallest(LEGIBLE, "credibility")
@@ -393,9 +394,20 @@ def constraint_graph(
     field.name_axes(ax)
     style.legend_above(ax, 3, list(drawn.values()))
     style.colour_bar(ax, ScalarMappable(cmap=colours), RIGHT)
-    among = f"; shown: the {len(shown):,} least credible" if len(shown) < len(table) else ""
-    ax.set_title(_counts(table["credibility"].to_numpy()) + among, loc="left", pad=24)
+    text = _counts(table["credibility"].to_numpy())
+    text += f"; shown: the {len(shown):,} least credible" if len(shown) < len(table) else ""
+    text += f";\n{others:,} of other kinds not shown" if others else ""
+    ax.set_title(text, loc="left", pad=24)
     return style.as_written(ax)
+
+
+def drawable(posterior: Any) -> tuple[pd.DataFrame, int]:
+    """The credibility of the answers that lines can show, and how many other answers there are."""
+    table = tables.credibility_table(posterior).replace({"answer": SIDES})
+    words = [word for _, _, lines in STYLES for word, _ in lines]
+    pairs = table.reindex(columns=["j"])["j"].notna()  # labels and rules have none
+    own = table[table["answer"].isin(words) & pairs]
+    return own, len(table) - len(own)
 
 
 def _name_ends(ax: Axes, table: pd.DataFrame, at: FloatArray, names: Sequence[str]) -> None:
@@ -412,15 +424,11 @@ def _ends(table: pd.DataFrame, lines: Sequence[tuple[str, str]]) -> tuple[IntArr
     import pandas as pd
 
     columns = ["i", "j", "credibility"]
-    none = pd.DataFrame(columns=columns, dtype=np.float64)  # labels and rules have no lines
     parts = [
         table.loc[table["answer"] == word, [*ends, "credibility"]].set_axis(columns, axis=1)
         for word, ends in lines
         if set(ends) <= set(table)
     ]
-    found = (
-        pd.concat(parts or [none])
-        .dropna()
-        .sort_values("credibility", ascending=False, kind="stable")
-    )
+    found = pd.concat(parts or [table[columns].head(0)]).dropna()
+    found = found.sort_values("credibility", ascending=False, kind="stable")
     return found[["i", "j"]].to_numpy(dtype=np.int64), found["credibility"].to_numpy()

@@ -8,6 +8,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bayesclust import plots
+from bayesclust.plots.answers import drawable
 from bayesclust.posterior.tree import data_if_any, group, log_joints
 from bayesclust.report.findings import CHAINS, PARTITION, Findings
 
@@ -98,7 +99,7 @@ def _partitions(posterior: Any, found: Findings) -> Iterator[Picture]:
     figures = [_figure(3.3) for _ in range(1 + len(BOUNDS))]
     axes = [figure.add_subplot() for figure in figures]
     plots.partitions(posterior, labels=found.labels, level=found.ball.level, axes=axes)
-    text = f"Items by their cluster; {axes[0].get_xlabel()} against {axes[0].get_ylabel()}."
+    text = f"Items by their cluster; {axes[0].get_ylabel()} against {axes[0].get_xlabel()}."
     sizes = ", ".join(f"{size:,}" for size in found.clusters["items"])
     alt = f"{found.labels.max() + 1} clusters of {sizes} items in the plane."
     axes[0].set_title("", loc="left")
@@ -131,13 +132,20 @@ def _similarity(posterior: Any, found: Findings) -> Iterator[Picture]:
 def _graph(posterior: Any, found: Findings) -> Iterator[Picture]:
     if not found.answers or data_if_any(posterior) is None:
         return
+    drawn, _ = drawable(posterior)
+    if drawn.empty:
+        return
     figure = _figure(3.6)
     ax = plots.constraint_graph(posterior, ax=figure.add_subplot())
     legend: Any = ax.get_legend()
     for text in legend.get_texts():
         text.set_fontsize("xx-small")
-    caption = "Each line is an answer: blue ones are probably right, orange ones probably wrong."
-    alt = f"{found.answers:,} answers as lines, {found.probably_wrong:,} of them probably wrong."
+    caption = (
+        "Lines join the items of an answer: blue where it is probably right, orange where it is "
+        "probably wrong."
+    )
+    wrong = int((drawn["credibility"] < 0.5).sum())
+    alt = f"Answers between their items; {wrong:,} of {len(drawn):,} are probably wrong."
     yield _taken(figure, "answers", caption, alt)
 
 

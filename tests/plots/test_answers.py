@@ -271,3 +271,18 @@ def test_a_graph_of_many_answers_shows_the_least_credible(posterior):
     assert 0 < len(own) <= 15
     ends = own[["i", "j", "k"]].melt()["value"].dropna()
     assert {text.get_text() for text in few.texts} == set(ends.astype(str))
+
+
+def test_a_graph_counts_the_answers_that_it_draws(posterior):
+    links = bc.PairwiseConstraints([(0, 1), (2, 3)], [True, False], n_items=18)
+    groups = bc.constraints.SpreadConstraints([([0, 1, 2], 1), ([3, 4], 1), ([6, 7], 1)], 18)
+    draws, X = posterior["posterior"]["z"].values, posterior["observed_data"]["X"].values
+    tree = to_datatree({"z": draws}, X=X, constraints=[links, groups])
+    ax = bc.plots.constraint_graph(tree)
+    assert len(lines_of(ax)) == 2
+    title = ax.get_title(loc="left")
+    assert title.startswith("2 answers, ")
+    assert title.endswith(";\n3 of other kinds not shown")
+    alone = to_datatree({"z": draws}, X=X, constraints=[groups])
+    assert 'alt="Answers between' in bc.report.report_page(tree)
+    assert 'alt="Answers between' not in bc.report.report_page(alone)

@@ -13,6 +13,8 @@ plots = bc.plots
 bare = to_datatree({"z": [[[0, 1]]]})
 none = bc.PairwiseConstraints(np.zeros((0, 2), int), [], n_items=2)
 silent = to_datatree({"z": [[[0, 1]]]}, constraints=[none])
+group = bc.constraints.SpreadConstraints([([0, 1], 1)], 2)
+grouped = to_datatree({"z": [[[0, 1]]]}, X=[[0.0], [1.0]], constraints=[group])
 many = np.zeros((1, 901), int)
 named = pd.DataFrame([[1.0]], ["a"], ["b"])
 
@@ -21,6 +23,8 @@ plots.credibility(bare)
     ValueError: this fit had no constraints: pass a fit with constraints.
 plots.credibility(silent)
     ValueError: the constraints of the posterior hold no answers to show.
+plots.constraint_graph(grouped)
+    ValueError: the constraints of the posterior hold no answers about pairs or triplets to show.
 plots.ranks(posterior, "speed")
     ValueError: names must be some of n_clusters, entropy, largest_cluster, rand_to_reference,
     log_joint, concentration, p[0], p[1], q[0], q[1], noise[0], base_scale; got 'speed'.
