@@ -9,14 +9,10 @@ from typing import Any
 
 from bayesclust._io import check_path, check_target, replaced
 from bayesclust.report.figures import pictures
-from bayesclust.report.findings import CHAINS, PARTITION, findings
+from bayesclust.report.findings import CHAINS, findings
 from bayesclust.report.text import Section, sections
 
-HEADS = {
-    True: ("good", "This run can be used."),
-    False: ("bad", "Do not rely on this run yet."),
-    None: ("", "Nothing to diagnose."),
-}
+LOOKS = {True: "good", False: "bad", None: ""}
 
 
 def write_report(
@@ -80,14 +76,12 @@ def report_page(
     parts = list(sections(found))
     if any(picture.section == CHAINS for picture in drawn):
         parts.append(Section(CHAINS, "How the chains ran"))
-    look, head = HEADS[found.ok]
     loader = PackageLoader("bayesclust.report", ".")
     environment = Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
     page = environment.get_template("page.html").render(
         title=title or found.facts.get("data", "") or "Posterior summary",
         found=found,
-        look=look,
-        head="One partition, not a posterior." if found.kind == PARTITION else head,
+        look=LOOKS[found.ok],
         sections=parts,
         pictures=drawn,
         version=version("bayesclust"),
