@@ -18,11 +18,18 @@ TELLING = 3
 """Features by which a cluster is described."""
 STRAY, MANY_ITEMS = 3, 50
 """Largest size of a cluster that counts as outlying items, among at least so many items."""
-NOISE = (
-    'p: a pair of one cluster is answered "same"; q: a pair of two clusters is answered '
-    '"different"; noise: an answer is wrong; confusion: how a truth is answered. Wrong: how many '
-    "answers are, on average over the posterior."
-)
+GRADED = "together"
+"""Parameter of graded answers, which have a row for each grade."""
+NOISE = {
+    "p": 'p: a pair of one cluster is answered "same"',
+    "q": 'q: a pair of two clusters is answered "different"',
+    "noise": "noise: an answer is wrong",
+    "accuracy": "accuracy: a label is right, whatever the class",
+    "confusion": "confusion: which answers are given for each true answer",
+    GRADED: "together: a pair of this grade is of one cluster",
+}
+"""Noise parameters in words."""
+WRONG = "Wrong: how many of the answers are wrong, on average over the posterior."
 
 
 @dataclass(frozen=True)
@@ -58,15 +65,23 @@ def sections(found: Findings) -> Iterator[Section]:
     if found.answers:
         yield _answers(found)
     if not found.sources.empty:
-        own = found.sources.copy()
-        own["source"] = [", ".join(filter(None, row)) for row in own[["view", "source"]].to_numpy()]
-        own["interval"] = own["lower"].map("{:.2f}".format) + own["upper"].map(" to {:.2f}".format)
-        own["wrong"] = own["wrong"].map("{:.1f}".format) + own["answers"].map(" of {:,}".format)
-        columns = {"source": ("source", ""), "noise": ("parameter", ""), "mean": ("mean", ".2f")}
-        columns |= {"90% interval": ("interval", ">"), "wrong": ("wrong", ">")}
-        yield Section("sources", "Sources", note=NOISE, **_tabulated(own, columns))
+        yield _sources(found)
     if found.surprises:
         yield Section("surprises", "Not as the noise model expects", points=found.surprises)
+
+
+def _sources(found: Findings) -> Section:
+    own = found.sources.copy()
+    kind = own["parameter"].str.partition("[")[0]
+    own["interval"] = own["lower"].map("{:.2f}".format) + own["upper"].map(" to {:.2f}".format)
+    own["wrong"] = own["wrong"].map("{:.1f}".format) + own["answers"].map(" of {:,}".format)
+    own.loc[own.duplicated(["view", "source"]) & (kind != GRADED), "wrong"] = ""
+    own["source"] = [", ".join(filter(None, row)) for row in own[["view", "source"]].to_numpy()]
+    columns = {"source": ("source", ""), "noise": ("parameter", ""), "mean": ("mean", ".2f")}
+    columns |= {"90% interval": ("interval", ">"), "wrong": ("wrong", ">")}
+    words = "; ".join(NOISE[name] for name in kind.unique() if name in NOISE)
+    note = f"{words}. {WRONG}".removeprefix(". ")
+    return Section("sources", "Sources", note=note, **_tabulated(own, columns))
 
 
 def _clusters(found: Findings) -> Section:
@@ -79,11 +94,14 @@ def _clusters(found: Findings) -> Section:
     likely = [f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005]
     sentence = f"In the point estimate: {number}. Posterior probability of their number: "
     columns = {"cluster": ("cluster", "d"), "items": ("items", ",d")}
+    if found.kind == PARTITION:
+        table = _tabulated(own.drop(strays.index), columns)
+        return Section("clusters", "Clusters", f"{number}.", **table)
     columns |= {"confidence": ("confidence", ".3f"), "most typical items": ("typical", "")}
     return Section(
         "clusters",
         "Clusters",
-        f"{number}." if found.kind == PARTITION else f"{sentence}{', '.join(likely)}.",
+        f"{sentence}{', '.join(likely)}.",
         note="Confidence: probability that an item shares a cluster with a random other member of "
         "its own, on average.",
         **_tabulated(own.drop(strays.index), columns),
@@ -128,16 +146,21 @@ def _answers(found: Findings) -> Section:
         f"({'; '.join(filter(None, [row['source'], 'likely ' + row['likely']]))})"
         for row in listed.to_dict("records")
     ]
+    number, cut = f"{found.probably_wrong:,} of {found.answers:,} answers", ""
+    if found.kind == PARTITION:
+        if len(listed) < found.probably_wrong:
+            cut = f"; {len(listed)} of them are listed (max_listed)"
+        table = _tabulated(listed.assign(text=texts), {"answer": ("text", "")})
+        sentence = f"{number} do not agree with the partition{cut}."
+        return Section("answers", "Answers that are probably wrong", sentence, **table)
     columns = {"answer": ("text", ""), "P(right)": ("credibility", ".3f")}
     note = "P(right): posterior probability that the answer is right"
     if "credibility_loo" in listed:
         columns["leave-one-out"] = ("credibility_loo", ".3f")
         note += "; leave-one-out: the same given the data and all other answers"
-    sentence = f"{found.probably_wrong:,} of {found.answers:,} answers are more likely wrong than"
-    sentence += " right"
     if len(listed) < found.probably_wrong:
-        sentence += f"; the {len(listed)} least credible are listed (max_listed)"
-    sentence += "."
+        cut = f"; the {len(listed)} least credible are listed (max_listed)"
+    sentence = f"{number} are more likely wrong than right{cut}."
     if found.ok is False:
         sentence += " Many may be right all the same: see the verdict."
     table = _tabulated(listed.assign(text=texts), columns)

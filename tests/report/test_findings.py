@@ -94,7 +94,19 @@ def test_without_answers_or_noise_there_is_less_to_say():
     found = findings(to_datatree({"z": [[[0, 0, 1]]]}, constraints=[links]))
     assert found.sources.empty
     assert found.probably_wrong == 1
-    assert "0, 2: same" in as_text(found)
+    text = as_text(found)
+    assert "0, 2: same" in text
+    assert "1 of 2 answers do not agree with the partition." in text
+    assert not any(word in text for word in ("P(right)", "confidence", "typical", "more likely"))
+
+
+def test_wrong_answers_of_a_source_are_counted_once(found):
+    (part,) = (part for part in sections(found) if part.name == "sources")
+    wrong = found.sources.drop_duplicates(["view", "source"])
+    counts = [f"{row.wrong:.1f} of {row.answers}" for row in wrong.itertuples()]
+    assert [row[-1] for row in part.rows if row[-1]] == counts
+    assert all(word in part.note for word in ("p: a pair", "q: a pair", "noise: an answer"))
+    assert "confusion" not in part.note
 
 
 def test_a_summary_gives_its_verdict_once():
