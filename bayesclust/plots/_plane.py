@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesclust.checks import check_array, check_items
-from bayesclust.plots._style import FEW, MARKERS, PALETTE, bare, dot_size, legend_beside, shortened
+from bayesclust.plots._style import (
+    FEW,
+    MARKERS,
+    NUMBER,
+    bare,
+    dot_size,
+    legend_beside,
+    palette,
+    shade,
+    shortened,
+)
 from bayesclust.posterior.tree import Labels, data_if_any, feature_names
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
@@ -103,8 +113,8 @@ def draw_clusters(
     drawn: dict[int, Any] = {}
     for k in order:
         # 49 clusters differ in colour or marker, and the first seven in both
-        turn, colour = divmod(int(kinds[k]), len(PALETTE))
-        style: dict[str, Any] = {"color": PALETTE[colour]}
+        turn, colour = divmod(int(kinds[k]), NUMBER)
+        style: dict[str, Any] = {"color": palette()[colour]}
         style["marker"] = MARKERS[(kinds[k] + turn) % len(MARKERS)]
         here = numbers == kinds[k]
         pale = at[here if faint is None else here & faint]
@@ -113,7 +123,10 @@ def draw_clusters(
         x, y = pale.T
         drawn[k] = ax.scatter(x, y, s=area, linewidths=0, alpha=alpha, label=name, **style)
         if faint is not None and (here & ~faint).any():
-            edge: dict[str, Any] = {"edgecolors": "0.1", "linewidths": 0.6 if len(at) <= FEW else 0}
+            edge: dict[str, Any] = {
+                "edgecolors": shade(0.9),
+                "linewidths": 0.6 if len(at) <= FEW else 0,
+            }
             x, y = at[here & ~faint].T
             ax.scatter(x, y, s=1.3 * area, zorder=2, **style, **edge)
     title = f",\nthe largest of {len(kinds)}" if len(kinds) > LEGEND else ""

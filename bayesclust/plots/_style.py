@@ -1,4 +1,4 @@
-"""Shared by the plots: colours that colour-blind readers can distinguish, axes, legends."""
+"""Shared by the plots: colours for colour-blind readers and dark styles, axes, legends."""
 
 from __future__ import annotations
 
@@ -14,13 +14,45 @@ if TYPE_CHECKING:
 
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
-GREY = "#555555"
-# Okabe and Ito's palette without its yellow, which is too pale for a thin line
-PALETTE = (BLUE, VERMILION, "#009E73", "#CC79A7", "#000000", "#56B4E9", "#E69F00")
+# Okabe and Ito's palette without its yellow, which is too pale for a thin line, and their black,
+# in whose place `palette` has the colour of texts
+BEFORE, AFTER = (BLUE, VERMILION, "#009E73", "#CC79A7"), ("#56B4E9", "#E69F00")
+NUMBER = len(BEFORE) + 1 + len(AFTER)
+"""Colours of the palette."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (5, 1, 1, 1)))
 FEW = 500
 """Up to so many dots are large enough for an edge."""
+
+
+def shade(strength: float) -> tuple[float, float, float]:
+    """A colour from the ground of the axes, at 0, to the texts, at 1, in the style in use."""
+    import matplotlib as mpl
+    from matplotlib.colors import to_rgba
+
+    ink = np.array(to_rgba(mpl.rcParams["text.color"])[:3])
+    ground = np.ones(3)
+    for name in ("axes.facecolor", "figure.facecolor"):
+        *colour, alpha = to_rgba(mpl.rcParams[name])
+        if alpha > 0:  # transparent otherwise
+            ground = np.array(colour)
+            break
+    if ground.mean() < ink.mean():  # near black the eye tells less apart
+        strength **= 0.7
+    red, green, blue = (ground + strength * (ink - ground)).tolist()
+    return red, green, blue
+
+
+def grey() -> tuple[float, float, float]:
+    """The colour of notes."""
+    return shade(2 / 3)
+
+
+def palette() -> list[str]:
+    """Colours of clusters, chains and sources, as many as markers."""
+    from matplotlib.colors import to_hex
+
+    return [*BEFORE, to_hex(shade(1)), *AFTER]
 
 
 def axes_or_new(ax: Axes | None, width: float, height: float) -> Axes:
@@ -111,5 +143,5 @@ def legend_beside(ax: Axes, **settings: Any) -> Any:
 def note_right(ax: Axes, y: float, text: str) -> None:
     """Write a note at the right of a row."""
     place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
-    look: dict[str, Any] = {"va": "center", "fontsize": "small", "color": GREY}
+    look: dict[str, Any] = {"va": "center", "fontsize": "small", "color": grey()}
     ax.annotate(text, (1, y), (9, 0), annotation_clip=False, **place, **look)

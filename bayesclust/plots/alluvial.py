@@ -68,12 +68,13 @@ def alluvial(methods: Any, *, ax: Axes | None = None) -> Axes:
     for at, (order, (own, names)) in enumerate(zip(orders, partitions.values(), strict=True)):
         sizes = np.bincount(own)[order]
         tops = np.cumsum(sizes) - sizes + _space(n, len(sizes)) * (np.arange(len(sizes)) + 0.5)
-        ax.bar(at, sizes, 2 * BLOCK, tops, color="0.88", edgecolor="0.25", linewidth=0.8)
+        block: dict[str, Any] = {"color": style.shade(0.12), "edgecolor": style.shade(0.75)}
+        ax.bar(at, sizes, 2 * BLOCK, tops, linewidth=0.8, **block)
         for k, top, size in zip(order.tolist(), tops, sizes.tolist(), strict=True):
             if size >= LEAST_NAMED * n:
                 (word,) = style.shortened([names[k]], 14)
                 look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
-                look["parse_math"] = False
+                look |= {"parse_math": False, "color": style.shade(1)}
                 ax.text(at, top + size / 2, f"{word} ({size:,})", **look)
     ax.set(xlim=(-0.2, len(labels) - 0.8), ylim=(n * (1 + GAP), 0), yticks=[])
     methods_shown = style.shortened(partitions, 18)
@@ -149,6 +150,6 @@ def _draw_bands(ax: Axes, at: int, first: IntArray, left: IntArray, right: IntAr
     upper = ends[0][:, None] * (1 - rise) + ends[1][:, None] * rise
     outline = np.concatenate([upper, upper[:, ::-1] + sizes[:, None]], axis=1)
     across = at + BLOCK + (1 - 2 * BLOCK) * np.r_[x, x[::-1]]
-    colours = [style.PALETTE[k % len(style.PALETTE)] for k in kinds[0]]
+    colours = np.array(style.palette())[kinds[0] % style.NUMBER]
     shapes = np.stack([np.broadcast_to(across, outline.shape), outline], axis=2)
     ax.add_collection(PolyCollection(list(shapes), facecolors=colours, alpha=0.5, linewidths=0))

@@ -77,7 +77,7 @@ def credibility(posterior: Any, flipped: ArrayLike | None = None, ax: Axes | Non
         wrong = _truth_values(flipped, value.shape)
     names, rows = zip(*_rows(posterior, table), strict=True)
     ax = style.axes_or_new(ax, 8.5, 1.3 + max(0.42 * len(rows), 1.2))
-    ax.axvline(0.5, color="0.6", linewidth=0.8, zorder=0)
+    ax.axvline(0.5, color=style.shade(0.4), linewidth=0.8, zorder=0)
     size = float(np.clip(4000 / max(map(len, rows)), 6, 18))
     for y, own in enumerate(rows):
         _draw_row(ax, y, value[own], None if wrong is None else wrong[own], size)
@@ -113,7 +113,7 @@ def _some(answers: Sized, kind: str = "") -> None:
 
 def _probability_axis(ax: Axes, names: Sequence[str]) -> None:
     """Rows by name from top to bottom over probabilities, with the lower half shaded."""
-    ax.axvspan(0, 0.5, color="0.94", zorder=0, linewidth=0)
+    ax.axvspan(0, 0.5, color=style.shade(0.06), zorder=0, linewidth=0)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(left=False)
@@ -218,12 +218,15 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
     dots |= {"xerr": 2 * rows["mcse"].to_numpy(), "elinewidth": 1.1}
     ax.errorbar(rows["credibility"].to_numpy(), y, fmt="o", color=style.BLUE, **dots)
     if "credibility_loo" in rows:
-        hollow: dict[str, Any] = {"markerfacecolor": "white", "markeredgecolor": style.GREY}
+        hollow: dict[str, Any] = {
+            "markerfacecolor": style.shade(0),
+            "markeredgecolor": style.grey(),
+        }
         hollow |= {"markersize": 4.5, "zorder": 1.9, "clip_on": False}
         ax.plot(rows["credibility_loo"], y, "D", label="leave-one-out", **hollow)
     _probability_axis(ax, names)
     ax.tick_params("y", labelsize="small")
-    ax.grid(axis="y", color="0.9", linewidth=0.6)
+    ax.grid(axis="y", color=style.shade(0.1), linewidth=0.6)
     ax.set_axisbelow(True)
     style.bare(ax, "top", "right", "left")
     style.legend_above(ax, 3)
@@ -295,17 +298,17 @@ def calibration(
     shape = hits + 0.5, counts[some] - hits + 0.5
     low, high = (np.asarray(beta.ppf(level, *shape)) for level in tables.INTERVAL)
     ax = style.axes_or_new(ax, 5.2, 5.6)
-    ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.9, linestyle=(0, (4, 2)))
+    ax.plot([0, 1], [0, 1], color=style.shade(0.4), linewidth=0.9, linestyle=(0, (4, 2)))
     ax.vlines(mean, low, high, color=style.BLUE, linewidth=1.8)
-    ax.plot(mean, hits / counts[some], "o", color=style.BLUE, markeredgecolor="white")
+    ax.plot(mean, hits / counts[some], "o", color=style.BLUE, markeredgecolor=style.shade(0))
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=axis)
     ax.set_ylabel(f"share {words} (90% interval)")
     style.bare(ax)
     strip = ax.inset_axes((0, 1.02, 1, 0.13))
-    strip.stairs(counts, np.linspace(0, 1, number + 1), fill=True, color="0.75")
+    strip.stairs(counts, np.linspace(0, 1, number + 1), fill=True, color=style.shade(0.25))
     for k in some.tolist():
         above: dict[str, Any] = {"ha": "center", "va": "bottom", "fontsize": "small"}
-        strip.text((k + 0.5) / number, counts[k], f"{counts[k]:,}", color=style.GREY, **above)
+        strip.text((k + 0.5) / number, counts[k], f"{counts[k]:,}", color=style.grey(), **above)
     strip.set(xlim=(-0.02, 1.02), ylim=(0, 1.6 * counts.max()), xticks=[], yticks=[])
     style.bare(strip, "top", "right", "left")
     average = f"{what} {claimed.mean():.2f} on average, {met.mean():.2f} of them {words}"
@@ -385,10 +388,10 @@ def constraint_graph(
                 ax.add_collection(
                     LineCollection(segments, array=value, linestyles=[dashes], **look)
                 )
-                drawn[text] = Line2D([], [], color="0.3", linestyle=dashes, label=text)
+                drawn[text] = Line2D([], [], color=style.shade(0.7), linestyle=dashes, label=text)
     size = 0.4 * style.dot_size(n_items)
     x, y = field.at.T
-    ax.scatter(x, y, s=size, color="0.25", zorder=1.5, linewidths=0)
+    ax.scatter(x, y, s=size, color=style.shade(0.75), zorder=1.5, linewidths=0)
     if len(shown) <= FEW_DRAWN:
         _name_ends(ax, shown, field.at, item_names(posterior))
     field.name_axes(ax)
@@ -414,7 +417,7 @@ def _name_ends(ax: Axes, table: pd.DataFrame, at: FloatArray, names: Sequence[st
     """Write the names of the items of some answers beside them."""
     members = table.reindex(columns=[*MEMBERS]).melt()["value"]
     for item in members.dropna().astype(int).unique():
-        look: dict[str, Any] = {"fontsize": "x-small", "color": style.GREY, "parse_math": False}
+        look: dict[str, Any] = {"fontsize": "x-small", "color": style.grey(), "parse_math": False}
         where: dict[str, Any] = {"xytext": (3, 3), "textcoords": "offset points"}
         ax.annotate(style.shortened([names[item]], 14)[0], at[item], **where, **look)
 

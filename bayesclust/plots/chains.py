@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from bayesclust.checks import each_is, shown
-from bayesclust.plots._style import PALETTE, as_written, shortened
+from bayesclust.plots._style import AFTER, BEFORE, as_written, shade, shortened
 from bayesclust.posterior.diagnosis import label_free
 from bayesclust.posterior.tree import Labels, chain_partitions
 from bayesclust.typing import FloatArray, NDArray
@@ -25,7 +25,7 @@ TITLES = {
 LONGEST = 30
 """Letters of a title that fit above a panel."""
 STYLE: dict[Any, Any] = {
-    "axes.prop_cycle": f"cycler(color={PALETTE})",
+    "axes.prop_cycle": f"cycler(color={BEFORE + AFTER})",
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.titlelocation": "left",
@@ -83,8 +83,8 @@ def ranks(
     Lines are the distribution functions of the ranks less those of even ranks. Chains that explore
     the same posterior stay near 0 (Vehtari et al. 2021, section 4): a line above 0 has too many
     small values, one below too many large ones. Where the chains differ more than independent draws
-    would with probability 99%, the points that matter most are black. Equal draws are ranked at
-    random.
+    would with probability 99%, the points that matter most are black (white in a dark style). Equal
+    draws are ranked at random.
 
     Parameters
     ----------
@@ -114,11 +114,21 @@ def ranks(
     columns = min(len(rows), settings.setdefault("col_wrap", 3))
     size = (0.6 + 3.1 * columns, 0.7 + 2.5 * -(-len(rows) // columns))
     axes = _panels(plot_rank, rows, columns, size, settings)
+    _explain_marks(axes[0].figure)
     for ax in axes:
         for text in list(ax.texts):
             text.remove()  # the p-value, which lies over the lines; black points say the same
         ax.set_xlabel("rank among all draws (share)")
     return axes
+
+
+def _explain_marks(figure: Any) -> None:
+    """Say below the panels what points in the colour of texts are."""
+    from matplotlib.lines import Line2D
+
+    look: dict[str, Any] = {"marker": "o", "linestyle": "", "markersize": 4}
+    point = Line2D([], [], color=shade(1), label="differs more than by chance", **look)
+    figure.legend(handles=[point], loc="outside lower right", frameon=False, handletextpad=0.1)
 
 
 def _followed(posterior: Any, names: str | Sequence[str] | None) -> dict[str, Labels]:

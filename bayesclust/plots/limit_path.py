@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import kind_of
-from bayesclust.plots._style import BLUE, DASHES, GREY, VERMILION, bare, panels_or_new
+from bayesclust.plots._style import BLUE, DASHES, VERMILION, bare, grey, panels_or_new, shade
 from bayesclust.typing import NDArray
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def limit_path(
         label = "J of the draws" if name == "objective" else "posterior"
         ax.plot(gamma, mean, color=BLUE, label=label, **MARKED)
         if f"limit_{name}" in path.attrs:
-            level: dict[str, Any] = {"color": GREY, "linestyle": DASHES[1], "linewidth": 1.1}
+            level: dict[str, Any] = {"color": grey(), "linestyle": DASHES[1], "linewidth": 1.1}
             ax.axhline(path.attrs[f"limit_{name}"], label=limit, **level)
         ax.set_title(title.format(limit=limit), loc="left")
         ax.set_ylabel(unit)
@@ -114,7 +114,7 @@ def _draw_energy(ax: Axes, path: xr.Dataset) -> None:
     """Add minus the log joint over gamma, which is out of all proportion far from the limit."""
     if "energy" in path:
         energy = path["energy"].sel(statistic="mean")
-        look: dict[str, Any] = {"color": "black", "linestyle": DASHES[3], "linewidth": 1.3}
+        look: dict[str, Any] = {"color": shade(1), "linestyle": DASHES[3], "linewidth": 1.3}
         label = "free energy" if path.attrs["divergence"] == "none" else "minus log joint / gamma"
         ax.plot(path["gamma"], energy, label=label, **look)
     shown = np.append(path["objective"].to_numpy(), path.attrs["limit_objective"])

@@ -150,10 +150,11 @@ def n_clusters(posterior: Any, labels: ArrayLike | None = None, ax: Axes | None 
     shares = (numbers[..., None] == values).mean(axis=1)
     ax.bar(values, shares.mean(axis=0), width=0.8, color=style.BLUE, alpha=0.55)
     if 2 <= len(shares) <= len(style.MARKERS):
-        edge: dict[str, Any] = {"markersize": 4.5, "markeredgecolor": "white"}
+        colours = style.palette()
+        edge: dict[str, Any] = {"markersize": 4.5, "markeredgecolor": style.shade(0)}
         edge |= {"markeredgewidth": 0.4, "linestyle": ""}
         for chain, share in enumerate(shares):
-            look = edge | {"marker": style.MARKERS[chain], "color": style.PALETTE[chain]}
+            look = edge | {"marker": style.MARKERS[chain], "color": colours[chain]}
             beside = values + 0.5 * ((chain + 0.5) / len(shares) - 0.5)
             ax.plot(beside, share, label=f"chain {chain}", **look)
     which = "point estimate" if labels is None else "partition"
@@ -211,7 +212,7 @@ def prior_sizes(
     from matplotlib.ticker import MaxNLocator
 
     named = priors if isinstance(priors, Mapping) else {"": priors}
-    most = len(style.PALETTE)
+    most = style.NUMBER
     if not 0 < len(named) <= most:
         raise ValueError(
             f"priors are {len(named)}, and {most} can be told apart: pass 1 to {most}."
@@ -221,14 +222,14 @@ def prior_sizes(
     checked = each_is([*named.values()], kinds, "priors")
     given = [as_nested(one, name="priors") for one in checked]
     panels = style.panels_or_new(axes, 2, "prior sizes", 2, (9.5, 3.6))
-    widest = []
+    widest, colours = [], style.palette()
     for at, name in enumerate(style.shortened(named, 28)):
         sizes = partition_sizes(given[at].among.simulate(number, num_draws, seed))
         clusters = (sizes > 0).sum(axis=1)
         low, high = np.quantile(clusters, (0.05, 0.95))
         widest.append(high)
         label = f"{name}: {clusters.mean():.3g} ({low:.0f} to {high:.0f})".removeprefix(": ")
-        look: dict[str, Any] = {"color": style.PALETTE[at], "marker": style.MARKERS[at]}
+        look: dict[str, Any] = {"color": colours[at], "marker": style.MARKERS[at]}
         look |= {"markersize": 4, "linewidth": 1.2, "label": label}
         shares = np.bincount(clusters) / len(clusters)
         first = int(clusters.min())
@@ -237,7 +238,7 @@ def prior_sizes(
         ranks = np.arange(1, ordered.shape[1] + 1)
         panels[1].plot(ranks, ordered.mean(axis=0), **look)
         ends = np.quantile(ordered, (0.05, 0.95), axis=0)
-        panels[1].fill_between(ranks, *ends, color=style.PALETTE[at], alpha=0.15, linewidth=0)
+        panels[1].fill_between(ranks, *ends, color=colours[at], alpha=0.15, linewidth=0)
     panels[0].set_xlim(0.5, 1.1 * max(widest) + 1)
     panels[0].set(xlabel="number of clusters", ylabel="prior probability")
     panels[0].set_title(f"Clusters of {counted(number, 'item')}", loc="left")

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesclust.checks import check_int, counted
-from bayesclust.plots._style import MARKERS, PALETTE, as_written, bare, panels_or_new, shortened
+from bayesclust.plots._style import (
+    MARKERS,
+    NUMBER,
+    as_written,
+    bare,
+    palette,
+    panels_or_new,
+    shade,
+    shortened,
+)
 from bayesclust.profiles import cluster_profiles
 from bayesclust.typing import ArrayLike, NDArray
 
@@ -73,7 +82,7 @@ def profiles(
         variance = own["mean"] * (1 - own["mean"])
         shares = (variance >= 0).all() and np.allclose(own["sd"] ** 2, variance, atol=0.05)
         for y, (_, row) in enumerate(own.iterrows()):
-            colour = PALETTE[y % len(PALETTE)]
+            colour = palette()[y % NUMBER]
             if not shares:
                 spread = [row["mean"] - row["sd"], row["mean"] + row["sd"]]
                 ax.plot(spread, [y, y], color=colour, linewidth=1, alpha=0.6)
@@ -154,9 +163,9 @@ def _panels(axes: Any, number: int, what: str, height: int) -> NDArray[np.object
 
 def _interval(ax: Axes, y: int, row: Any, name: str, k: int) -> None:
     """A dot at a value and its interval, in the colour and shape of cluster k."""
-    colour, marker = PALETTE[k % len(PALETTE)], MARKERS[k % len(MARKERS)]
+    colour, marker = palette()[k % NUMBER], MARKERS[k % len(MARKERS)]
     ax.plot([row[f"{name}_low"], row[f"{name}_high"]], [y, y], color=colour, linewidth=4)
-    ax.plot(row[name], y, marker, color=colour, markeredgecolor="white", markersize=6)
+    ax.plot(row[name], y, marker, color=colour, markeredgecolor=shade(0), markersize=6)
 
 
 def _name_rows(panels: NDArray[np.object_], names: Sequence[Any], items: Sequence[Any]) -> None:

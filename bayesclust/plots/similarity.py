@@ -88,7 +88,7 @@ def similarity(
     strip = ax.inset_axes((0, 1.02, 1, 0.13))
     strip.stairs(item_entropy(draws)[row], np.arange(n + 1) - 0.5, fill=True, color=style.BLUE)
     strip.set(xlim=(-0.5, n - 0.5), ylim=(0, 1), xticks=[], yticks=[0, 1])
-    look: dict[str, Any] = {"rotation": 0, "ha": "right", "va": "center", "color": style.GREY}
+    look: dict[str, Any] = {"rotation": 0, "ha": "right", "va": "center", "color": style.grey()}
     strip.set_ylabel("item\nentropy\n(bits)", **look)
     style.bare(strip)
     if is_tree:
@@ -128,7 +128,7 @@ def _draw_tree(ax: Axes, draws: Labels) -> IntArray:
     n = draws.shape[1]
     merges = linkage(squareform(1 - similarity_matrix(draws), checks=False), "average")
     side = ax.inset_axes((-0.22, 0, 0.21, 1))
-    look: dict[str, Any] = {"color_threshold": 0, "above_threshold_color": style.GREY}
+    look: dict[str, Any] = {"color_threshold": 0, "above_threshold_color": style.grey()}
     tree = dendrogram(merges, ax=side, orientation="left", no_labels=True, **look)
     side.collections[0].set_linewidth(float(np.clip(60 / n, 0.3, 1)))
     side.set(xlim=(1, 0), ylim=(10 * n, 0), yticks=[], xticks=[0, 1], xlabel="1 - similarity")
@@ -181,13 +181,11 @@ def _draw_partition(ax: Axes, labels: Labels) -> None:
     strip = ax.inset_axes((1 + GAP, 0, STRIP, 1))
     look: dict[str, Any] = {
         "vmin": 0,
-        "vmax": len(style.PALETTE) - 1,
-        "cmap": ListedColormap(style.PALETTE),
+        "vmax": style.NUMBER - 1,
+        "cmap": ListedColormap(style.palette()),
     }
     look |= {"aspect": "auto", "interpolation": "nearest"}
-    strip.imshow(
-        labels[:, None] % len(style.PALETTE), extent=(0, 1, len(labels) - 0.5, -0.5), **look
-    )
+    strip.imshow(labels[:, None] % style.NUMBER, extent=(0, 1, len(labels) - 0.5, -0.5), **look)
     strip.set(xticks=[], yticks=[], xlabel="clusters")
     strip.spines[:].set_visible(False)
 

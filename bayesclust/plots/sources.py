@@ -131,13 +131,13 @@ def _draw_sources(ax: Axes, rows: pd.DataFrame) -> int:
 def _draw_curves(ax: Axes, rows: pd.DataFrame) -> int:
     """What the grades of each source mean; returns how many sources there are."""
     stated: dict[str, Any] = {"linestyle": (0, (4, 3)), "label": "as stated"}
-    handles: list[Any] = ax.plot([0, 1], [0, 1], color="0.7", linewidth=0.9, **stated)
+    handles: list[Any] = ax.plot([0, 1], [0, 1], color=style.shade(0.3), linewidth=0.9, **stated)
     middle = {f"together[{grade}]": x for grade, x in zip(GRADES, MIDDLES, strict=True)}
     sources = list(rows.groupby("source_name", sort=False))
     for k, (source, whole) in enumerate(sources):
         own = whole[whole["answers"] > 0]
         mean, lower, upper = own[["mean", "lower", "upper"]].to_numpy().T
-        look: dict[str, Any] = {"color": style.PALETTE[k % len(style.PALETTE)], "markersize": 4}
+        look: dict[str, Any] = {"color": style.palette()[k % style.NUMBER], "markersize": 4}
         x = own["parameter"].map(middle).to_numpy()
         ends = (mean - lower, upper - mean)
         look["label"] = style.shortened([source], 16)[0]
@@ -212,7 +212,7 @@ def _draw_rates(ax: Axes, rates: FloatArray, sources: Sequence[str], words: Sequ
     else:
         ax.set_ylabel("source and truth")
     for first in range(len(words), number, len(words)):
-        ax.axhline(first - 0.5, color="0.8", linewidth=0.6)
+        ax.axhline(first - 0.5, color=style.shade(0.2), linewidth=0.6)
     ax.set_ylim(number - 0.45, -0.55)
     columns = LINE // (14 + max(map(len, words)))
     _finish(ax, columns)
@@ -228,18 +228,18 @@ def _draw_intervals(
     ax: Axes, y: ArrayLike, mean: FloatArray, ends: Any, k: int, label: str, *, are_few: bool
 ) -> None:
     """Marks at means over lines between the lower and upper ends of intervals."""
-    turn, at = divmod(k, len(style.PALETTE))
-    colour, marker = style.PALETTE[at], style.MARKERS[(k + turn) % len(style.MARKERS)]
+    turn, at = divmod(k, style.NUMBER)
+    colour, marker = style.palette()[at], style.MARKERS[(k + turn) % len(style.MARKERS)]
     ax.hlines(y, *ends, color=colour, linewidth=2.2 if are_few else 1)
     look: dict[str, Any] = {"marker": marker, "markersize": 6 if are_few else 3}
-    look |= {"linestyle": "", "markeredgecolor": "white", "markeredgewidth": 0.5}
+    look |= {"linestyle": "", "markeredgecolor": style.shade(0), "markeredgewidth": 0.5}
     ax.plot(mean, y, color=colour, label=label, **look)
 
 
 def _finish(ax: Axes, columns: int) -> None:
     """Scale, grid, frame and legend of probabilities by row."""
     ax.set(xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
-    ax.grid(axis="x", color="0.9", linewidth=0.6)
+    ax.grid(axis="x", color=style.shade(0.1), linewidth=0.6)
     ax.set_axisbelow(True)
     style.bare(ax, "top", "right", "left")
     ax.tick_params(left=False)

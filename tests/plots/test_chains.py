@@ -24,7 +24,7 @@ def test_default_panels_are_named_and_have_a_line_for_each_chain(posterior):
     for axes in (bc.plots.traces(posterior), bc.plots.ranks(posterior)):
         assert titles(axes) == list(TITLES.values())
         assert all(len({line.get_color() for line in ax.lines}) == 3 for ax in axes)
-        (legend,) = axes[0].figure.legends
+        legend, *_ = axes[0].figure.legends
         assert [text.get_text() for text in legend.get_texts()] == ["0", "1", "2"]
 
 
