@@ -18,7 +18,7 @@ from bayesclust.plots._style import (
     shade,
     shortened,
 )
-from bayesclust.posterior.tree import Labels, data_if_any, feature_names
+from bayesclust.posterior.tree import Labels, data_if_any, feature_names, names_in
 from bayesclust.typing import ArrayLike, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -52,13 +52,21 @@ def plane(posterior: Any, X: ArrayLike | None, n_items: int) -> Plane:
     # which items are only spread.
     from sklearn.impute import SimpleImputer
 
-    names: list[str] = []
+    kept = data_if_any(posterior)
     if X is None:
-        X = data_if_any(posterior)
-        if X is None:
+        if kept is None:
             raise ValueError("this posterior has no data to place its items in the plane: pass X.")
-        names = feature_names(posterior)
-    data = check_items(X, least=1, missing=True)
+        X, names = kept, feature_names(posterior)
+    else:
+        names = list(names_in(X)[1] or ())
+    try:
+        data = check_items(X, least=1, missing=True)
+    except TypeError:
+        if kept is None:
+            raise
+        raise TypeError(
+            "X must hold numbers: leave X out, and the data of the posterior place its items."
+        ) from None
     check_array(data, "X", (n_items, "d"), "", "pass one row for each item of the posterior")
     data = SimpleImputer(keep_empty_features=True).fit_transform(data)
     if data.shape[1] > 2:

@@ -72,3 +72,10 @@ def test_what_was_on_the_axes_stays_mathematics(fit):
     mine = ax.text(0.5, 0.5, r"$\\beta$")
     bc.plots.credibility(fit, ax=ax)
     assert mine.get_parse_math()
+
+
+@pytest.mark.parametrize("draw", [bc.plots.partitions, bc.plots.constraint_graph])
+def test_axes_have_the_names_of_the_columns_that_are_passed(draw, posterior):
+    X = pd.DataFrame(posterior["observed_data"]["X"].values, columns=["height", "weight"])
+    ax = np.ravel(draw(posterior, X))[-1]
+    assert (ax.get_xlabel(), np.ravel(draw(posterior))[-1].get_xlabel()) == ("height", "feature 0")

@@ -16,6 +16,7 @@ silent = to_datatree({"z": [[[0, 1]]]}, constraints=[none])
 group = bc.constraints.SpreadConstraints([([0, 1], 1)], 2)
 grouped = to_datatree({"z": [[[0, 1]]]}, X=[[0.0], [1.0]], constraints=[group])
 many = np.zeros((1, 901), int)
+words = pd.DataFrame({"kind": ["a", "b"] * 9})
 named = pd.DataFrame([[1.0]], ["a"], ["b"])
 
 ROWS = """
@@ -32,6 +33,8 @@ plots.limit_path({})
     TypeError: path must have gammas of bayesclust.limit_path; got a dict.
 plots.partitions([[0, 1]])
     ValueError: this posterior has no data to place its items in the plane: pass X.
+plots.partitions(posterior, words)
+    TypeError: X must hold numbers: leave X out, and the data of the posterior place its items.
 plots.partitions(posterior, axes=[None])
     ValueError: axes are 1, but the panels of a credible ball take 4: pass 4 axes, or None.
 plots.similarity(many, many[0], order="dendrogram")
