@@ -25,8 +25,8 @@ links
 # ## A run that cannot be trusted
 #
 # `sampler="gibbs"` is the sampler of the TVClust paper. It moves one item at a time, so two
-# clusters that should be one, or one that should be two, stay as they are for long. Its sweeps are
-# few here, to make it worse.
+# clusters that should be one, or one that should be two, stay as they are for a long time. Its
+# sweeps are few here, to make it worse.
 
 # %%
 hasty = bc.TVClust("gibbs", num_warmup=10, num_samples=40, progress=False, random_state=3)
