@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -99,13 +100,40 @@ def bare(ax: Axes, *sides: str) -> None:
 
 
 def shortened(words: Iterable[Any], most: int) -> list[str]:
-    """Write names on one line, and cut long ones in their middle: annota…round."""
-    half = (most - 1) // 2
+    """Write names on one line, long ones cut in their middle, annota…round, or where they agree."""
     lines = [" ".join(str(word).split()) for word in words]
+    short = [_cut(line, most) for line in lines]
+    alike: dict[str, set[str]] = {}
+    for name, line in zip(short, lines, strict=True):
+        alike.setdefault(name, set()).add(line)
+    told = {line: _differing(line, own) for own in alike.values() if len(own) > 1 for line in own}
+    row = {line: k for k, line in enumerate(dict.fromkeys(lines))}
     return [
-        word if len(word) <= most else f"{word[: most - 1 - half]}…{word[len(word) - half :]}"
-        for word in lines
+        _cut(told[line], most, f" ({row[line]})") if line in told else name
+        for name, line in zip(short, lines, strict=True)
     ]
+
+
+def _cut(line: str, most: int, otherwise: str = "") -> str:
+    """A line of at most so many letters, cut in its middle or, with what is put there, behind."""
+    if len(line) <= most:
+        return line
+    if otherwise:
+        return f"{line[: most - 1 - len(otherwise)]}…{otherwise}"
+    half = (most - 1) // 2
+    return f"{line[: most - 1 - half]}…{line[len(line) - half :]}"
+
+
+def _differing(line: str, others: Iterable[str]) -> str:
+    """What tells a line from others: whole words, without those that all begin and end with."""
+    own = [re.findall(r"\w+|\W+", other) for other in others]
+    parts = re.findall(r"\w+|\W+", line)
+    least = min(map(len, own))
+    first = next((k for k in range(least) if len({other[k] for other in own}) > 1), least - 1)
+    left = range(1, least - first)
+    last = next((k for k in left if len({other[-k] for other in own}) > 1), least - first)
+    kept = "".join(parts[first : len(parts) - last + 1])
+    return "…" * (first > 0) + kept + "…" * (last > 1)
 
 
 def as_written[Drawn](axes: Drawn) -> Drawn:

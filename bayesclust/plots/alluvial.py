@@ -70,12 +70,12 @@ def alluvial(methods: Any, *, ax: Axes | None = None) -> Axes:
         tops = np.cumsum(sizes) - sizes + _space(n, len(sizes)) * (np.arange(len(sizes)) + 0.5)
         block: dict[str, Any] = {"color": style.shade(0.12), "edgecolor": style.shade(0.75)}
         ax.bar(at, sizes, 2 * BLOCK, tops, linewidth=0.8, **block)
+        words = style.shortened(names, 14)
         for k, top, size in zip(order.tolist(), tops, sizes.tolist(), strict=True):
             if size >= LEAST_NAMED * n:
-                (word,) = style.shortened([names[k]], 14)
                 look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": "small"}
                 look |= {"parse_math": False, "color": style.shade(1)}
-                ax.text(at, top + size / 2, f"{word} ({size:,})", **look)
+                ax.text(at, top + size / 2, f"{words[k]} ({size:,})", **look)
     ax.set(xlim=(-0.2, len(labels) - 0.8), ylim=(n * (1 + GAP), 0), yticks=[])
     methods_shown = style.shortened(partitions, 18)
     ax.set_xticks(range(len(labels)), methods_shown)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence, Sized
+from collections.abc import Collection, Iterable, Iterator, Sequence, Sized
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,11 +24,13 @@ MOST_DRAWN, LEGIBLE, FEW_DRAWN = 150, 60, 15
 """Answers that a graph shows, those of them that it shows of more, and those with names."""
 SIDES = dict(zip(GRADES, GradedConstraints.sides, strict=True))
 """Which answer a grade speaks for."""
+LETTERS = 42
+"""Letters of what an answer is about that fit beside its row."""
 BAND = 0.72
 """Height of the band over which the dots of a row are spread."""
 ANSWERS = ("same", "different", "yes", "no", "dnk")
 """Order of the rows of a kind of constraints; other answers follow in alphabetical order."""
-RIGHT = "posterior probability that the answer is right"
+RIGHT = "P(answer is right)"
 SHADES = (style.VERMILION, "#F0B48C", "#C9C9C9", "#8DBBDB", style.BLUE)
 """Colours of credibility, from 0 to 1."""
 STYLES: tuple[tuple[Any, str, tuple[tuple[str, str], ...]], ...] = (
@@ -117,7 +119,7 @@ def _probability_axis(ax: Axes, names: Sequence[str]) -> None:
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(-0.02, 1.02), xticks=np.linspace(0, 1, 6))
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(left=False)
-    ax.set_xlabel(f"{RIGHT} (shaded: probably wrong)")
+    ax.set_xlabel(f"{RIGHT}\n(shaded: probably wrong)")
 
 
 def _counts(value: FloatArray) -> str:
@@ -136,10 +138,11 @@ def _rows(posterior: Any, table: pd.DataFrame) -> Iterator[tuple[str, IntArray]]
     own["number"], own["word"] = table["source"].to_numpy(), own["answer"].map(words.index)
     several = own["view"].nunique() > 1
     sources = own.groupby("view")["number"].nunique()
+    own["short"] = style.shortened(own["source"], 20)
     for view, group in own.groupby("view", sort=False):
         for _, by in group.groupby(["number", "word"]):
             parts = [str(view)] if several else []
-            parts += style.shortened([by["source"].iloc[0]], 20) if sources[view] > 1 else []
+            parts += [by["short"].iloc[0]] if sources[view] > 1 else []
             (word,) = style.shortened([by["answer"].iloc[0]], 20)
             yield ", ".join([*parts, f'"{word}"']), by.index.to_numpy()
 
@@ -201,10 +204,9 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
     named = tables.answers_in_words(posterior, rows)
     several = named["view"].map(table.groupby("view")["source"].nunique()) > 1
     names = [
-        f'{", ".join(style.shortened(about, 42 // len(about)))}: "{answer}"'
-        + (f" ({source})" if many else "")
+        f'{about}: "{answer}"' + (f" ({source})" if many else "")
         for about, answer, source, many in zip(
-            named["about"],
+            _abouts(named["about"], item_names(posterior)),
             style.shortened(named["answer"], 20),
             style.shortened(named["source"], 20),
             several,
@@ -234,6 +236,16 @@ def credibility_ranking(posterior: Any, *, max_listed: int = 40, ax: Axes | None
     shown = f"The {len(rows):,} least credible of " if len(rows) < len(table) else ""
     ax.set_title(shown + text, loc="left", pad=24)
     return style.as_written(ax)
+
+
+def _abouts(abouts: Iterable[Sequence[str]], items: Sequence[str]) -> Iterator[str]:
+    """What answers are about, items or a rule, on one line each."""
+    short: dict[int, dict[str, str]] = {}
+    for about in abouts:
+        most = LETTERS // len(about)
+        if most not in short:
+            short[most] = dict(zip(items, style.shortened(items, most), strict=True))
+        yield ", ".join(short[most].get(word) or style.shortened([word], most)[0] for word in about)
 
 
 def calibration(
@@ -415,11 +427,16 @@ def drawable(posterior: Any) -> tuple[pd.DataFrame, int]:
 
 def _name_ends(ax: Axes, table: pd.DataFrame, at: FloatArray, names: Sequence[str]) -> None:
     """Write the names of the items of some answers beside them."""
+    short = style.shortened(names, 14)
+    left, right = at[:, 0].min(), at[:, 0].max()
     members = table.reindex(columns=[*MEMBERS]).melt()["value"]
     for item in members.dropna().astype(int).unique():
+        # from the colour bar away
+        side = -1 if at[item, 0] > left + 0.75 * (right - left) else 1
         look: dict[str, Any] = {"fontsize": "x-small", "color": style.grey(), "parse_math": False}
-        where: dict[str, Any] = {"xytext": (3, 3), "textcoords": "offset points"}
-        ax.annotate(style.shortened([names[item]], 14)[0], at[item], **where, **look)
+        look["ha"] = "right" if side < 0 else "left"
+        where: dict[str, Any] = {"xytext": (3 * side, 3), "textcoords": "offset points"}
+        ax.annotate(short[item], at[item], **where, **look)
 
 
 def _ends(table: pd.DataFrame, lines: Sequence[tuple[str, str]]) -> tuple[IntArray, FloatArray]:

@@ -173,6 +173,7 @@ def _panels(
         drawn = draw(xr.DataTree.from_dict({"posterior": data}), **plain)
         drawn.add_legend("chain", loc="outside upper right", ncols=min(chains, 7))
     axes = np.array([drawn.viz["plot"][title].item() for title in rows], dtype=object)
-    for ax in axes:
-        ax.set_title(shortened([ax.get_title(loc="left")], LONGEST)[0], loc="left")
+    words = [ax.get_title(loc="left") for ax in axes]
+    for ax, title in zip(axes, shortened(words, LONGEST), strict=True):
+        ax.set_title(title, loc="left")
     return as_written(axes)

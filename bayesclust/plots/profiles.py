@@ -77,7 +77,8 @@ def profiles(
     features = list(apart.sort_values(ascending=False, kind="stable").index[:most])
     clusters = list(table.index.unique("cluster"))
     panels = _panels(axes, len(features), "the features shown", len(clusters))
-    for ax, feature in zip(panels, features, strict=True):
+    titles = shortened(features, LONGEST)
+    for ax, feature, title in zip(panels, features, titles, strict=True):
         own = table.xs(feature, level="feature")
         variance = own["mean"] * (1 - own["mean"])
         shares = (variance >= 0).all() and np.allclose(own["sd"] ** 2, variance, atol=0.05)
@@ -87,7 +88,7 @@ def profiles(
                 spread = [row["mean"] - row["sd"], row["mean"] + row["sd"]]
                 ax.plot(spread, [y, y], color=colour, linewidth=1, alpha=0.6)
             _interval(ax, y, row, "mean", y)
-        ax.set_title(shortened([feature], LONGEST)[0], loc="left", fontsize="medium")
+        ax.set_title(title, loc="left", fontsize="medium")
     sizes = table["size"].groupby(level="cluster", sort=False).first()
     _name_rows(panels, clusters, [sizes[cluster] for cluster in clusters])
     if axes is None:

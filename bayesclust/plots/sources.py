@@ -134,13 +134,14 @@ def _draw_curves(ax: Axes, rows: pd.DataFrame) -> int:
     handles: list[Any] = ax.plot([0, 1], [0, 1], color=style.shade(0.3), linewidth=0.9, **stated)
     middle = {f"together[{grade}]": x for grade, x in zip(GRADES, MIDDLES, strict=True)}
     sources = list(rows.groupby("source_name", sort=False))
-    for k, (source, whole) in enumerate(sources):
+    names = style.shortened([source for source, _ in sources], 16)
+    for k, (_, whole) in enumerate(sources):
         own = whole[whole["answers"] > 0]
         mean, lower, upper = own[["mean", "lower", "upper"]].to_numpy().T
         look: dict[str, Any] = {"color": style.palette()[k % style.NUMBER], "markersize": 4}
         x = own["parameter"].map(middle).to_numpy()
         ends = (mean - lower, upper - mean)
-        look["label"] = style.shortened([source], 16)[0]
+        look["label"] = names[k]
         handles.append(ax.errorbar(x, mean, ends, marker="o", elinewidth=1, **look))
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="score")
     ax.set_ylabel("probability of one cluster\n(mean and 90% interval)")

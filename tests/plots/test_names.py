@@ -7,6 +7,8 @@ import pytest
 from matplotlib.text import Text
 
 import bayesclust as bc
+from bayesclust.plots._style import shortened
+from bayesclust.posterior.tree import with_names
 from tests.plots.test_layout import overflow
 
 Y = np.repeat([0, 1, 2], 6)
@@ -79,3 +81,23 @@ def test_axes_have_the_names_of_the_columns_that_are_passed(draw, posterior):
     X = pd.DataFrame(posterior["observed_data"]["X"].values, columns=["height", "weight"])
     ax = np.ravel(draw(posterior, X))[-1]
     assert (ax.get_xlabel(), np.ravel(draw(posterior))[-1].get_xlabel()) == ("height", "feature 0")
+
+
+def test_long_names_that_begin_and_end_alike_are_told_apart():
+    names = [f"Patient number {k:04} of the hospital of Northern Somewhere" for k in range(12)]
+    assert shortened(names, 14) == [f"…{k:04}…" for k in range(12)]
+    words = [f"{'x' * 20}{k}{'y' * 20}" for k in (5, 6, 5)]
+    assert shortened(words, 12) == ["xxxxxxx… (0)", "xxxxxxx… (1)", "xxxxxxx… (0)"]
+
+
+def test_items_are_told_apart_and_named_away_from_the_colour_bar(posterior):
+    names = [f"Patient number {k:04} of the hospital of Northern Somewhere" for k in range(18)]
+    named = with_names(posterior, items=names)
+    rows = bc.plots.credibility_ranking(named).get_yticklabels()
+    assert len({row.get_text() for row in rows}) > 30
+    graph = bc.plots.constraint_graph(named, below=0.05)
+    shown = {text.get_text(): text.get_ha() for text in graph.texts}
+    assert set(shown) <= {f"…{k:04}…" for k in range(18)}
+    x = posterior["observed_data"]["X"].values[:, 0]
+    right = x > x.min() + 0.75 * np.ptp(x)
+    assert all((ha == "right") == right[int(name[1:5])] for name, ha in shown.items())
