@@ -339,6 +339,11 @@ def test_words_of_a_mean_field_fit_are_named(rng):
     axes = bc.plots.profiles(fit, (kind == "dog").astype(int))
     lines = {ax.get_title(loc="left"): len(ax.lines) for ax in axes}
     assert lines == {"kind=cat": 4, "kind=dog": 4, "age": 6}  # shares have no spread
+    said = "dot and thick line: mean and its {}% interval;\nthin line: one standard deviation"
+    assert axes[0].figure.get_suptitle() == f"{said.format(90)} of the items"
+    (ax,) = bc.plots.profiles(fit, (kind == "dog").astype(int), max_listed=1, prob=0.5)
+    first = "1 of 3 features, those that differ most\n"
+    assert ax.figure.get_suptitle().startswith(first + said.partition(";")[0].format(50))
     plt.close("all")
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 LONGEST = 28
 """Letters of a feature's name that fit above a panel, and of a batch's beside it."""
+HEAD = 0.6
+"""Height of the lines above profiles, in inches."""
 
 
 def profiles(
@@ -76,7 +78,8 @@ def profiles(
     apart = table["difference"].abs().groupby(level="feature", sort=False).max()
     features = list(apart.sort_values(ascending=False, kind="stable").index[:most])
     clusters = list(table.index.unique("cluster"))
-    panels = _panels(axes, len(features), "the features shown", len(clusters))
+    panels = _panels(axes, len(features), "the features shown", len(clusters), HEAD)
+    is_bare = True
     titles = shortened(features, LONGEST)
     for ax, feature, title in zip(panels, features, titles, strict=True):
         own = table.xs(feature, level="feature")
@@ -85,6 +88,7 @@ def profiles(
         for y, (_, row) in enumerate(own.iterrows()):
             colour = palette()[y % NUMBER]
             if not shares:
+                is_bare = False
                 spread = [row["mean"] - row["sd"], row["mean"] + row["sd"]]
                 ax.plot(spread, [y, y], color=colour, linewidth=1, alpha=0.6)
             _interval(ax, y, row, "mean", y)
@@ -92,7 +96,14 @@ def profiles(
     sizes = table["size"].groupby(level="cluster", sort=False).first()
     _name_rows(panels, clusters, [sizes[cluster] for cluster in clusters])
     if axes is None:
-        panels[0].figure.supylabel("cluster", fontsize="medium")
+        figure = panels[0].figure
+        figure.supylabel("cluster", fontsize="medium")
+        head = ""
+        if len(features) < len(apart):
+            head = f"{len(features)} of {len(apart):,} features, those that differ most\n"
+        lines = f"dot and thick line: mean and its {prob:.0%} interval"
+        lines += "" if is_bare else ";\nthin line: one standard deviation of the items"
+        figure.suptitle(head + lines, x=0.01, ha="left", fontsize="medium")
     return as_written(panels)
 
 
@@ -154,11 +165,11 @@ def batch_weights(
     return as_written(panels)
 
 
-def _panels(axes: Any, number: int, what: str, height: int) -> NDArray[np.object_]:
+def _panels(axes: Any, number: int, what: str, height: int, head: float = 0) -> NDArray[np.object_]:
     """So many panels with one scale of rows, at most three beside each other, each so many high."""
     rows = -(-number // 3)
     columns = -(-number // rows)
-    size = (3.2 * columns + 0.6, rows * (0.9 + 0.32 * height))
+    size = (3.2 * columns + 0.6, rows * (0.9 + 0.32 * height) + head)
     return panels_or_new(axes, number, what, columns, size, sharey=True)
 
 
