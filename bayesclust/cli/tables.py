@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +23,7 @@ Sheet = Any
 SCALING = "scaling"
 """The attribute of items and draws for mean and deviation of columns that --standardize scaled."""
 MISSING = ("", "na", "nan", "null")
+SAVED = "save it with commas, or with tabs as a file that ends in .tsv"
 
 
 def read_sheet(path: Path) -> Sheet:
@@ -26,20 +31,14 @@ def read_sheet(path: Path) -> Sheet:
     import pandas as pd
 
     how: dict[str, Any] = {"header": None, "dtype": str, "keep_default_na": False}
-    separator = "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
     try:
-        table: Sheet = pd.read_csv(path, sep=separator, encoding="utf-8-sig", **how)
-    except ValueError as error:  # of another number of cells, a stray quote, or no UTF-8
-        what = " ".join(str(error).split())
-        raise ValueError(f"{path} is not a table in UTF-8 that can be read: {what}.") from None
+        table: Sheet = pd.read_csv(path, sep=_separator(path), encoding="utf-8-sig", **how)
+    except ValueError as error:
+        raise ValueError(_unreadable(path, error)) from None
     table = table.apply(lambda column: column.str.strip())
     names = table.iloc[0].tolist()
-    for mark, marks in ((";", "semicolons"), ("\t", "tabs")):
-        if len(names) == 1 and mark in names[0]:
-            raise ValueError(
-                f"{path} seems to have {marks} between its cells: save it with commas, or with "
-                "tabs as a file that ends in .tsv."
-            )
+    if between := _marks(names):
+        raise ValueError(f"{path} seems to have {between} between its cells: {SAVED}.")
     if len(table) == 1:
         raise ValueError(f"{path} has no rows below its first line, which names the columns.")
     if "" in names or len(set(names)) < len(names):
@@ -51,6 +50,59 @@ def read_sheet(path: Path) -> Sheet:
             f"{path} has numbers as the names of its columns: put a line of names first."
         )
     return table.iloc[1:].set_axis(names, axis=1).reset_index(drop=True)
+
+
+def _separator(path: Path) -> str:
+    return "\t" if path.suffix.lower() in (".tsv", ".tab") else ","
+
+
+def _marks(names: Sequence[str]) -> str | None:
+    """What stands between cells where a line that names columns was read as a single cell."""
+    marks = {";": "semicolons", "\t": "tabs"} if len(names) == 1 else {}
+    return next((word for mark, word in marks.items() if mark in names[0]), None)
+
+
+def _records(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The cells of each row that pandas reads, and the line of the file where it begins."""
+    with suppress(OSError, ValueError, csv.Error), path.open(encoding="utf-8-sig") as file:
+        line, reader = 1, csv.reader(file if path.is_file() else (), delimiter=_separator(path))
+        for cells in reader:
+            if len(cells) > 1 or (cells and not cells[0].isspace()):
+                yield line, cells
+            line = reader.line_num + 1
+
+
+def _unreadable(path: Path, error: ValueError) -> str:
+    """Say why pandas could not read a table, and where."""
+    from pandas.errors import EmptyDataError
+
+    if isinstance(error, EmptyDataError):
+        return f"{path} is empty: it needs a line that names the columns, and rows below."
+    if isinstance(error, UnicodeDecodeError):
+        return f"{path} is not in UTF-8: save it as CSV UTF-8."
+    if opened := re.search(r"EOF inside string starting at row (\d+)", str(error)):
+        line = int(opened[1]) + 1
+        return f"{path}, line {line}: a quotation mark is not closed: close it or leave it out."
+    records = _records(path)
+    _, names = next(records, (1, []))
+    line, cells = next((one for one in records if len(one[1]) > len(names)), (0, []))
+    if between := _marks(names):
+        decimals = re.search(r"\d,\d", ",".join(cells)) is not None
+        also, points = (" and decimal commas", "write points, and ") if decimals else ("", "")
+        return f"{path} seems to have {between} between its cells{also}: {points}{SAVED}."
+    if cells:
+        mark = "tab" if _separator(path) == "\t" else "comma"
+        return (
+            f"{path}, line {line} has {len(cells)} cells, the first line has {len(names)}: leave "
+            f"some out, or put a cell that has a {mark} in quotes."
+        )
+    return f"{path} is not a table that can be read: {' '.join(str(error).split())}."
+
+
+def place(path: Path, row: int) -> str:
+    """The place of a row of a table: the line of the file, as editors count them."""
+    line, _ = next(islice(_records(path), row + 1, None), (row + 2, []))
+    return f"{path}, line {line}"
 
 
 def read_named(path: Path, id_name: str | None, usual: str | None = None) -> Sheet:
@@ -92,7 +144,7 @@ def read_labels(path: Path, sheet: Sheet, items: Iterable[Any]) -> list[str]:
 
 def _missing(column: Any) -> Any:
     """Which cells have no value."""
-    return column.str.lower().isin(MISSING)
+    return column.isna() | column.str.lower().isin(MISSING)
 
 
 def check_columns(sheet: Sheet, path: Path, names: Iterable[str]) -> None:
@@ -133,9 +185,12 @@ def as_numbers(cells: Sheet, path: Path, may_spell: Iterable[str], remedy: str) 
     refused = np.argwhere((spelled & ~cells.columns.isin(list(may_spell))).to_numpy())
     if refused.size:
         row, at = refused[0]
+        word = cells.iloc[row, at]
+        if re.fullmatch(r"[-+]?\d*,\d+", word):
+            remedy = "write decimals with a point"
         raise ValueError(
-            f"{path}: {X.columns[at]} of item {X.index[row]} is {cells.iloc[row, at]!r}, which is "
-            f"not a number: {remedy.format(X.columns[at])}."
+            f"{path}: {X.columns[at]} of item {X.index[row]} is {word!r}, which is not a number: "
+            f"{remedy.format(X.columns[at])}."
         )
     return X, spelled.any()
 

@@ -64,14 +64,16 @@ def test_words_stay_where_the_family_takes_them(table):
 @pytest.mark.parametrize(
     ("text", "options", "sentence"),
     [
-        ("", [], r"data\.csv is not a table in UTF-8 that can be read: No columns"),
+        ("", [], r"data\.csv is empty: it needs a line that names the columns"),
         ("a,b\n", [], r"data\.csv has no rows below its first line"),
         ("1,2\n3,4\n", [], r"has numbers as the names of its columns: put a line of names first"),
         ("a;b\n1;2\n", [], r"seems to have semicolons between its cells: save it with commas"),
         ("a\tb\n1\t2\n", [], r"seems to have tabs between its cells: save it with commas"),
         ("a,\n1,2\n", [], r"has the columns a, : give each a name of its own, in line 1"),
         ("a,a\n1,2\n", [], r"has the columns a, a: give each"),
-        ("a,b\n1,2\n\n3,4,5\n", [], r"Expected 2 fields in line 4, saw 3"),
+        ("a;b\n1,5;2\n", [], r"semicolons between its cells and decimal commas: write points"),
+        ('a,b\n"1,5",2\n', [], r"a of item 0 is '1,5', .*: write decimals with a point"),
+        ("a,b\n1,2\n\n3,4,5\n", [], r"data\.csv, line 4 has 3 cells, the first line has 2: "),
         (
             "a,b\n1,2\n3,red\n",
             [],
@@ -81,8 +83,9 @@ def test_words_stay_where_the_family_takes_them(table):
         ("id,b\nx,1\n,2\n", [], r"has id '' twice, or empty: name each item once"),
         ("name,b\nx,1\n", ["--id=nmae"], r"has no column 'nmae', only name, b\."),
         ("a,b\n1,2\n", ["--drop=c"], r"has no column 'c', only a, b\."),
-        (b"a,b\n1,\xff2\n", [], r"is not a table in UTF-8"),
-        ('a,b\n1,"2\n', [], r"is not a table .*EOF inside string"),
+        (b"a,b\n1,\xff2\n", [], r"is not in UTF-8: save it as CSV UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), [], r"is not in UTF-8: save it as CSV UTF-8"),
+        ('a,b\n\n1,"2\n', [], r"data\.csv, line 3: a quotation mark is not closed"),
     ],
 )
 def test_bad_data_are_refused_by_file(table, text, options, sentence):
