@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesclust._io import check_target, replaced
 from bayesclust.checks import counted
-from bayesclust.cli.tables import add_reading, read_items, read_labels, read_named
+from bayesclust.cli.tables import add_reading, read_items, read_labels, read_named, refuse_missing
 
 if TYPE_CHECKING:
     from bayesclust.active import InteractiveSession
@@ -79,6 +79,7 @@ def run(settings: argparse.Namespace) -> int:
         X, y = pd.DataFrame(data.X, columns=list(data.feature_names)), data.y
     else:
         X = read_items(settings)
+        refuse_missing(X, Path(settings.data), "leave the item out")
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
         print(f"resumed: {session!r}", file=sys.stderr)

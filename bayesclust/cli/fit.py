@@ -17,9 +17,12 @@ import numpy as np
 
 from bayesclust._io import check_target, write_netcdf
 from bayesclust.checks import counted
-from bayesclust.cli.tables import SCALING, add_reading, read_answers, read_items
+from bayesclust.cli.tables import SCALING, add_reading, read_answers, read_items, refuse_missing
 
 INTERRUPTED = 130
+MISSING = (
+    "leave the item out; tvclust takes empty cells by --family gaussian_diagonal or --family mixed"
+)
 MORE = "bayesclust.diagnose"
 """What says more of a run in Python, where the shell has a command."""
 HARD = (1.0, 9.0)
@@ -198,6 +201,8 @@ def run(settings: argparse.Namespace) -> int:
     read = [settings.data, *store, *(path for _, paths in asked for path in paths)]
     check_target(settings.out, inputs=read)
     X = read_items(settings)
+    if not estimator.__sklearn_tags__().input_tags.allow_nan:
+        refuse_missing(X.drop(columns=settings.batches or []), settings.data, MISSING)
     views = [read_answers(paths, kind, X.index) for kind, paths in asked if paths]
     views = [_as_asked(one, settings) for one in views]
     about = f"{len(X)} items, {X.shape[1]} features"

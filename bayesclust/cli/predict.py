@@ -14,7 +14,14 @@ import numpy as np
 from bayesclust._io import check_target, replaced
 from bayesclust.checks import counted, some_of
 from bayesclust.cli.summary import read_posterior
-from bayesclust.cli.tables import SCALING, add_id, as_numbers, check_columns, read_cells
+from bayesclust.cli.tables import (
+    SCALING,
+    add_id,
+    as_numbers,
+    check_columns,
+    read_cells,
+    refuse_missing,
+)
 
 ABOUT = """Place new items in the clusters of a posterior that bayesclust fit wrote with the model
 tvclust. Nothing is fitted again. The table has the columns of the data, in the same units; others
@@ -44,6 +51,7 @@ def run(settings: argparse.Namespace) -> int:
     """Read the posterior and the new items, and write the table."""
     import pandas as pd
 
+    from bayesclust.estimators.cluster_models import CLASSIFIER
     from bayesclust.estimators.saved import restored
     from bayesclust.posterior.tree import feature_names, group
 
@@ -68,6 +76,9 @@ def run(settings: argparse.Namespace) -> int:
                 "the fit do not have: leave the item out, or the cell empty."
             )
     X, _ = as_numbers(cells, settings.data, worded, "{} has numbers alone in the data of the fit")
+    takes_missing = estimator.__sklearn_tags__().input_tags.allow_nan
+    if not takes_missing or estimator.cluster_model_ == CLASSIFIER:
+        refuse_missing(X, settings.data, "leave the item out")
     for column, (mean, sd) in json.loads(tree.attrs.get(SCALING, "{}")).items():
         X[column] = (X[column] - mean) / sd
     X = X.assign(**{column: cells[column] for column in worded}).join(sites)

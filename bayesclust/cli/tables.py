@@ -195,6 +195,14 @@ def as_numbers(cells: Sheet, path: Path, may_spell: Iterable[str], remedy: str) 
     return X, spelled.any()
 
 
+def refuse_missing(X: Any, path: Path, remedy: str) -> None:
+    """Refuse cells without a value, where the method needs all."""
+    for row, at in np.argwhere(X.isna().to_numpy()):
+        raise ValueError(
+            f"{path}: {X.columns[at]} of item {X.index[row]} is missing: fill it in, or {remedy}."
+        )
+
+
 def read_items(settings: argparse.Namespace) -> Any:
     """Read numbers by item and feature, and words for --family mixed; missing cells are NaN."""
     # The mean and the standard deviation of scaled columns stand in `attrs[SCALING]`.

@@ -175,6 +175,16 @@ def test_bad_settings_are_refused_and_nothing_is_written(fit, tmp_path, capsys, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("options", ["", "--model rdp-means"])
+def test_empty_cells_are_refused_by_item_where_the_family_takes_none(tmp_path, capsys, options):
+    data = tmp_path / "data.csv"
+    data.write_text("id,a,b\nx,1,2\ny,3,\nz,5,6\n")
+    asked = ["fit", str(data), "--out", str(tmp_path / "o.nc"), "--no-progress"]
+    error = refused(capsys, cli.main([*asked, *options.split()]))
+    assert "data.csv: b of item y is missing: fill it in, or leave the item out" in error
+    assert "--family gaussian_diagonal" in error
+
+
 def test_a_place_that_cannot_be_written_is_refused_at_once(fit, tmp_path, capsys):
     error = refused(capsys, fit(tmp_path / "none" / "out.nc", "--no-progress"))
     assert f"there is no folder {tmp_path / 'none'}" in error
