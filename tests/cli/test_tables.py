@@ -1,13 +1,17 @@
 """Tables of items and answers: what is read, and what is refused by file, item and column."""
 
 import argparse
-import re
 
 import numpy as np
 import pytest
 
 from bayesclust.cli import tables
-from bayesclust.constraints import LabelConstraints, PairwiseConstraints, RelativeConstraints
+from bayesclust.constraints import (
+    LabelConstraints,
+    PairwiseConstraints,
+    RelativeConstraints,
+    SpreadConstraints,
+)
 
 NAMES = ["ant", "bee", "cow", "dog"]
 
@@ -148,62 +152,60 @@ def test_whole_numbers_are_names_with_and_without_decimals(table):
         assert read.items.tolist() == [[0, 2], [1, 2]]
 
 
+PAIRS, TRIPLETS = PairwiseConstraints, RelativeConstraints
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "sentence"),
     [
+        ("i,j,score\nant,bee,1.2\n", PAIRS, r", line 2 has the score '1\.2': give a number from 0"),
+        ("i,j,score\nant,bee,\n", PAIRS, ", line 2 has no score: give a number from 0"),
+        ("i,j,answer,count\nant,bee,1,-2\n", PAIRS, ", line 2 has the count '-2': give a whole"),
         (
-            "i,j,score\nant,bee,1.2\n",
-            PairwiseConstraints,
-            r"scores\[0\] is 1.2: pass for",
+            "i,j,answer,count\nant,bee,1,2\n\nant,cow,1,1.5\n",
+            PAIRS,
+            r", line 4 has the count '1\.5': give",
         ),
+        ("a,b,same\nant,bee,1\n", PAIRS, ": the table has no column 'i', only a, b and same: name"),
+        ("i,j,answer\nant,bee,yes\n", TRIPLETS, ": the table has no column 'k'"),
         (
-            "i,j,answer,count\nant,bee,1,-2\n",
-            PairwiseConstraints,
-            r"count in row 0 is '-2': give a whole number from 0 on, or leave",
+            "i,j,answer\nant,bea,same\n",
+            PAIRS,
+            r", line 2: 'bea' is no name of an item of all\.csv \(ant, bee, cow and dog\): correct",
         ),
-        (
-            "i,j,answer,count\nant,bee,1,2\nant,cow,1,1.5\n",
-            PairwiseConstraints,
-            r"count in row 1 is '1\.5': give",
-        ),
-        ("a,b,same\nant,bee,1\n", PairwiseConstraints, "the table has no column 'i'"),
-        ("i,j,answer\nant,bee,yes\n", RelativeConstraints, "the table has no column 'k'"),
-        ("i,j,answer\nant,bea,same\n", PairwiseConstraints, "row 0 names 'bea'"),
-        (
-            "i,j,answer\nant,ant,same\n",
-            PairwiseConstraints,
-            "row 0 names 'ant' twice: remove this row",
-        ),
+        ("i,j,answer\nant,bee,1\n ,bee,1\n", PAIRS, ", line 3 has no i: name an item there"),
+        ("i,j,answer\nant,ant,same\n", PAIRS, ", line 2 names an item twice: leave it out"),
         (
             "i,j,answer\nant,bee,maybe\n",
-            PairwiseConstraints,
-            r"answer\[0\] is 'maybe', not an answer",
+            PAIRS,
+            ", line 2 has the answer 'maybe': write different or same, or leave the line out",
         ),
-        ("i,j,k,answer\nant,bee,cow,same\n", RelativeConstraints, r"answer\[0\] is 'same'"),
+        ("i,j,answer\nant,bee,same\nant,cow,NA\n", PAIRS, ", line 3 has no answer: write"),
+        ("i,j,answer\nant,bee\n", PAIRS, ", line 2 has no answer: write"),
+        (
+            "i,j,k,answer\nant,bee,cow,same\n",
+            TRIPLETS,
+            "has the answer 'same': write yes, no or dnk",
+        ),
+        ("i,j,answer,source\nant,bee,same,\n", PAIRS, ", line 2 has no source: say who answered"),
+        ("i,answer\nant,x\nbee,nan\n", LabelConstraints, ", line 3 has no answer: write one"),
+        ("group,i\n,ant\n", SpreadConstraints, ", line 2 has no group: write one there"),
     ],
 )
-def test_bad_answers_are_refused_by_file_and_row(table, text, kind, sentence):
-    with pytest.raises(ValueError, match=r"pairs\.csv: " + sentence):
-        tables.read_answers([table(text, "pairs.csv")], kind, NAMES)
+def test_bad_answers_are_refused_by_file_and_line(table, text, kind, sentence):
+    path = table(text, "pairs.csv")
+    with pytest.raises(ValueError, match=r"pairs\.csv.*" + sentence):
+        tables.read_answers([path], kind, NAMES, "all.csv")
 
 
-@pytest.mark.parametrize(
-    ("rows", "sentence"),
-    [
-        ("ant,bee,same,ann\nant,cow,NA,ann", "answer[1] is nan, not an answer"),
-        ("ant,bee,same,\nant,cow,same,ann", "row 0 has no source"),
-    ],
-)
-def test_missing_answers_and_sources_are_no_words(rows, sentence, table):
-    path = table(f"i,j,answer,source\n{rows}\n")
-    with pytest.raises(ValueError, match=re.escape(sentence)):
-        tables.read_answers([path], PairwiseConstraints, NAMES)
+def test_answers_about_rows_say_how_to_name_items(table):
+    items = read_items(table("a\n1\n2\n"))
+    path = table("i,j,answer\nant,bee,same\n", "pairs.csv")
+    with pytest.raises(ValueError, match=r"no row number of d\.csv \(0 and 1\): .*--id COLUMN"):
+        tables.read_answers([path], PAIRS, items.index, "d.csv")
 
 
-def test_missing_labels_are_no_classes(table):
-    path = table("i,answer\nant,x\nbee,nan\n")
-    with pytest.raises(ValueError, match="has no label"):
-        tables.read_answers([path], LabelConstraints, NAMES)
+def test_missing_labels_are_no_labels(table):
     path = table("id,label\nant,x\nbee,NA\n")
     with pytest.raises(ValueError, match="has no label for 'bee'"):
         tables.read_labels(path, tables.read_named(path, None), ["ant", "bee"])
@@ -211,5 +213,5 @@ def test_missing_labels_are_no_classes(table):
 
 def test_huge_counts_are_refused(table):
     path = table("i,j,answer,count\nant,bee,same,1e30\n")
-    with pytest.raises(ValueError, match="count in row 0 is '1e30'"):
+    with pytest.raises(ValueError, match="line 2 has the count '1e30'"):
         tables.read_answers([path], PairwiseConstraints, NAMES)
