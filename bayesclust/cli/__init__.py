@@ -16,6 +16,12 @@ __all__ = ["main", "parser"]
 
 REFUSED = 1
 MISUSED = 2
+NO_FILE = {
+    FileNotFoundError: "there is no file {}: correct its name.",
+    IsADirectoryError: "{} is a folder: name a file.",
+    PermissionError: "{} may not be read or written: change its permissions.",
+}
+"""What errors of the system mean."""
 CUT_OFF = 141
 """As of a process that SIGPIPE ends."""
 REFUSALS = (ValueError, TypeError, OSError, MemoryError, RuntimeError, ModuleNotFoundError)
@@ -60,6 +66,13 @@ def say(text: str, error: BaseException) -> None:
     print("\n  ".join([text, *getattr(error, "__notes__", [])]), file=sys.stderr)
 
 
+def sentence(error: Exception) -> str:
+    """What an error says, of files that the system refuses in words of ours."""
+    told = NO_FILE.get(type(error))  # type: ignore[arg-type]
+    path = getattr(error, "filename", None)
+    return str(error) if told is None or path is None else told.format(path)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line, by default that of the process, and return the exit code."""
     top = parser()
@@ -78,7 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return CUT_OFF
     except Exception as error:
         ours = f"{type(error).__name__}, an error of the program: "
-        why = fit.in_options(str(error)) if settings.run is fit.run else str(error)
+        why = sentence(error)
+        why = fit.in_options(why) if settings.run is fit.run else why
         say(f"bayesclust: {'' if isinstance(error, REFUSALS) else ours}{why}", error)
         return REFUSED
     return code

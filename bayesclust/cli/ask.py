@@ -78,6 +78,11 @@ def run(settings: argparse.Namespace) -> int:
         data = datasets.load(settings.data)
         X, y = pd.DataFrame(data.X, columns=list(data.feature_names)), data.y
     else:
+        if not Path(settings.data).exists():
+            raise ValueError(
+                f"there is no file {settings.data}, nor a data set of that name: name a file, or "
+                f"one of {', '.join(datasets.names())}."
+            )
         X = read_items(settings)
         refuse_missing(X, Path(settings.data), "leave the item out")
     if settings.session.exists():

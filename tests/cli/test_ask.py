@@ -92,7 +92,7 @@ def test_tables_and_labels_are_read(told, tmp_path, names):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nowhere.csv"], "nowhere.csv"),
+        (["iriss"], "there is no file iriss, nor a data set of that name: name a file, or one of"),
         (["iris", "--n-clusters", "0"], "n_clusters must be an integer from 1 to 150; got 0."),
         (["iris", "--n-clusters", "3", "--query-strategy", "oracle"], "query_strategy must be"),
         (["iris", "--queries", "-1"], "queries must be an integer of at least 0; got -1."),

@@ -164,7 +164,8 @@ def test_dcrc_is_written_and_sampled_where_asked(fit, tmp_path, capsys):
         ("--chains 0", "--chains must be"),
         ("--partition-prior Chinese", "--partition-prior must be .*; got 'Chinese'"),
         ("--drop colour", r"data\.csv has no column 'colour'"),
-        ("--pairs nowhere.csv", r"nowhere\.csv"),
+        ("--pairs nowhere.csv", r"there is no file nowhere\.csv: correct its name\.$"),
+        ("--pairs .", r": \. is a folder: name a file\.$"),
         ("--model rdp-means --cluster-model auto", "--cluster-model must be"),
     ],
 )
