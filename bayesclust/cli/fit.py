@@ -48,6 +48,20 @@ OPTIONS = {
 }
 """Parameters of the estimators that are options, those of all samplers without num_."""
 
+NAMED = {
+    "sampler": ("collapsed", "gibbs", "blocked", "variational"),
+    "family": (
+        *("gaussian", "gaussian_tied", "gaussian_diagonal", "gaussian_spherical", "multinomial"),
+        *("bernoulli", "poisson", "categorical", "von_mises_fisher", "hurdle", "mixed"),
+    ),
+    "cluster_model": ("auto", "single", "mixture"),
+    "partition_prior": ("dirichlet_process", "pitman_yor", "finite_mixtures", "microclustering"),
+    "inference": ("variational_em", "gibbs"),
+}
+"""Options that are one of some words."""
+COUNTS = ("num_chains", "num_samples", "n_jobs", "n_clusters", "n_init")
+NUMBERS = ("power", "penalty")
+
 ABOUT = """Cluster the rows of a table with noisy answers about pairs and triplets of them, and
 write the posterior.
 
@@ -92,7 +106,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument(
         "--model", choices=tuple(CLASSES), default="tvclust", help="default: %(default)s"
     )
-    target = "netCDF file to write"
+    target = "netCDF file to write (.nc)"
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=target)
     random = "of everything random (default: %(default)s)"
     parser.add_argument("--seed", type=int, default=0, metavar="N", help=random)
@@ -110,7 +124,8 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     add_reading(parser)
     models = parser.add_argument_group("options of the models")
     for name, text in OPTIONS.items():
-        models.add_argument(option_of(name), dest=name, type=_value, metavar="VALUE", help=text)
+        how: dict[str, Any] = {"type": _reader(name), "choices": NAMED.get(name), "help": text}
+        models.add_argument(option_of(name), dest=name, metavar="VALUE", **how)
     parser.set_defaults(run=run)
 
 
@@ -131,6 +146,25 @@ def in_options(advice: str) -> str:
 
     parameter = r"(?P<name>\b[a-z_]+)(?P<given>=[\"']?(?P<value>[\w.]*\w)[\"']?)?"
     return re.sub(parameter, option, advice)
+
+
+def _reader(name: str) -> Callable[[str], Any]:
+    """What makes a value of the word that an option was given."""
+    if name in NAMED:
+        return str
+    if name in NUMBERS:
+        return float
+    return _count if name in COUNTS else _sweeps if name == "num_warmup" else _value
+
+
+def _count(word: str, least: int = 1) -> int:
+    if not word.isdecimal() or int(word) < least:
+        raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from {least} on")
+    return int(word)
+
+
+def _sweeps(word: str) -> int:
+    return _count(word, 0)
 
 
 def _value(word: str) -> Any:
@@ -200,6 +234,11 @@ def run(settings: argparse.Namespace) -> int:
     store = [] if settings.checkpoint is None else [Path(settings.checkpoint)]
     read = [settings.data, *store, *(path for _, paths in asked for path in paths)]
     check_target(settings.out, inputs=read)
+    if settings.out.suffix != ".nc":
+        raise ValueError(
+            f"--out {settings.out} does not end in .nc, but netCDF is written: name it "
+            f"{settings.out.with_suffix('.nc')}."
+        )
     X = read_items(settings)
     if not estimator.__sklearn_tags__().input_tags.allow_nan:
         refuse_missing(X.drop(columns=settings.batches or []), settings.data, MISSING)

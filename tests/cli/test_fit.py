@@ -13,8 +13,11 @@ import xarray as xr
 
 import bayesclust as bc
 from bayesclust import cli
-from bayesclust.cli.fit import OPTIONS, option_of
+from bayesclust.cli.fit import NAMED, OPTIONS, option_of
+from bayesclust.families.base import COMPOSED, FAMILIES
 from bayesclust.inference.chain import Chain
+from bayesclust.inference.samplers import SAMPLERS
+from bayesclust.partition_priors.nested import WORDS
 from bayesclust.posterior.tree import feature_names, item_names, source_names
 
 SHORT = "--chains 2 --warmup 20 --samples 30 --no-progress"
@@ -161,8 +164,6 @@ def test_dcrc_is_written_and_sampled_where_asked(fit, tmp_path, capsys):
         ("--model dcrc --n-clusters 2 --sampler gibbs", "--sampler is not an option of dcrc"),
         ("--model rdp-means --checkpoint x", "rdp-means has no draws for --checkpoint"),
         ("--penalty 2", "--penalty is not an option of tvclust"),
-        ("--chains 0", "--chains must be"),
-        ("--partition-prior Chinese", "--partition-prior must be .*; got 'Chinese'"),
         ("--drop colour", r"data\.csv has no column 'colour'"),
         ("--pairs nowhere.csv", r"there is no file nowhere\.csv: correct its name\.$"),
         ("--pairs .", r": \. is a folder: name a file\.$"),
@@ -173,6 +174,39 @@ def test_bad_settings_are_refused_and_nothing_is_written(fit, tmp_path, capsys, 
     error = refused(capsys, fit(tmp_path / "out.nc", f"{options} --no-progress"))
     assert error.startswith("bayesclust: ")
     assert re.search(sentence, error)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ("--chains 0", "--chains: '0' is not a whole number from 1 on"),
+        ("--chains two", "--chains: 'two' is not a whole number from 1 on"),
+        ("--warmup -1", "--warmup: expected one argument|'-1' is not a whole number from 0 on"),
+        ("--power half", "--power: invalid float value: 'half'"),
+        ("--sampler gibs", "--sampler: invalid choice: 'gibs' .choose from '?collapsed"),
+        ("--partition-prior Chinese", "--partition-prior: invalid choice: 'Chinese'"),
+    ],
+)
+def test_values_that_an_option_does_not_take_are_misuse(fit, tmp_path, capsys, options, sentence):
+    with pytest.raises(SystemExit) as end:
+        fit(tmp_path / "out.nc", options)
+    assert end.value.code == 2
+    out, error = capsys.readouterr()
+    assert (out, "fitting" in error) == ("", False)
+    assert re.search(sentence, error)
+
+
+def test_words_of_options_are_those_of_python():
+    known = {"family": {*FAMILIES, *COMPOSED}, "partition_prior": {*WORDS}}
+    known["sampler"] = {*SAMPLERS, "blocked", "variational"}
+    for name, words in known.items():
+        assert set(NAMED[name]) == words
+
+
+def test_a_posterior_is_a_file_of_netcdf(fit, tmp_path, capsys):
+    error = refused(capsys, fit(tmp_path / "x.csv", "--no-progress"))
+    assert "x.csv does not end in .nc, but netCDF is written: name it" in error
     assert list(tmp_path.iterdir()) == []
 
 
