@@ -23,12 +23,15 @@ from bayesclust.cli.tables import (
     refuse_missing,
 )
 
+OTHERS = {"divergence": "rdp-means", "inference": "dcrc"}
+"""Models that place nothing, by a parameter that no other has."""
+
 ABOUT = """Place new items in the clusters of a posterior that bayesclust fit wrote with the model
 tvclust. Nothing is fitted again. The table has the columns of the data, in the same units; others
 are ignored."""
 
 EPILOG = """example:
-  bayesclust predict run.nc new.csv --out labels.csv
+  bayesclust predict run.nc new.csv --out placed.csv
 
 columns of the result:
   cluster      the most probable cluster, numbered as in bayesclust summary
@@ -53,10 +56,15 @@ def run(settings: argparse.Namespace) -> int:
 
     from bayesclust.estimators.cluster_models import CLASSIFIER
     from bayesclust.estimators.saved import restored
-    from bayesclust.posterior.tree import feature_names, group
+    from bayesclust.posterior.tree import feature_names, group, settings_of
 
     check_target(settings.out, inputs=[settings.posterior, settings.data])
     tree = read_posterior(settings.posterior)
+    for parameter, model in OTHERS.items():
+        if parameter in settings_of(tree):
+            raise ValueError(
+                f"{settings.posterior} is a fit of {model}: predict takes fits of --model tvclust."
+            )
     try:
         estimator = restored(tree)
     except ValueError as error:
@@ -91,8 +99,9 @@ def run(settings: argparse.Namespace) -> int:
     table["novelty"] = estimator.predict_novelty(X).round(4)
     with replaced(settings.out) as draft:
         table.to_csv(draft, index=False)
-    clusters = counted(estimator.n_clusters_, "cluster")
-    print(f"{settings.out}: {counted(len(X), 'new item')} in {clusters}.")
+    used, known = table["cluster"].nunique(), counted(estimator.n_clusters_, "cluster")
+    where = known if used == estimator.n_clusters_ else f"{used} of the {known}"
+    print(f"{settings.out}: {counted(len(X), 'new item')} placed in {where}.")
     return 0
 
 

@@ -292,7 +292,7 @@ def test_new_items_are_placed_as_python_does(files, tmp_path, capsys):
         cli.main([*fit.split(), "--samples=40", "--warmup=40", "--chains=2", "--no-progress"]) == 0
     )
     assert cli.main(["predict", str(run_nc), str(new), "-o", str(out)]) == 0
-    assert capsys.readouterr().out.endswith(f"{out}: 4 new items in 2 clusters.\n")
+    assert capsys.readouterr().out.endswith(f"{out}: 4 new items placed in 2 clusters.\n")
     table = pd.read_csv(out)
     assert list(table) == ["id", "cluster", "p_0", "p_1", "novelty"]
     assert table["id"].tolist() == ["x", "y", "z", "far"]
@@ -320,5 +320,5 @@ def test_a_file_without_a_model_predicts_nothing(files, fit, tmp_path, capsys):
     error = refused(
         capsys, cli.main(["predict", str(limit), str(files / "data.csv"), "-o", str(out)])
     )
-    assert "no model to predict with: fit again" in error
+    assert "limit.nc is a fit of rdp-means: predict takes fits of --model tvclust." in error
     assert not out.exists()
