@@ -30,8 +30,8 @@ EPILOG = """examples:
   bayesclust fit data.csv --pairs pairs.csv --out run.nc      a table, and answers about its rows
   bayesclust summary run.nc                                   what the posterior says
   bayesclust report run.nc --out run.html                     the same with figures, as one page
-  bayesclust predict run.nc new.csv --out labels.csv          the clusters of new items
-  bayesclust compare run.nc other.nc labels.csv               fits and labels side by side
+  bayesclust predict run.nc new.csv --out placed.csv          the clusters of new items
+  bayesclust compare run.nc other.nc classes.csv              fits and labels side by side
   bayesclust ask iris --session iris.npz                      answer questions, correct a partition
   bayesclust COMMAND --help                                   all options of a command
 

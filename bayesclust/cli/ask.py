@@ -45,7 +45,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     parser.add_argument("--out", help="file to write the labels to, one a line", **file)
     parser.add_argument("--queries", help="stop after so many answers", **number)
     begin = parser.add_argument_group("a new session")
-    text = "labels to start from, counted from 0: one a line, or a table as summary --labels writes"
+    text = "labels to start from, counted from 0: one a line, or a table of summary --clusters"
     begin.add_argument("--partition", help=text, **file)
     text = "start from k-means (default: from DP-means, K unknown)"
     begin.add_argument("--n-clusters", type=int, metavar="K", help=text)

@@ -19,7 +19,7 @@ answers are probably wrong and how reliable each source is."""
 
 SUMMARY_EPILOG = """examples:
   bayesclust summary run.nc
-  bayesclust summary run.nc --labels labels.csv      each item with its cluster, for other programs
+  bayesclust summary run.nc --clusters clusters.csv  each item with its cluster, for other programs
 
 confidence is the posterior probability that an item shares a cluster with a random other member of
 its own. P(right) is the probability that an answer is right, given the data and all answers;
@@ -45,7 +45,7 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
         parser.add_argument("--max-listed", type=int, default=most, metavar="N", help=listed)
         ball = "probability of the credible ball (%(default)s)"
         parser.add_argument("--level", type=float, default=0.95, metavar="P", help=ball)
-    summary.add_argument("--labels", help="also write a table: id, cluster, confidence", **file)
+    summary.add_argument("--clusters", help="also write a table: id, cluster, confidence", **file)
     report.add_argument("--out", required=True, help="HTML file to write", **file)
     report.add_argument("--title", metavar="TEXT", help="heading (default: the name of the data)")
     summary.set_defaults(run=run_summary)
@@ -71,19 +71,19 @@ def run_summary(settings: argparse.Namespace) -> int:
     from bayesclust.posterior.similarity import cluster_confidence
     from bayesclust.report import as_text, findings
 
-    if settings.labels is not None:
-        check_target(settings.labels, inputs=[settings.posterior])
+    if settings.clusters is not None:
+        check_target(settings.clusters, inputs=[settings.posterior])
     posterior = read_posterior(settings.posterior)
     found = findings(posterior, max_listed=settings.max_listed, level=settings.level)
     advice = [in_options(sentence) for sentence in (found.verdict, *found.surprises)]
     found = replace(found, verdict=advice[0], surprises=advice[1:])
     print(as_text(found))
-    if settings.labels is not None:
+    if settings.clusters is not None:
         import pandas as pd
 
         sure = cluster_confidence(posterior, found.labels).round(4)
         columns = {"id": found.names, "cluster": found.labels, "confidence": sure}
-        with replaced(settings.labels) as draft:
+        with replaced(settings.clusters) as draft:
             pd.DataFrame(columns).to_csv(draft, index=False)
     return 0
 

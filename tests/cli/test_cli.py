@@ -34,7 +34,7 @@ def test_each_command_explains_itself(command, capsys):
     assert end.value.code == 0
     out = capsys.readouterr().out
     assert out.startswith(f"usage: bayesclust {command} ")
-    assert re.search("--out FILE|--labels FILE", out)
+    assert re.search("--out FILE|--clusters FILE", out)
 
 
 def test_no_command_shows_the_help_and_fails(capsys):

@@ -40,7 +40,7 @@ def test_the_summary_is_what_the_posterior_says(run_nc, tree, capsys):
 
 
 def test_labels_are_written_by_name(run_nc, tree, tmp_path, capsys):
-    assert main("summary", run_nc, "--labels", tmp_path / "labels.csv") == 0
+    assert main("summary", run_nc, "--clusters", tmp_path / "labels.csv") == 0
     with (tmp_path / "labels.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     labels = bc.point_estimate(tree)
@@ -139,7 +139,7 @@ def test_one_partition_is_no_reference(run_nc, files, fit, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     "command",
-    ["summary {} --labels {}", "report {} --out {}", "compare {} --out {}"],
+    ["summary {} --clusters {}", "report {} --out {}", "compare {} --out {}"],
 )
 def test_no_command_replaces_what_it_reads(run_nc, command, capsys):
     before = run_nc.read_bytes()
