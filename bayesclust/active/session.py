@@ -342,7 +342,8 @@ class InteractiveSession:
         return session
 
     def __repr__(self) -> str:
-        clusters = f"{len(self.X)} items in {len(np.unique(self.labels))} clusters"
+        number = check.counted(len(np.unique(self.labels)), "cluster")
+        clusters = f"{check.counted(len(self.X), 'item')} in {number}"
         waiting = f", {self.n_pending} not yet used" if self.n_pending else ""
         after = check.counted(self.n_answers, "answer")
         return f"<InteractiveSession: {clusters} after {after}{waiting}>"

@@ -26,7 +26,16 @@ know, u undo, q stop. The session is saved after each; the same command resumes 
 EPILOG = """examples:
   bayesclust ask iris --session iris.npz --n-clusters 3
   bayesclust ask plants.csv --session plants.npz --partition clusters.csv --out corrected.csv
-  yes y | bayesclust ask plants.csv --session all.npz --queries 5"""
+  yes y | bayesclust ask plants.csv --session all.npz --queries 5
+
+columns of the table at the end, a line for each partition:
+  answers     given before it
+  moved       items that changed their cluster
+  cost        of the change, by how far items are from their clusters
+  violated    answers that the partition does not satisfy
+  n_clusters  of the partition
+  similarity  adjusted Rand index with the partition before
+  quality     the same with the classes of a data set"""
 
 HELP = "y yes, n no, ? don't know, u undo, q stop"
 FEATURES_SHOWN = 8
@@ -87,7 +96,9 @@ def run(settings: argparse.Namespace) -> int:
         refuse_missing(X, Path(settings.data), "leave the item out")
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
-        print(f"resumed: {session!r}", file=sys.stderr)
+        clusters = counted(len(np.unique(session.labels)), "cluster")
+        after = counted(session.n_answers, "answer")
+        print(f"resumed: {len(X)} items in {clusters} after {after}", file=sys.stderr)
         if given := [word for word in BEGIN if vars(settings)[word] is not None]:
             words = ", ".join(f"--{word.replace('_', '-')}" for word in given)
             print(f"the session keeps its own {words}", file=sys.stderr)
@@ -209,5 +220,5 @@ def _modify(session: InteractiveSession) -> None:
     quality = f", quality {last['quality']:.3f}" if "quality" in last else ""
     moved, violated = counted(len(found.moved_), "item"), len(found.violated_)
     changed = f"{moved} moved, {counted(violated, 'constraint')} violated"
-    after = f"{found.n_clusters_} clusters after {counted(session.n_answers, 'answer')}"
+    after = f"{counted(found.n_clusters_, 'cluster')} after {counted(session.n_answers, 'answer')}"
     print(f"{after}: {changed}{quality}")

@@ -436,7 +436,8 @@ class Constraints(ByPattern, ABC):
             f"{count} {word}" for word, count in zip(self.vocabulary, tally, strict=True)
         )
         sources = "" if self.n_sources == 1 else f" from {self.n_sources} sources"
-        return f"<{type(self).__name__} {self.name!r}: {answers}{sources}, on {self.n_items} items>"
+        items = check.counted(self.n_items, "item")
+        return f"<{type(self).__name__} {self.name!r}: {answers}{sources}, on {items}>"
 
     def _repr_html_(self) -> str:
         import pandas as pd

@@ -304,7 +304,7 @@ class LabelConstraints(ClassLabels, Rules):
     <PairwiseConstraints 'label': 2 different, 1 same, on 4 items>
     >>> named = bc.LabelConstraints([(0, "cat"), (0, "dog")], n_items=4, source=["ann", "bob"])
     >>> named
-    <LabelConstraints 'label': 2 from 2 sources, on 4 items>
+    <LabelConstraints 'label': 2 labels from 2 sources, on 4 items>
     """
 
     kind: ClassVar[str] = "label"
@@ -382,9 +382,8 @@ class LabelConstraints(ClassLabels, Rules):
 
     def __repr__(self) -> str:
         sources = "" if self.n_sources == 1 else f" from {self.n_sources} sources,"
-        return (
-            f"<{type(self).__name__} {self.name!r}: {len(self)}{sources} on {self.n_items} items>"
-        )
+        labels, items = check.counted(len(self), "label"), check.counted(self.n_items, "item")
+        return f"<{type(self).__name__} {self.name!r}: {labels}{sources} on {items}>"
 
     def _statement_of(self, item: int, label: Any) -> say.Statement:
         if isinstance(label, str):
@@ -459,7 +458,7 @@ class LabelConstraints(ClassLabels, Rules):
         >>> y = [0, 0, 1, 1, 2, 2]
         >>> labels = bc.LabelConstraints.sample(y, size=3, n_sources=2, per_item=2, seed=0)
         >>> labels
-        <LabelConstraints 'label': 6 from 2 sources, on 6 items>
+        <LabelConstraints 'label': 6 labels from 2 sources, on 6 items>
         """
         truth = check.true_labels(labels, least=2)
         rng = check.check_random_state(seed, "seed")

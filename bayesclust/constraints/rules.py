@@ -101,6 +101,7 @@ class Rules(Constraints):
     """
 
     parts: ClassVar[dict[str, Reader]]
+    _row_word: ClassVar[str] = ""  # what a row is called, if not as the kind
 
     def __init__(self, rows: Any, n_items: int, name: str | None = None) -> None:
         self.n_items = check.check_int(n_items, "n_items")
@@ -153,7 +154,9 @@ class Rules(Constraints):
         return len(self._rows)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.name!r}: {len(self)} on {self.n_items} items>"
+        kind = self._row_word or self.kind
+        rows, items = check.counted(len(self), kind), check.counted(self.n_items, "item")
+        return f"<{type(self).__name__} {self.name!r}: {rows} on {items}>"
 
 
 class SpanConstraints(Rules):
@@ -360,6 +363,7 @@ class SpreadConstraints(UncertainRules):
     """
 
     kind: ClassVar[str] = "spread"
+    _row_word: ClassVar[str] = "group"
     parts: ClassVar[dict[str, Reader]] = {
         "list of items": _items,
         "largest number of clusters": _integer("the number of clusters", least=1),

@@ -304,7 +304,7 @@ def read_input(
     for given in y if isinstance(y, (list, tuple)) else (y,):
         if isinstance(given, Constraints):
             raise TypeError(
-                f"a {type(given).__name__} came as y, which is ignored: "
+                f"{type(given).__name__} were passed as y, which fit ignores: "
                 "pass constraints=... instead."
             )
     items = read(X)

@@ -34,7 +34,7 @@ def test_a_session_is_begun_and_resumed(told, tmp_path):
     assert "quality" in out
     code, out, error = told(["n"] * 5, "iris", "--session", kept, "--queries", 2, "--out", labels)
     assert code == 0
-    assert error == "resumed: <InteractiveSession: 150 items in 3 clusters after 2 answers>\n"
+    assert error == "resumed: 150 items in 3 clusters after 2 answers\n"
     session = bc.InteractiveSession.load(kept, bc.datasets.load("iris").X)
     assert session.constraints[0].answers.tolist() == [1, 0, 0, 0]
     assert np.loadtxt(labels, dtype=int).tolist() == session.labels.tolist()
@@ -133,8 +133,12 @@ def test_it_is_refused_before_any_question(told, tmp_path, monkeypatch, capsys):
     assert "--family" not in error
 
 
-def test_the_help_names_the_query_strategies(capsys):
+def test_the_help_names_the_query_strategies_and_columns(capsys):
     with pytest.raises(SystemExit):
         cli.main(["ask", "--help"])
-    shown = " ".join(capsys.readouterr().out.split())
+    told = capsys.readouterr().out
+    shown = " ".join(told.split())
+    columns = " ".join(bc.InteractiveSession([[0.0], [1.0]], [0, 1], y=[0, 1]).history)
+    explained = re.findall(r"^  (\w+)  ", told.partition("columns of")[2], re.M)
+    assert " ".join(explained) == columns
     assert ", ".join(QUERY_STRATEGIES).replace(", posterior-t", " or posterior-t") in shown

@@ -142,7 +142,7 @@ def test_a_notebook_shows_answers_by_source():
     by_source = ["source", "", "&lt;ann&gt;", "1", "bob", "1"]
     assert [cell for cell in cells if cell in by_source][:6] == by_source
     assert cells[-5:] == ["1", "1", "2", "same", "bob"]
-    assert "1 on 3 items" in LabelConstraints([(2, 0)], 3)._repr_html_()
+    assert "1 label on 3 items" in LabelConstraints([(2, 0)], 3)._repr_html_()
 
 
 def test_answers_are_flipped_at_the_rate_of_their_source(rng):

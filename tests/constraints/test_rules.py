@@ -46,9 +46,10 @@ def test_satisfied_is_what_the_words_say(kind):
 @pytest.mark.parametrize("kind", ROWS)
 def test_rows_outlive_json_and_repr_counts_them(kind):
     rules = CLASSES[kind](ROWS[kind], 4, name="mine")
+    word = "group" if kind == "spread" else kind
     again = CLASSES[kind](json.loads(json.dumps(rules.rows)), 4)
     assert again.rows == rules.rows
-    assert repr(rules) == f"<{CLASSES[kind].__name__} 'mine': 3 on 4 items>"
+    assert repr(rules) == f"<{CLASSES[kind].__name__} 'mine': 3 {word}s on 4 items>"
     assert (again.name, len(again)) == (kind, 3)
 
 

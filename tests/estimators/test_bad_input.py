@@ -134,7 +134,7 @@ def test_answers_in_the_place_of_labels(estimator):
     rule = bc.LabelConstraints([(0, 1)], n_items=6)
     for answers, first in ((LINKS, LINKS), ([TRIPLETS, LINKS], TRIPLETS), (rule, rule)):
         name = type(first).__name__
-        words = f"^a {name} came as y, which is ignored: pass constraints=... instead\\.$"
+        words = f"^{name} were passed as y, which fit ignores: pass constraints=... instead\\.$"
         for call in (estimator.fit, estimator.fit_predict):
             with pytest.raises(TypeError, match=words):
                 call(GOOD, y=answers)
