@@ -3,6 +3,9 @@
 The site itself is built by `make docs`, where warnings are errors.
 """
 
+import ast
+import builtins
+import doctest
 import importlib
 import importlib.util
 import inspect
@@ -339,6 +342,36 @@ CLAIMS = {
 @pytest.mark.parametrize("name", CLAIMS)
 def test_examples_of_how_tos_run(name):
     assert CLAIMS[name](names_after(f"docs/howto/{name}.md"))
+
+
+def names_unbound(code):
+    """Names that code uses and does not bind itself."""
+    bound, used = set(dir(builtins)), set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        elif isinstance(node, ast.alias):
+            bound.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+    return used - bound
+
+
+def test_examples_of_public_names_can_be_pasted():
+    """Each imports what it uses."""
+    modules = [bc, *(own for name in bc.__all__ if inspect.ismodule(own := getattr(bc, name)))]
+    lacking = {}
+    for module in modules:
+        for name in set(module.__all__) if hasattr(module, "__all__") else ():
+            if inspect.ismodule(value := getattr(module, name)):
+                continue
+            for found in doctest.DocTestFinder().find(value, f"{module.__name__}.{name}"):
+                code = "".join(example.source for example in found.examples)
+                if unbound := names_unbound(code) - {"np"}:  # NumPy in all documentation
+                    lacking[found.name] = unbound
+    assert lacking == {}
 
 
 @pytest.mark.parametrize(

@@ -153,10 +153,11 @@ class NPU:
     Items 0 and 5 are known to be apart; of the others, the forest is least sure at the border.
 
     >>> import numpy as np
-    >>> from bayesclust.constraints import PairwiseConstraints
+    >>> import bayesclust as bc
     >>> X, labels = np.array([[0.0], [1.0], [4.0], [9.0], [10.0], [11.0]]), np.repeat([0, 1], 3)
-    >>> state = QueryState(X, labels, [PairwiseConstraints([(0, 5)], [False], n_items=6)], [])
-    >>> NPU()(state, size=1, rng=np.random.default_rng(0))
+    >>> links = bc.PairwiseConstraints([(0, 5)], [False], n_items=6)
+    >>> state = bc.active.QueryState(X, labels, [links], [])
+    >>> bc.active.NPU()(state, size=1, rng=np.random.default_rng(0))
     [Query(kind='pair', items=(3, 5), source=None)]
     """
 

@@ -93,6 +93,7 @@ class PosteriorQueries:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import bayesclust as bc
     >>> rng = np.random.default_rng(0)
     >>> X = np.r_[rng.normal(0, 1, (10, 2)), rng.normal(2.5, 1, (10, 2))]

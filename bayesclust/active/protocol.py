@@ -47,7 +47,8 @@ class Query(NamedTuple):
 
     Examples
     --------
-    >>> str(Query("triplet", (4, 0, 7), "ann"))
+    >>> import bayesclust as bc
+    >>> str(bc.active.Query("triplet", (4, 0, 7), "ann"))
     'ann, is item 4 more similar to 0 than to 7?'
     """
 
@@ -121,10 +122,10 @@ class RandomQueries:
     Examples
     --------
     >>> import numpy as np
-    >>> from bayesclust.constraints import PairwiseConstraints
-    >>> links = PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
-    >>> state = QueryState(np.zeros((3, 1)), np.zeros(3, dtype=int), [links], [])
-    >>> RandomQueries()(state, size=5, rng=np.random.default_rng(0))
+    >>> import bayesclust as bc
+    >>> links = bc.PairwiseConstraints([(0, 1), (1, 2)], [True, False], n_items=3)
+    >>> state = bc.active.QueryState(np.zeros((3, 1)), np.zeros(3, dtype=int), [links], [])
+    >>> bc.active.RandomQueries()(state, size=5, rng=np.random.default_rng(0))
     [Query(kind='pair', items=(0, 2), source=None)]
     """
 

@@ -88,7 +88,8 @@ class LabelNoise(NoiseModel):
 
     Examples
     --------
-    >>> LabelNoise(n_classes=2).initial(n_sources=1)["confusion"].round(2)
+    >>> import bayesclust as bc
+    >>> bc.constraints.LabelNoise(n_classes=2).initial(n_sources=1)["confusion"].round(2)
     array([[[0.8, 0.2],
             [0.2, 0.8],
             [0.5, 0.5]]])

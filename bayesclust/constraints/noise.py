@@ -530,7 +530,8 @@ class LinkNoise(DirichletNoise):
 
     Examples
     --------
-    >>> LinkNoise(p=0.9, q=0.8).log_table({"p": [0.9], "q": [0.8]}).round(3)
+    >>> import bayesclust as bc
+    >>> bc.LinkNoise(p=0.9, q=0.8).log_table({"p": [0.9], "q": [0.8]}).round(3)
     array([[-2.303, -0.223],
            [-0.105, -1.609]])
     """
@@ -580,7 +581,8 @@ class UniformNoise(TripletNoise):
 
     Examples
     --------
-    >>> UniformNoise(eps=0.1).confusion({"noise": [0.1]}).round(2)
+    >>> import bayesclust as bc
+    >>> bc.UniformNoise(eps=0.1).confusion({"noise": [0.1]}).round(2)
     array([[[0.9 , 0.05, 0.05],
             [0.05, 0.9 , 0.05],
             [0.05, 0.05, 0.9 ]]])
@@ -622,7 +624,8 @@ class ConfusionNoise(TripletNoise):
 
     Examples
     --------
-    >>> ConfusionNoise().initial(n_sources=1)["confusion"]
+    >>> import bayesclust as bc
+    >>> bc.ConfusionNoise().initial(n_sources=1)["confusion"]
     array([[[0.8, 0.1, 0.1],
             [0.1, 0.8, 0.1],
             [0.1, 0.1, 0.8]]])

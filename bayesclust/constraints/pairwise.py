@@ -46,7 +46,8 @@ class PairwiseConstraints(Asked):
 
     Examples
     --------
-    >>> links = PairwiseConstraints([(0, 1), (3, 1)], [True, False], n_items=4)
+    >>> import bayesclust as bc
+    >>> links = bc.PairwiseConstraints([(0, 1), (3, 1)], [True, False], n_items=4)
     >>> links
     <PairwiseConstraints 'links': 1 different, 1 same, on 4 items>
     >>> links.may_not_links
@@ -135,8 +136,9 @@ class PairwiseConstraints(Asked):
 
         Examples
         --------
+        >>> import bayesclust as bc
         >>> labels = [0, 0, 1, 1, 2, 2]
-        >>> links = PairwiseConstraints.sample(labels, fraction=0.4, error_rate=0.1, seed=0)
+        >>> links = bc.PairwiseConstraints.sample(labels, fraction=0.4, error_rate=0.1, seed=0)
         >>> len(links), int(links.flipped.sum())
         (6, 2)
         """
@@ -168,7 +170,8 @@ class PairwiseConstraints(Asked):
 
         Examples
         --------
-        >>> PairwiseConstraints.from_lists([(0, 1)], [(0, 2), (1, 2)], n_items=3)
+        >>> import bayesclust as bc
+        >>> bc.PairwiseConstraints.from_lists([(0, 1)], [(0, 2), (1, 2)], n_items=3)
         <PairwiseConstraints 'links': 2 different, 1 same, on 3 items>
         """
         n = check.check_int(n_items, "n_items")
@@ -190,8 +193,9 @@ class PairwiseConstraints(Asked):
 
         Examples
         --------
+        >>> import bayesclust as bc
         >>> nan = float("nan")
-        >>> PairwiseConstraints.from_matrix([[1, 1, nan], [1, 1, 0], [nan, 0, 1]])
+        >>> bc.PairwiseConstraints.from_matrix([[1, 1, nan], [1, 1, 0], [nan, 0, 1]])
         <PairwiseConstraints 'links': 1 different, 1 same, on 3 items>
         """
         given: Any = E if sparse.issparse(E) else check.plain_array(E, "E")
@@ -272,7 +276,8 @@ class PairwiseConstraints(Asked):
 
         Examples
         --------
-        >>> PairwiseConstraints.from_scores([(0, 1), (1, 2)], [0.97, 0.3], n_items=3).rows
+        >>> import bayesclust as bc
+        >>> bc.PairwiseConstraints.from_scores([(0, 1), (1, 2)], [0.97, 0.3], n_items=3).rows
         ((0, 1, '0.95-0.98'), (1, 2, '0.2-0.35'))
         """
         tuples = check.item_tuples(pairs, 2, check.check_int(n_items, "n_items"), "pairs")
@@ -317,7 +322,8 @@ class GradeNoise(DirichletNoise):
 
     Examples
     --------
-    >>> apart, together = GradeNoise().initial(n_sources=1)["grades"][0]
+    >>> import bayesclust as bc
+    >>> apart, together = bc.constraints.GradeNoise().initial(n_sources=1)["grades"][0]
     >>> (together / (apart + together)).round(2)[[0, 6, 11]]
     array([0.11, 0.56, 0.89])
     """
@@ -356,7 +362,8 @@ class GradedConstraints(Constraints):
 
     Examples
     --------
-    >>> scored = PairwiseConstraints.from_scores([(0, 1), (1, 2)], [0.97, 0.3], n_items=3)
+    >>> import bayesclust as bc
+    >>> scored = bc.PairwiseConstraints.from_scores([(0, 1), (1, 2)], [0.97, 0.3], n_items=3)
     >>> scored.cut()
     <PairwiseConstraints 'grades': 1 different, 1 same, on 3 items>
     """

@@ -47,7 +47,8 @@ class RelativeConstraints(Asked):
 
     Examples
     --------
-    >>> triplets = RelativeConstraints([(0, 1, 2), (2, 0, 3)], ["yes", "dnk"], n_items=4)
+    >>> import bayesclust as bc
+    >>> triplets = bc.RelativeConstraints([(0, 1, 2), (2, 0, 3)], ["yes", "dnk"], n_items=4)
     >>> triplets
     <RelativeConstraints 'triplets': 1 yes, 0 no, 1 dnk, on 4 items>
     >>> triplets.truths([0, 0, 1, 1]) == triplets.answers
@@ -136,7 +137,8 @@ class RelativeConstraints(Asked):
 
         Examples
         --------
-        >>> asked = RelativeConstraints.sample([0, 0, 1, 1, 2], size=10, error_rate=0.0, seed=0)
+        >>> import bayesclust as bc
+        >>> asked = bc.RelativeConstraints.sample([0, 0, 1, 1, 2], size=10, error_rate=0.0, seed=0)
         >>> asked.flipped.any()
         np.False_
         """

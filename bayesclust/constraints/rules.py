@@ -198,7 +198,8 @@ class RuleNoise(LinkNoise):
 
     Examples
     --------
-    >>> RuleNoise(p=0.9, q=0.8).confusion({"p": [0.9], "q": [0.8]}).round(2)
+    >>> import bayesclust as bc
+    >>> bc.constraints.RuleNoise(p=0.9, q=0.8).confusion({"p": [0.9], "q": [0.8]}).round(2)
     array([[[0.8, 0.2],
             [0.1, 0.9]]])
     """

@@ -135,7 +135,8 @@ class DPMeans(MeansClusterer):
 
     Examples
     --------
-    >>> DPMeans(penalty=30.0).fit_predict([[0.0], [1.0], [10.0], [11.0], [5.4]])
+    >>> import bayesclust as bc
+    >>> bc.DPMeans(penalty=30.0).fit_predict([[0.0], [1.0], [10.0], [11.0], [5.4]])
     array([0, 0, 1, 1, 0])
     """
 

@@ -57,9 +57,11 @@ def log_joint(
 
     Examples
     --------
+    >>> import numpy as np
+    >>> import bayesclust as bc
     >>> from bayesclust.families import SphericalGaussian
     >>> family = SphericalGaussian(0.5, 4.0, 0.1).bind(np.array([[0.0], [0.1], [5.0], [5.1]]))
-    >>> bool(log_joint([0, 0, 1, 1], family) > log_joint([0, 1, 0, 1], family))
+    >>> bool(bc.models.log_joint([0, 0, 1, 1], family) > bc.models.log_joint([0, 1, 0, 1], family))
     True
     """
     if not isinstance(family, BoundFamily):

@@ -82,6 +82,7 @@ def tvclust(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import jax, numpyro
     >>> from bayesclust.models import tvclust
     >>> program = numpyro.handlers.trace(numpyro.handlers.seed(tvclust, jax.random.key(0)))
@@ -126,6 +127,7 @@ def tvclust_mixture(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import jax, numpyro
     >>> from bayesclust.models import tvclust_mixture
     >>> program = numpyro.handlers.trace(numpyro.handlers.seed(tvclust_mixture, jax.random.key(0)))
@@ -170,6 +172,7 @@ def tvclust_marginal(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import jax, numpyro
     >>> from bayesclust.models import tvclust_marginal
     >>> from numpyro.infer import MCMC, NUTS

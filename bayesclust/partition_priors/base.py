@@ -433,6 +433,7 @@ class DirichletProcess(PartitionPrior):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.partition_priors import DirichletProcess
     >>> prior = DirichletProcess(2.0)
     >>> round(prior.log_prob(np.array([1, 1]), prior.initial()), 6)  # log(2 / 3)

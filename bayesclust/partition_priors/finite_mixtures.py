@@ -52,6 +52,7 @@ class KnownK(_Finite):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.partition_priors import KnownK
     >>> prior = KnownK(2)
     >>> round(float(np.exp(prior.log_prob(np.array([2]), prior.initial()))), 6)
@@ -93,6 +94,7 @@ class MixtureOfFiniteMixtures(_Finite):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.partition_priors import MixtureOfFiniteMixtures
     >>> prior = MixtureOfFiniteMixtures(n_components=("geometric", 0.5))
     >>> round(float(np.exp(prior.log_prob(np.array([2]), prior.initial()))), 6)

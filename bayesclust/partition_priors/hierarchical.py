@@ -82,6 +82,7 @@ class HierarchicalDirichletProcess(PartitionPrior):
 
     Examples
     --------
+    >>> import numpy as np
     >>> import bayesclust as bc
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(np.repeat([0.0, 9.0, 0.0, 9.0], [18, 2, 4, 16]))[:, None]

@@ -52,6 +52,7 @@ class Microclustering(PartitionPrior):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.partition_priors import Microclustering
     >>> prior = Microclustering(1.0, 0.5)  # sizes 1, 2, 3 have probability 1/2, 1/4, 1/8
     >>> round(float(np.exp(prior.log_prob(np.array([1, 1]), prior.initial()))), 6)

@@ -29,6 +29,7 @@ class PitmanYor(PartitionPrior):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.partition_priors import PitmanYor
     >>> prior = PitmanYor(0.5, 1.0)
     >>> round(float(np.exp(prior.log_prob(np.array([1, 1]), prior.initial()))), 6)

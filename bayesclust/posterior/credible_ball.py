@@ -88,8 +88,9 @@ def credible_ball(
 
     Examples
     --------
+    >>> import bayesclust as bc
     >>> draws = [[0, 0, 1, 1]] * 16 + [[0, 0, 0, 0]] * 3 + [[0, 1, 2, 3]]
-    >>> ball = credible_ball(draws)
+    >>> ball = bc.credible_ball(draws)
     >>> ball
     <CredibleBall of 95%: radius 1 around 2 clusters; clusters of the bounds: upper 1, lower 4>
     >>> ball.upper

@@ -83,7 +83,9 @@ class VI(Loss):
 
     Examples
     --------
-    >>> VI().loss([0, 0, 1, 1], [0, 0, 0, 0]), VI(a=0.5).loss([0, 0, 1, 1], [0, 0, 0, 0])
+    >>> import bayesclust as bc
+    >>> halves, one = [0, 0, 1, 1], [0, 0, 0, 0]
+    >>> bc.losses.VI().loss(halves, one), bc.losses.VI(a=0.5).loss(halves, one)
     (1.0, 1.5)
     """
 
@@ -110,7 +112,8 @@ class Binder(Loss):
 
     Examples
     --------
-    >>> Binder().loss([0, 0, 1, 1], [0, 0, 0, 0])
+    >>> import bayesclust as bc
+    >>> bc.losses.Binder().loss([0, 0, 1, 1], [0, 0, 0, 0])
     0.5
     """
 

@@ -93,10 +93,11 @@ def point_estimate(
 
     Examples
     --------
+    >>> import bayesclust as bc
     >>> draws = [[0, 0, 1, 1], [0, 0, 1, 1], [0, 0, 0, 1]]
-    >>> point_estimate(draws)
+    >>> bc.point_estimate(draws)
     array([0, 0, 1, 1])
-    >>> point_estimate(draws, loss="binder", max_clusters=1)
+    >>> bc.point_estimate(draws, loss="binder", max_clusters=1)
     array([0, 0, 0, 0])
     """
     value = as_loss(loss)

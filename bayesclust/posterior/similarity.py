@@ -38,7 +38,8 @@ def similarity_matrix(posterior: Any) -> FloatArray:
 
     Examples
     --------
-    >>> similarity_matrix([[0, 0, 1], [0, 1, 1]])
+    >>> import bayesclust as bc
+    >>> bc.similarity_matrix([[0, 0, 1], [0, 1, 1]])
     array([[1. , 0.5, 0. ],
            [0.5, 1. , 0.5],
            [0. , 0.5, 1. ]])
@@ -79,7 +80,8 @@ def similar_items(posterior: Any, n_neighbors: int = 20) -> csr_array[Any]:
 
     Examples
     --------
-    >>> similar_items([[0, 0, 1, 1], [0, 1, 1, 1]], n_neighbors=1).toarray()
+    >>> import bayesclust as bc
+    >>> bc.similar_items([[0, 0, 1, 1], [0, 1, 1, 1]], n_neighbors=1).toarray()
     array([[0. , 0.5, 0. , 0. ],
            [0.5, 0. , 0. , 0. ],
            [0. , 0. , 0. , 1. ],
@@ -118,7 +120,8 @@ def item_entropy(posterior: Any) -> FloatArray:
 
     Examples
     --------
-    >>> item_entropy([[0, 0, 1], [0, 1, 1]])
+    >>> import bayesclust as bc
+    >>> bc.posterior.item_entropy([[0, 0, 1], [0, 1, 1]])
     array([0.5, 1. , 0.5])
     """
     draws = stacked_partitions(posterior)

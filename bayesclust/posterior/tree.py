@@ -135,7 +135,8 @@ def to_datatree(
     Examples
     --------
     >>> import numpy as np
-    >>> dict(to_datatree({"z": np.zeros((2, 3, 4), int)})["posterior"].sizes)
+    >>> import bayesclust as bc
+    >>> dict(bc.posterior.to_datatree({"z": np.zeros((2, 3, 4), int)})["posterior"].sizes)
     {'chain': 2, 'draw': 3, 'item': 4}
     """
     axes = ("chain", "draw", "item")
