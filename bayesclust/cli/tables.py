@@ -7,7 +7,7 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import combinations, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -248,13 +248,14 @@ def _check_items(own: Sheet, path: Path, members: Sequence[str], known: Any, dat
             raise ValueError(f"{where} has no {column}: name an item there, or leave it out.")
         numbered = getattr(known, "name", "") is None
         what = "row number" if numbered else "name of an item"
-        other = "; to name items by a column of theirs, pass --id COLUMN" if numbered else ""
+        hint = "; to name items by a column of theirs, pass --id COLUMN" if numbered else ""
         raise ValueError(
             f"{where}: {name!r} is no {what} of {data} ({some_of(names)}): correct it, or leave "
-            f"the line out{other}."
+            f"the line out{hint}."
         )
-    for row in np.flatnonzero(cells.nunique(axis=1) < len(members)):
-        raise ValueError(f"{place(path, row)} names an item twice: leave it out.")
+    for one, other in combinations(members, 2):
+        for row in np.flatnonzero(cells[one] == cells[other]).tolist():
+            raise ValueError(f"{place(path, row)} names an item twice: leave it out.")
 
 
 def _check_said(own: Sheet, path: Path, said: str, kind: type[Constraints]) -> None:
@@ -273,7 +274,7 @@ def _check_said(own: Sheet, path: Path, said: str, kind: type[Constraints]) -> N
         remedy = f"write {', '.join(words)} or {last}"
         known = {word: _is_answer(word, kind) for word in cells[~missing].unique()}
         wrong = missing | ~cells.map(lambda word: known.get(word, False))
-    for row in np.flatnonzero(wrong):
+    for row in np.flatnonzero(wrong).tolist():
         has = f"has no {said}" if missing[row] else f"has the {said} {cells[row]!r}"
         raise ValueError(f"{place(path, row)} {has}: {remedy}, or leave the line out.")
 
@@ -299,7 +300,8 @@ def _read_own_answers(path: Path, kind: type[Constraints], items: Any, data: Any
         raise ValueError(f"{path}: {error}") from None
     _check_items(own, path, members, items, data)
     _check_said(own, path, said, kind)
-    for row in np.flatnonzero(own["source"].map(is_nobody)) if "source" in own else ():
+    nobody = own["source"].map(is_nobody) if "source" in own else []
+    for row in np.flatnonzero(nobody).tolist():
         raise ValueError(
             f"{place(path, row)} has no source: say who answered, or leave the column out."
         )
