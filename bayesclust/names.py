@@ -108,7 +108,7 @@ def named_items(
         for one, at in zip(names, rows[row], strict=True):
             if at < 0:
                 there = some_of([*map(repr, place)])
-                raise ValueError(f"row {row} names {one!r}, but ids are {there}.")
+                raise ValueError(f"row {row} names {one!r}, but ids are {there}: correct it.")
             if rows[row].count(at) > 1:
                 raise ValueError(f"row {row} names {one!r} twice: remove this row.")
     return np.array(rows), len(place)

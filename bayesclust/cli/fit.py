@@ -242,7 +242,7 @@ def run(settings: argparse.Namespace) -> int:
     X = read_items(settings)
     if not estimator.__sklearn_tags__().input_tags.allow_nan:
         refuse_missing(X.drop(columns=settings.batches or []), settings.data, MISSING)
-    views = [read_answers(paths, kind, X.index, settings.data) for kind, paths in asked if paths]
+    views = [read_answers(paths, kind, X.index) for kind, paths in asked if paths]
     views = [_as_asked(one, settings) for one in views]
     about = f"{len(X)} items, {X.shape[1]} features"
     _say(settings, f"{about}, {sum(map(len, views))} answers; fitting.")

@@ -7,15 +7,13 @@ import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import combinations, islice
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesclust.checks import answer_codes, is_nobody, some_of
-from bayesclust.names import WHOLE, plain_name
-from bayesclust.names import check_columns as check_answer_columns
+from bayesclust.names import WHOLE
 
 if TYPE_CHECKING:
     from bayesclust.constraints.base import Constraints
@@ -237,76 +235,28 @@ def read_items(settings: argparse.Namespace) -> Any:
     return X
 
 
-def _check_items(own: Sheet, path: Path, members: Sequence[str], known: Any, data: Any) -> None:
-    """Refuse answers about items that the data do not have, or about one twice."""
-    names = list(map(plain_name, known))
-    cells = own[list(members)].map(plain_name)
-    for row, at in np.argwhere(~cells.isin(names).to_numpy()):
-        column, where = members[at], place(path, row)
-        name = own[column][row]
-        if is_nobody(name):
-            raise ValueError(f"{where} has no {column}: name an item there, or leave it out.")
-        numbered = getattr(known, "name", "") is None
-        what = "row number" if numbered else "name of an item"
-        hint = "; to name items by a column of theirs, pass --id COLUMN" if numbered else ""
-        raise ValueError(
-            f"{where}: {name!r} is no {what} of {data} ({some_of(names)}): correct it, or leave "
-            f"the line out{hint}."
-        )
-    for one, other in combinations(members, 2):
-        for row in np.flatnonzero(cells[one] == cells[other]).tolist():
-            raise ValueError(f"{place(path, row)} names an item twice: leave it out.")
-
-
-def _check_said(own: Sheet, path: Path, said: str, kind: type[Constraints]) -> None:
-    """Refuse lines without an answer, or with a word that is none."""
+def _read_own_answers(path: Path, kind: type[Constraints], items: Any) -> Sheet:
+    """Read the answers of one file, or refuse what is none by its line."""
     import pandas as pd
 
-    cells, missing, remedy = own[said], own[said].map(is_nobody), "write one there"
-    wrong = missing
-    if said == "answer":
-        wrong = missing = missing | _missing(cells)
-    if said == "score":
-        remedy = "give a number from 0, surely different, to 1, surely the same"
-        wrong = ~pd.to_numeric(cells, errors="coerce").between(0, 1)
-    elif said == "answer" and kind.vocabulary:
-        *words, last = kind.vocabulary
-        remedy = f"write {', '.join(words)} or {last}"
-        known = {word: _is_answer(word, kind) for word in cells[~missing].unique()}
-        wrong = missing | ~cells.map(lambda word: known.get(word, False))
-    for row in np.flatnonzero(wrong).tolist():
-        has = f"has no {said}" if missing[row] else f"has the {said} {cells[row]!r}"
-        raise ValueError(f"{place(path, row)} {has}: {remedy}, or leave the line out.")
-
-
-def _is_answer(word: str, kind: type[Constraints]) -> bool:
-    """Whether constraints of this kind take a word for an answer."""
-    try:
-        answer_codes([word], kind, 1, "answer", "the table")
-    except ValueError:
-        return False
-    return True
-
-
-def _read_own_answers(path: Path, kind: type[Constraints], items: Any, data: Any) -> Sheet:
-    """Read the answers of one file, or refuse what is none by its line."""
     own = read_sheet(path)
-    members, said = (kind.members, "answer") if kind.members else (("i",), "group")
-    if said not in own and "score" in own and kind.kind == "pairwise":
-        said = "score"
-    try:
-        check_answer_columns(own, members, said, kind.__name__ if kind.members else None)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    _check_items(own, path, members, items, data)
-    _check_said(own, path, said, kind)
-    nobody = own["source"].map(is_nobody) if "source" in own else []
-    for row in np.flatnonzero(nobody).tolist():
-        raise ValueError(
-            f"{place(path, row)} has no source: say who answered, or leave the column out."
-        )
-    if kind.members and "count" in own:
+    if "count" in own and kind.members:
         own["count"] = _counts(own, path)
+    for column in {"answer", "group"}.intersection(own):
+        own[column] = own[column].mask(_missing(own[column]))
+    for column in {"score", "most"}.intersection(own):
+        own[column] = pd.to_numeric(own[column], errors="coerce")
+    try:
+        kind.from_frame(own, ids=[str(item) for item in items])
+    except ValueError as error:
+        said, where = str(error), f"{path}: "
+        if row := re.search(r"^rows?[ [](\d+)\]?|\[(\d+)\]", said):
+            begins = row[1] is not None
+            where = place(path, int(row[1] or row[2])) + ("" if begins else ": ")
+            said = said.replace(row[0], "", 1)
+        numbered = getattr(items, "name", "") is None and " names " in said
+        hint = " Name items by a column of theirs: --id COLUMN." if numbered else ""
+        raise ValueError(f"{where}{said}{hint}") from None
     return own
 
 
@@ -324,23 +274,19 @@ def _counts(table: Sheet, path: Path) -> Any:
     return numbers.astype(np.int64)
 
 
-def read_answers(
-    paths: Sequence[Path], kind: type[Constraints], items: Any, data: Any = "the data"
-) -> Any:
-    """Read answers about named items of `data`; of several files each is a source."""
+def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Any) -> Any:
+    """Read answers about pairs or triplets of named items; of several files each is a source."""
     import pandas as pd
 
     tables: list[pd.DataFrame] = []
     for path in paths:
-        own = _read_own_answers(path, kind, items, data)
+        own = _read_own_answers(path, kind, items)
         if len(paths) > 1:
             own["source"] = own.get("source", path.stem)
         tables.append(own)
     table: Sheet = pd.concat(tables, ignore_index=True)
     if kind.members and "count" in table:
         table["count"] = table["count"].fillna(1).astype(np.int64)
-    for column in {"score", "most"}.intersection(table):
-        table[column] = pd.to_numeric(table[column], errors="coerce")
     try:
         return kind.from_frame(table, ids=[str(item) for item in items])
     except ValueError as error:

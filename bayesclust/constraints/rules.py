@@ -402,6 +402,8 @@ class SpreadConstraints(UncertainRules):
         (((0, 2, 3), 1), ((1, 4), 1))
         """
         items, group, number, source = cls._columns(frame, n_items, ids, "group", ("i",))
+        for row in (row for row, name in enumerate(group.tolist()) if check.is_nobody(name)):
+            raise ValueError(f"row {row} has no group: name one there, or remove the row.")
         columns = naming.columns_of(frame)
         most = np.asarray(frame["most"]) if "most" in columns else np.ones(len(items), np.int64)
         groups, owner = by_first(group)

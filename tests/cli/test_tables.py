@@ -158,8 +158,12 @@ PAIRS, TRIPLETS = PairwiseConstraints, RelativeConstraints
 @pytest.mark.parametrize(
     ("text", "kind", "sentence"),
     [
-        ("i,j,score\nant,bee,1.2\n", PAIRS, r", line 2 has the score '1\.2': give a number from 0"),
-        ("i,j,score\nant,bee,\n", PAIRS, ", line 2 has no score: give a number from 0"),
+        (
+            "i,j,score\nant,bee,1.2\n",
+            PAIRS,
+            r", line 2: scores is 1\.2: pass for each pair a score",
+        ),
+        ("i,j,score\nant,bee,\n", PAIRS, ", line 2: scores is nan: pass for"),
         ("i,j,answer,count\nant,bee,1,-2\n", PAIRS, ", line 2 has the count '-2': give a whole"),
         (
             "i,j,answer,count\nant,bee,1,2\n\nant,cow,1,1.5\n",
@@ -171,38 +175,44 @@ PAIRS, TRIPLETS = PairwiseConstraints, RelativeConstraints
         (
             "i,j,answer\nant,bea,same\n",
             PAIRS,
-            r", line 2: 'bea' is no name of an item of all\.csv \(ant, bee, cow and dog\): correct",
+            r", line 2 names 'bea', but ids are 'ant', 'bee', 'cow' and 'dog': correct it",
         ),
-        ("i,j,answer\nant,bee,1\n ,bee,1\n", PAIRS, ", line 3 has no i: name an item there"),
-        ("i,j,answer\nant,ant,same\n", PAIRS, ", line 2 names an item twice: leave it out"),
+        ("i,j,answer\nant,bee,1\n ,bee,1\n", PAIRS, ", line 3 names '', but ids are"),
+        ("i,j,answer\nant,ant,same\n", PAIRS, ", line 2 names 'ant' twice: remove this row"),
         (
             "i,j,answer\nant,bee,maybe\n",
             PAIRS,
-            ", line 2 has the answer 'maybe': write different or same, or leave the line out",
+            ", line 2: answer is 'maybe', not an answer: pass",
         ),
-        ("i,j,answer\nant,bee,same\nant,cow,NA\n", PAIRS, ", line 3 has no answer: write"),
-        ("i,j,answer\nant,bee\n", PAIRS, ", line 2 has no answer: write"),
+        (
+            "i,j,answer\nant,bee,same\nant,cow,NA\n",
+            PAIRS,
+            ", line 3: answer is nan, not an answer: pass",
+        ),
+        ("i,j,answer\nant,bee\n", PAIRS, ", line 2: answer is nan, not"),
         (
             "i,j,k,answer\nant,bee,cow,same\n",
             TRIPLETS,
-            "has the answer 'same': write yes, no or dnk",
+            ", line 2: answer is 'same', not an answer",
         ),
         ("i,j,answer,source\nant,bee,same,\n", PAIRS, ", line 2 has no source: say who answered"),
-        ("i,answer\nant,x\nbee,nan\n", LabelConstraints, ", line 3 has no answer: write one"),
-        ("group,i\n,ant\n", SpreadConstraints, ", line 2 has no group: write one there"),
+        ("i,answer\nant,x\nbee,nan\n", LabelConstraints, ", line 3 has no label: leave"),
+        ("group,i\n,ant\n", SpreadConstraints, ", line 2 has no group: name one there"),
     ],
 )
 def test_bad_answers_are_refused_by_file_and_line(table, text, kind, sentence):
     path = table(text, "pairs.csv")
     with pytest.raises(ValueError, match=r"pairs\.csv.*" + sentence):
-        tables.read_answers([path], kind, NAMES, "all.csv")
+        tables.read_answers([path], kind, NAMES)
 
 
 def test_answers_about_rows_say_how_to_name_items(table):
     items = read_items(table("a\n1\n2\n"))
     path = table("i,j,answer\nant,bee,same\n", "pairs.csv")
-    with pytest.raises(ValueError, match=r"no row number of d\.csv \(0 and 1\): .*--id COLUMN"):
-        tables.read_answers([path], PAIRS, items.index, "d.csv")
+    with pytest.raises(
+        ValueError, match=r"line 2 names 'ant', but ids are '0' and '1': correct it\. .*--id COLUMN"
+    ):
+        tables.read_answers([path], PAIRS, items.index)
 
 
 def test_missing_labels_are_no_labels(table):

@@ -78,7 +78,7 @@ IDS = ["bob", "eve", "ann"]
 @pytest.mark.parametrize(
     ("table", "ids", "sentence"),
     [
-        (NAMED, ["bob", "eve"], r"row 0 names 'ann', but ids are 'bob' and 'eve'\."),
+        (NAMED, ["bob", "eve"], r"row 0 names 'ann', but ids are 'bob' and 'eve': correct it\."),
         (NAMED, [*IDS, "eve"], r"^ids has 'eve' twice: give each item a name of its own\.$"),
         (NAMED, NAMED, r"^ids has shape \(1, 3\): pass one name for each item\.$"),
         (NAMED.assign(j=[nan]), IDS, r"^row 0 lacks an item: name all of its items, or remove it"),
