@@ -9,7 +9,7 @@ from typing import Any
 
 from bayesclust._io import check_path, check_target, replaced
 from bayesclust.report.figures import pictures
-from bayesclust.report.findings import CHAINS, findings
+from bayesclust.report.findings import CHAINS, Findings, findings
 from bayesclust.report.text import Section, sections
 
 LOOKS = {True: "good", False: "bad", None: ""}
@@ -69,9 +69,14 @@ def report_page(
     >>> "<title>Ants &amp; bees</title>" in page
     True
     """
+    found = findings(posterior, max_listed=max_listed, level=level)
+    return page_of(posterior, found, title)
+
+
+def page_of(posterior: Any, found: Findings, title: str | None = None) -> str:
+    """Return the page of findings, whose sentences may be worded otherwise."""
     from jinja2 import Environment, PackageLoader
 
-    found = findings(posterior, max_listed=max_listed, level=level)
     drawn = pictures(posterior, found)
     parts = list(sections(found))
     if any(picture.section == CHAINS for picture in drawn):
