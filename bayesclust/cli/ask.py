@@ -31,7 +31,7 @@ EPILOG = """examples:
 columns of the table at the end, a line for each partition:
   answers     given before it
   moved       items that changed their cluster
-  cost        of the change, by how far items are from their clusters
+  cost        distance that the items moved
   violated    answers that the partition does not satisfy
   n_clusters  of the partition
   similarity  adjusted Rand index with the partition before
