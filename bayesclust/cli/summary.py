@@ -8,10 +8,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayesclust._io import check_target, load_netcdf, replaced
 from bayesclust.cli.fit import in_options
+
+if TYPE_CHECKING:
+    from bayesclust.report import Findings
 
 SAYS = """
 whether the run can be used, how many clusters there are, the partition and how sure it is, which
@@ -66,17 +69,24 @@ def read_posterior(path: Path) -> Any:
     return tree
 
 
+def _findings(posterior: Any, settings: argparse.Namespace) -> Findings:
+    """What is found in a posterior, its advice in the words of the shell."""
+    from bayesclust.report import findings
+
+    found = findings(posterior, max_listed=settings.max_listed, level=settings.level)
+    advice = [in_options(sentence) for sentence in (found.verdict, *found.surprises)]
+    return replace(found, verdict=advice[0], surprises=advice[1:])
+
+
 def run_summary(settings: argparse.Namespace) -> int:
     """Print the summary."""
     from bayesclust.posterior.similarity import cluster_confidence
-    from bayesclust.report import as_text, findings
+    from bayesclust.report import as_text
 
     if settings.clusters is not None:
         check_target(settings.clusters, inputs=[settings.posterior])
     posterior = read_posterior(settings.posterior)
-    found = findings(posterior, max_listed=settings.max_listed, level=settings.level)
-    advice = [in_options(sentence) for sentence in (found.verdict, *found.surprises)]
-    found = replace(found, verdict=advice[0], surprises=advice[1:])
+    found = _findings(posterior, settings)
     print(as_text(found))
     if settings.clusters is not None:
         import pandas as pd
@@ -91,13 +101,15 @@ def run_summary(settings: argparse.Namespace) -> int:
 def run_report(settings: argparse.Namespace) -> int:
     """Write the page."""
     from bayesclust.posterior.diagnosis import DiagnosisWarning
-    from bayesclust.report import write_report
+    from bayesclust.report.page import page_of
 
     check_target(settings.out, inputs=[settings.posterior])
     posterior = read_posterior(settings.posterior)
     print(f"reading the draws and drawing the figures of {settings.posterior}", file=sys.stderr)
-    chosen = {name: getattr(settings, name) for name in ("title", "max_listed", "level")}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiagnosisWarning)  # the page begins with the verdict
-        print(write_report(posterior, settings.out, **chosen))
+        page = page_of(posterior, _findings(posterior, settings), settings.title)
+    with replaced(settings.out) as draft:
+        draft.write_text(page, encoding="utf-8")
+    print(settings.out)
     return 0
