@@ -1,16 +1,14 @@
-"""The parts that estimators share: input, starts, settings, checkpoints, the draws as a tree."""
+"""The parts that estimators share: input, settings, the search, the draws as a tree."""
 
 from __future__ import annotations
 
-import hashlib
 import os
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial, wraps
+from functools import wraps
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -29,17 +27,15 @@ from bayesclust.constraints.base import Constraints, Needs, check_constraints
 from bayesclust.constraints.stored import noise_dims
 from bayesclust.families import Bernoulli
 from bayesclust.inference import runner
-from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.batches import SHIFTS
-from bayesclust.inference.chain import Moves, TVClustProblem
-from bayesclust.inference.checkpoint import Checkpoint, stored_fingerprint
+from bayesclust.inference.chain import Moves
+from bayesclust.inference.checkpoint import Checkpoint, fingerprint, stored_fingerprint
 from bayesclust.inference.dcrc.classifier import ClassifierProblem
-from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.runner import Chain, Draws, Schedule
-from bayesclust.inference.samplers import SAMPLERS, Sampler, default_moves
+from bayesclust.inference.samplers import BLOCKED, SAMPLERS, VARIATIONAL
 from bayesclust.inference.variational.fit import VariationalSettings
 from bayesclust.names import check_same_names
-from bayesclust.partition_priors import CandidateLinks, Nested
+from bayesclust.partition_priors import Nested
 from bayesclust.posterior.diagnosis import DiagnosisWarning, diagnose, load_whole_jax, stuck_chains
 from bayesclust.posterior.point_estimate import settled_labels
 from bayesclust.posterior.tree import (
@@ -59,11 +55,8 @@ SINGLE, MIXTURE, AUTO = "single", "mixture", "auto"
 """What a cluster is: one component, several, or what the constraints choose."""
 FEWEST_SWEEPS, LAST_SWEEPS = 50, 20
 """Of half a warm-up that is worth a search, and those that tell what it has found."""
-COLLAPSED, BLOCKED, VARIATIONAL = "collapsed", "blocked", "variational"
 NO_LIKELIHOOD = Bernoulli(strength=1.0)
 """The likelihood where no cell is seen: it is 1 for every partition."""
-NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
-"""Settings that do not change the draws, and the seed, which the fingerprint holds by itself."""
 UNRECORDED = ("init", "random_state", "progress", "n_jobs")
 PACKAGE = str(Path(__file__).parents[1])
 ONE_PARTITION = "it finds one partition; TVClust and DCRC have draws from a posterior."
@@ -470,50 +463,6 @@ def needs_of(sampler: object) -> Needs:
     return "table" if callable(sampler) else "classes"
 
 
-def chain_starts(
-    sampler: str | Sampler,
-    problem: TVClustProblem | DCRCProblem,
-    given: IntArray | None,
-    moves: Moves | None,
-    rngs: list[Generator],
-    finer: bool = False,
-) -> list[Callable[[], Chain]]:
-    """One callable per chain, or one for all where they advance together."""
-    # `given` are labels (n,) for all chains or (chains, n); if None, `dispersed_number` says.
-    if isinstance(problem, DCRCProblem):
-        return [partial(DCRCChain, problem, rng) for rng in rngs]
-
-    def partition(chain: int) -> IntArray:
-        if given is not None:
-            own: IntArray = given if given.ndim == 1 else given[chain]
-            return own
-        if isinstance(problem.partition_prior, CandidateLinks):
-            # imported here: few need it, and it has a kernel to load
-            from bayesclust.inference.moves.candidate_links import linked_start
-
-            return linked_start(problem, chain)
-        most = problem.partition_prior.most_clusters or problem.n_items
-        number = min(dispersed_number(chain, problem.n_items, finer=finer), most)
-        return seeded_partition(problem.embedding(), number, rngs[chain])
-
-    def blocked() -> Chain:
-        # imported here: it loads JAX, which the other samplers do without
-        from bayesclust.inference.blocked.chains import BlockedChains
-
-        starts = np.stack([partition(chain) for chain in range(len(rngs))])
-        return BlockedChains(problem, starts, rngs)
-
-    if sampler == BLOCKED:
-        return [blocked]
-    make = SAMPLERS[sampler] if isinstance(sampler, str) else sampler
-    chosen = default_moves(make, problem.n_items) if moves is None else moves
-
-    def sequential(chain: int) -> Chain:
-        return make(problem, partition(chain), rngs[chain], chosen)
-
-    return [partial(sequential, chain) for chain in range(len(rngs))]
-
-
 def search(
     starts: list[Callable[[], Chain]], schedule: Schedule, store: Checkpoint | None, **settings: Any
 ) -> tuple[list[Callable[[], Chain]], Schedule]:
@@ -625,49 +574,3 @@ def _check_seed(random_state: int | Generator | None) -> None:
             "random_state=None draws another seed in each process: "
             "give the same number in all of them."
         )
-
-
-def fingerprint(
-    settings: Mapping[str, Any],
-    items: FloatArray,
-    constraints: Sequence[Constraints],
-    seed: int | Generator,
-) -> dict[str, Any]:
-    """Words that differ as soon as the draws would."""
-    answers = [
-        f"{_digest(view.items, view.answers, view.source)} {view.name} {_exact(view.noise)}"
-        + ("" if view.members else f" {view.rows}")
-        for view in (one.given for one in constraints)
-    ]
-    words = {n: _word(value) for n, value in settings.items() if n not in NOT_PART_OF_DRAWS}
-    words["version"] = version("bayesclust")
-    words["data"] = _digest(items)
-    words["constraints"] = "; ".join(answers)
-    if isinstance(seed, Generator):
-        # the chains' generators are spawned from the seed sequence, which spawning changes and
-        # drawing does not
-        source = getattr(seed.bit_generator.seed_seq, "state", None)
-        return words | {"random_state": _word(f"{seed.bit_generator.state} {source}")}
-    return words | {"drawn seed" if settings["random_state"] is None else "random_state": int(seed)}
-
-
-def _word(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return _digest(value)
-    word = _exact(value) if not isinstance(value, (str, np.generic)) else str(value)
-    return word if len(word) < 100 else _digest(np.frombuffer(word.encode(), np.uint8))
-
-
-def _exact(value: Any) -> str:
-    """The representation with all elements and digits of arrays inside."""
-    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
-        return repr(value)
-
-
-def _digest(*arrays: Any) -> str:
-    digest = hashlib.sha256()
-    for values in arrays:
-        array = np.ascontiguousarray(values)
-        digest.update(f"{array.dtype.str}{array.shape}".encode())
-        digest.update(array.tobytes())
-    return digest.hexdigest()[:32]

@@ -21,7 +21,7 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.noise import TINY
 from bayesclust.constraints.queries import all_easy
 from bayesclust.constraints.stored import noise_names
-from bayesclust.estimators.base import AUTO, COLLAPSED, MIXTURE, SINGLE, chain_starts, no_data, warn
+from bayesclust.estimators.base import AUTO, MIXTURE, SINGLE, no_data, warn
 from bayesclust.families import Family, get_family
 from bayesclust.families.base import BoundFamily
 from bayesclust.families.columns import (
@@ -40,6 +40,7 @@ from bayesclust.inference.dcrc.classifier import classifier_problem
 from bayesclust.inference.dcrc.em import EMSettings
 from bayesclust.inference.limits.tuning import CLASSES, folds, until_no_better
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains
+from bayesclust.inference.samplers import COLLAPSED, chain_starts
 from bayesclust.partition_priors import Nested, PartitionPrior, as_nested
 from bayesclust.typing import FloatArray, IntArray
 

@@ -16,11 +16,12 @@ from bayesclust.constraints.base import Constraints
 from bayesclust.constraints.labels import LabelConstraints
 from bayesclust.constraints.rules import Rules
 from bayesclust.constraints.stored import noise_names
-from bayesclust.estimators.base import chain_starts, check_schedule, has_densities
+from bayesclust.estimators.base import check_schedule, has_densities
 from bayesclust.estimators.cluster_models import ROUGH
 from bayesclust.inference.chain import Moves
 from bayesclust.inference.dcrc.classifier import ClassifierProblem, classifier_problem
 from bayesclust.inference.runner import Schedule
+from bayesclust.inference.samplers import chain_starts
 from bayesclust.posterior.tree import Names, names_in
 from bayesclust.typing import FloatArray
 

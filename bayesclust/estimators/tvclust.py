@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayesclust import checks
 from bayesclust.constraints.base import Constraints, check_constraints
 from bayesclust.estimators import base, cluster_models, extension
-from bayesclust.estimators.base import AUTO, COLLAPSED, SINGLE, VARIATIONAL
+from bayesclust.estimators.base import AUTO, SINGLE
 from bayesclust.estimators.drawn import in_new_batches, some_draws, with_batches
 from bayesclust.families import Family, Mixed, get_family
 from bayesclust.families.columns import Words, read_words, refuse_names
@@ -31,7 +31,7 @@ from bayesclust.inference.dcrc.classifier import ClassifierPrediction, Classifie
 from bayesclust.inference.limits.tuning import enough
 from bayesclust.inference.prediction import FromTerms, Prediction
 from bayesclust.inference.runner import Chain, Draws, Schedule, run_chains, tell
-from bayesclust.inference.samplers import SAMPLERS, Sampler
+from bayesclust.inference.samplers import COLLAPSED, SAMPLERS, VARIATIONAL, Sampler, chain_starts
 from bayesclust.inference.variational.fit import VariationalSettings, fit_variational
 from bayesclust.inference.variational.mean_field import draw_mean_field
 from bayesclust.models.joint import log_data
@@ -263,7 +263,7 @@ class TVClust(base.SampledClusterer):
             sampler: Any = self.sampler
             rngs = rng.spawn(self.num_chains)
             finer = self.reduction_ is not None
-            chains = base.chain_starts(sampler, problem, start, self.moves, rngs, finer=finer)
+            chains = chain_starts(sampler, problem, start, self.moves, rngs, finer=finer)
             how = self._how(items)
             if sampler in list(SAMPLERS) and not isinstance(problem, ClassifierProblem):
                 chains, schedule = base.search(chains, schedule, store, **how)
@@ -515,7 +515,7 @@ class TVClust(base.SampledClusterer):
         problem = self._pose(items, given, rng, densities=True)
         rngs = rng.spawn(self.num_chains)
         sampler: Any = self.sampler
-        starts = base.chain_starts(sampler, problem, None, self.moves, rngs)
+        starts = chain_starts(sampler, problem, None, self.moves, rngs)
         return [start() for start in starts]
 
     @property

@@ -18,20 +18,24 @@ import copy
 import hashlib
 import json
 import os
+import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import Generator
 
 from bayesclust._io import PARTIAL, UNREADABLE, check_path, replaced
+from bayesclust.constraints.base import Constraints
 from bayesclust.inference import runner
 from bayesclust.inference.runner import GROUPS, any_process, check_same_in_all
-from bayesclust.typing import NDArray
+from bayesclust.typing import FloatArray, NDArray
 
 FORMAT = 3
 CHUNK_BYTES = 1 << 22
@@ -39,6 +43,8 @@ CHUNK_DRAWS = 100
 CODECS = {"bytes", "zstd"}  # others are not of this package, and might run code
 SECONDS = 5.0  # of work that a kill loses at most, or as `SHARE` allows where saving takes long
 SHARE = 0.03  # part of a chain's time that may go into saving
+NOT_PART_OF_DRAWS = ("num_samples", "loss", "progress", "n_jobs", "random_state")
+"""Settings that do not change the draws, and the seed, which the fingerprint holds by itself."""
 
 
 class Checkpoint:
@@ -333,6 +339,52 @@ def stored_fingerprint(path: str | os.PathLike[str]) -> dict[str, Any] | None:
             f"{str(directory)!r} exists and is not a bayesclust checkpoint: give another path."
         ) from None
     return found
+
+
+def fingerprint(
+    settings: Mapping[str, Any],
+    items: FloatArray,
+    constraints: Sequence[Constraints],
+    seed: int | Generator,
+) -> dict[str, Any]:
+    """Words that differ as soon as the draws would."""
+    answers = [
+        f"{_digest_of(view.items, view.answers, view.source)} {view.name} {_exact(view.noise)}"
+        + ("" if view.members else f" {view.rows}")
+        for view in (one.given for one in constraints)
+    ]
+    words = {n: _word(value) for n, value in settings.items() if n not in NOT_PART_OF_DRAWS}
+    words["version"] = version("bayesclust")
+    words["data"] = _digest_of(items)
+    words["constraints"] = "; ".join(answers)
+    if isinstance(seed, Generator):
+        # the chains' generators are spawned from the seed sequence, which spawning changes and
+        # drawing does not
+        source = getattr(seed.bit_generator.seed_seq, "state", None)
+        return words | {"random_state": _word(f"{seed.bit_generator.state} {source}")}
+    return words | {"drawn seed" if settings["random_state"] is None else "random_state": int(seed)}
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return _digest_of(value)
+    word = _exact(value) if not isinstance(value, (str, np.generic)) else str(value)
+    return word if len(word) < 100 else _digest_of(np.frombuffer(word.encode(), np.uint8))
+
+
+def _exact(value: Any) -> str:
+    """The representation with all elements and digits of arrays inside."""
+    with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+        return repr(value)
+
+
+def _digest_of(*arrays: Any) -> str:
+    digest = hashlib.sha256()
+    for values in arrays:
+        array = np.ascontiguousarray(values)
+        digest.update(f"{array.dtype.str}{array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()[:32]
 
 
 def _read_group(file: Path, name: str) -> Any:

@@ -1,16 +1,19 @@
-"""The samplers of TVClust as lists of moves."""
+"""The samplers of TVClust as lists of moves, and the chains that they start."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from bayesclust.inference import chain
+from bayesclust.inference import chain, runner
+from bayesclust.inference.assignment import dispersed_number, seeded_partition
 from bayesclust.inference.batches import BatchProblem, BatchSplitMerge, BatchState
+from bayesclust.inference.dcrc.gibbs import DCRCChain, DCRCProblem
 from bayesclust.inference.moves.link_blocks import LinkBlocks
 from bayesclust.inference.moves.parameter_scan import ParameterScan
 from bayesclust.inference.moves.scan import Scan
@@ -19,6 +22,9 @@ from bayesclust.inference.shifts import Shifts
 from bayesclust.inference.two_level.moves import ComponentBlocks, TwoLevelScan, TwoLevelSplitMerge
 from bayesclust.inference.two_level.state import TwoLevelState
 from bayesclust.partition_priors import CandidateLinks
+from bayesclust.typing import IntArray
+
+COLLAPSED, BLOCKED, VARIATIONAL = "collapsed", "blocked", "variational"
 
 Sampler = Callable[[chain.TVClustProblem, NDArray[np.integer], Generator, chain.Moves], chain.Chain]
 """Makes a chain of a problem from labels 0..K-1."""
@@ -85,7 +91,7 @@ def gibbs_chain(
     return chain.Chain(state, [scan, *group_moves(moves), *parameter_moves(problem)])
 
 
-SAMPLERS: dict[str, Sampler] = {"collapsed": collapsed_chain, "gibbs": gibbs_chain}
+SAMPLERS: dict[str, Sampler] = {COLLAPSED: collapsed_chain, "gibbs": gibbs_chain}
 
 
 def default_moves(sampler: Sampler, n_items: int) -> chain.Moves:
@@ -94,3 +100,47 @@ def default_moves(sampler: Sampler, n_items: int) -> chain.Moves:
     if sampler is gibbs_chain:
         return chain.Moves(link_blocks=False, split_merge=0.0)
     return chain.Moves(split_merge=min(1.0, 500.0 / n_items))
+
+
+def chain_starts(
+    sampler: str | Sampler,
+    problem: chain.TVClustProblem | DCRCProblem,
+    given: IntArray | None,
+    moves: chain.Moves | None,
+    rngs: list[Generator],
+    finer: bool = False,
+) -> list[Callable[[], runner.Chain]]:
+    """One callable per chain, or one for all where they advance together."""
+    # `given` are labels (n,) for all chains or (chains, n); if None, `dispersed_number` says.
+    if isinstance(problem, DCRCProblem):
+        return [partial(DCRCChain, problem, rng) for rng in rngs]
+
+    def partition(c: int) -> IntArray:
+        if given is not None:
+            own: IntArray = given if given.ndim == 1 else given[c]
+            return own
+        if isinstance(problem.partition_prior, CandidateLinks):
+            # imported here: few need it, and it has a kernel to load
+            from bayesclust.inference.moves.candidate_links import linked_start
+
+            return linked_start(problem, c)
+        most = problem.partition_prior.most_clusters or problem.n_items
+        number = min(dispersed_number(c, problem.n_items, finer=finer), most)
+        return seeded_partition(problem.embedding(), number, rngs[c])
+
+    def blocked() -> runner.Chain:
+        # imported here: it loads JAX, which the other samplers do without
+        from bayesclust.inference.blocked.chains import BlockedChains
+
+        starts = np.stack([partition(c) for c in range(len(rngs))])
+        return BlockedChains(problem, starts, rngs)
+
+    if sampler == BLOCKED:
+        return [blocked]
+    make = SAMPLERS[sampler] if isinstance(sampler, str) else sampler
+    chosen = default_moves(make, problem.n_items) if moves is None else moves
+
+    def sequential(c: int) -> runner.Chain:
+        return make(problem, partition(c), rngs[c], chosen)
+
+    return [partial(sequential, c) for c in range(len(rngs))]

@@ -8,13 +8,12 @@ import pytest
 
 import bayesclust as bc
 from bayesclust.estimators import base, cluster_models, tvclust
-from bayesclust.estimators.base import chain_starts
 from bayesclust.families import FullGaussian
 from bayesclust.inference import checkpoint
 from bayesclust.inference.chain import Chain, Moves, TVClustProblem, TwoLevelProblem
 from bayesclust.inference.checkpoint import from_text, to_text
 from bayesclust.inference.runner import InterruptedRunWarning
-from bayesclust.inference.samplers import SAMPLERS
+from bayesclust.inference.samplers import SAMPLERS, chain_starts
 from bayesclust.partition_priors import DirichletProcess
 
 SHORT = {
