@@ -15,7 +15,8 @@ from bayesclust import cli
 from bayesclust.cli.fit import in_options
 from bayesclust.posterior.similarity import cluster_confidence
 from bayesclust.posterior.tree import to_datatree
-from bayesclust.report import as_text, findings, report_page
+from bayesclust.report import as_text, findings
+from bayesclust.report.page import page_of
 
 
 def main(*arguments):
@@ -58,9 +59,12 @@ def test_the_report_is_the_page(run_nc, tree, tmp_path, capsys, monkeypatch):
     assert out == f"{tmp_path / 'run.html'}\n"
     assert "figures" in error
     page = (tmp_path / "run.html").read_text(encoding="utf-8")
-    whole = report_page(tree, title="A <b> title")
-    assert "num_warmup" in whole
-    assert page == in_options(whole)
+    found = findings(tree)
+    advice = {"verdict": in_options(found.verdict)}
+    advice["surprises"] = [in_options(sentence) for sentence in found.surprises]
+    assert page == page_of(tree, replace(found, **advice), "A <b> title")
+    assert "num_warmup" in found.verdict
+    assert "--warmup" in page
 
 
 def test_fits_and_labels_are_put_side_by_side(files, run_nc, tree, tmp_path, capsys):
