@@ -125,12 +125,8 @@ def _run(names: Sequence[str], results: Results, scale: Scale, folder: Path) -> 
         print("\ninterrupted; what was done is kept, and --resume goes on from it", file=sys.stderr)
         code = 130
     if results.benchmarks:
-        columns, rows = words.targets(results)
-        asked = ["", *(words.text(columns, rows) if rows else [])]
-        records = (record for each in results.benchmarks.values() for record in each.records)
-        whole = [line for record in records for line in words.lines(record)]
-        (folder / "results.txt").write_text("\n".join(whole + asked) + "\n", encoding="utf-8")
-        print("\n".join(asked))
+        (folder / "results.txt").write_text(words.whole(results), encoding="utf-8")
+        print("\n".join(words.asked(results)))
         print(f"\nWritten: {folder / 'results.json'} and {folder / 'results.txt'}")
     return code
 

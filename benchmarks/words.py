@@ -132,6 +132,19 @@ def targets(results: Results) -> Table:
     return columns, rows
 
 
+def asked(results: Results) -> list[str]:
+    """Everything that is asked, as text."""
+    columns, rows = targets(results)
+    return ["", *(text(columns, rows) if rows else [])]
+
+
+def whole(results: Results) -> str:
+    """All records as text, and what is asked."""
+    records = (record for each in results.benchmarks.values() for record in each.records)
+    told = [line for record in records for line in lines(record)]
+    return "\n".join(told + asked(results)) + "\n"
+
+
 def lines(record: Record) -> list[str]:
     """A record as text."""
     return [

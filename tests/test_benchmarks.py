@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import words
+from benchmarks import pages, words
 from benchmarks.compare import changes, lines
 from benchmarks.records import Alternative, Growth, Point, Race, Results, Target
 from benchmarks.timing import Entry, Scale, grow, race
@@ -154,6 +154,16 @@ def test_two_runs_are_compared_by_seconds_and_by_ratios():
     assert "processor: p against q" in said
     assert "machines differ" not in "\n".join(lines(results(), results()))
     assert "Nothing was measured by both." in "\n".join(lines(results(RACE), results(GROWTH)))
+
+
+def test_pages_are_made_of_the_recorded_results():
+    recorded = Results.read(pages.RECORDED)
+    assert not recorded.quick
+    told = pages.RECORDED.with_suffix(".txt").read_text(encoding="utf-8")
+    assert told == words.whole(recorded)
+    page = Path(__file__).parents[1] / "docs/howto/large_data.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    assert [line for line in pages.tables(recorded) if line not in lines] == []
 
 
 @pytest.mark.slow

@@ -369,7 +369,7 @@ def test_examples_of_public_names_can_be_pasted():
                 continue
             for found in doctest.DocTestFinder().find(value, f"{module.__name__}.{name}"):
                 code = "".join(example.source for example in found.examples)
-                if unbound := names_unbound(code) - {"np"}:  # NumPy in all documentation
+                if unbound := names_unbound(code):
                     lacking[found.name] = unbound
     assert lacking == {}
 

@@ -395,7 +395,7 @@ class TVClust(base.SampledClusterer):
         Examples
         --------
         >>> import bayesclust as bc
-        >>> X = np.r_[np.zeros((9, 1)), np.full((9, 1), 9.0)] + np.arange(18)[:, None] / 18
+        >>> X = [[9.0 * (i > 8) + i / 18] for i in range(18)]
         >>> labels = bc.LabelConstraints([(0, "cat"), (1, "cat"), (9, "dog"), (12, "dog")], 18)
         >>> short = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0}
         >>> est = bc.TVClust(**short).fit(X, constraints=labels)

@@ -141,6 +141,7 @@ def describe_columns(X: Any) -> pd.DataFrame:
 
     Examples
     --------
+    >>> import numpy as np
     >>> import bayesclust as bc
     >>> rng = np.random.default_rng(0)
     >>> X = np.c_[rng.normal(size=100), rng.normal(size=100).clip(min=0), rng.random(100) < 0.2]

@@ -211,6 +211,7 @@ class VonMisesFisher(base.Family):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import VonMisesFisher
     >>> VonMisesFisher(kappa=5.0).bind(np.array([[3.0, 4.0], [0.0, 2.0]])).X
     array([[0.6, 0.8],

@@ -334,6 +334,7 @@ class Bernoulli(DiscreteFamily):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import Bernoulli
     >>> X = np.array([[0, 1], [1, 1], [0, 0], [0, np.nan]])
     >>> Bernoulli(strength=6.0).bind(X).parameters(np.array([6.0]))
@@ -464,6 +465,7 @@ class Categorical(DiscreteFamily):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import Categorical
     >>> X = np.array([[0, 2], [1, 0], [0, np.nan]])
     >>> Categorical(concentration=0.5).bind(X).sizes

@@ -26,6 +26,7 @@ class Divergence:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import as_divergence
     >>> euclidean = as_divergence("euclidean")
     >>> euclidean.between(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]))

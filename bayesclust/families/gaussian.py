@@ -584,6 +584,7 @@ class FullGaussian(GaussianFamily):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import FullGaussian
     >>> FullGaussian(scale=0.5).bind(np.random.default_rng(0).normal(size=(10, 2))).X.shape
     (10, 2)

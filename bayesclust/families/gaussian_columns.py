@@ -328,6 +328,7 @@ class DiagonalGaussian(GaussianFamily):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import DiagonalGaussian
     >>> X = np.random.default_rng(0).normal(size=(10, 2))
     >>> DiagonalGaussian(scale=0.5, strength=4.0).bind(X).initial_hyper()
@@ -354,6 +355,7 @@ class SphericalGaussian(GaussianFamily):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import SphericalGaussian
     >>> X = np.random.default_rng(0).normal(size=(10, 2))
     >>> SphericalGaussian(scale=0.5).bind(X).hyper_priors[0]

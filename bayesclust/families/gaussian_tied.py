@@ -194,6 +194,7 @@ class TiedGaussian(GaussianFamily):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import TiedGaussian
     >>> bound = TiedGaussian(scale=0.5).bind(np.random.default_rng(0).normal(size=(40, 25)))
     >>> bound.covariance(bound.initial_hyper()).shape

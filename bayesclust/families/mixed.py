@@ -426,6 +426,7 @@ class Product(base.Family):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import Categorical, FullGaussian, Product
     >>> X = np.array([[0.1, 2.0, 0], [1.0, 3.0, 1], [0.4, 7.0, np.nan]])
     >>> bound = Product([(FullGaussian(), [0, 1]), ("categorical", [2])]).bind(X)
@@ -466,6 +467,7 @@ class HurdleGaussian(base.Family):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import HurdleGaussian
     >>> X = np.array([[0.0], [0.0], [1.3], [0.0], [2.1]])
     >>> bound = HurdleGaussian(atoms=0.0).bind(X)
@@ -556,6 +558,7 @@ class Mixed(base.Family):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import Mixed
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> type(Mixed().bind(X)).__name__, type(Mixed().bind(X.clip(min=0))).__name__

@@ -141,6 +141,7 @@ class Multinomial(base.Family):
 
     Examples
     --------
+    >>> import numpy as np
     >>> from bayesclust.families import Multinomial
     >>> Multinomial(concentration=0.5).bind(np.array([[1.0, 0.0], [2.0, 3.0]])).initial_hyper()
     array([0.5])

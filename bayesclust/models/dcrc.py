@@ -76,6 +76,7 @@ def dcrc(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import jax, numpy as np
     >>> import numpyro.infer
     >>> import bayesclust as bc

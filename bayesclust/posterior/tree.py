@@ -66,6 +66,7 @@ def _renumber(z: Labels, out: Labels, n_labels: int) -> None:
 def by_size(labels: Labels) -> tuple[IntArray, IntArray]:
     """Return the labels of clusters, the largest first, and items numbered so: ties by first item.
 
+    >>> import numpy as np
     >>> by_size(np.array([7, 2, 2, 0]))
     (array([2, 7, 0]), array([1, 0, 0, 2]))
     """
