@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from bayesclust.checks import frozen, some_of
-from bayesclust.constraints.base import Constraints
+from bayesclust.constraints.base import Constraints, Needs
 from bayesclust.constraints.labels import LabelConstraints
 from bayesclust.constraints.rules import Rules
 from bayesclust.constraints.stored import noise_names
@@ -119,14 +119,14 @@ def _source_names(own: Constraints, other: Constraints) -> tuple[str, ...] | Non
     return own.source_names
 
 
-def refuse_labels_as_pairs(constraints: Any) -> None:
+def refuse_labels_as_pairs(constraints: Any, needs: Needs) -> None:
     """Refuse labels that would be made into pairs, among themselves alone."""
     for one in constraints if isinstance(constraints, (list, tuple)) else (constraints,):
-        if isinstance(one, LabelConstraints) and len(one) and one.evidence() is not one:
+        if isinstance(one, LabelConstraints) and (needs == "table" or one.evidence() is not one):
             raise ValueError(
-                f"the constraints {one.name!r} are labels whose noise is a "
-                f"{type(one.noise).__name__}, so that pairs of them are compared, and those of the "
-                "fit and new ones would not be: fit again with all labels."
+                f"the constraints {one.name!r} are labels that become pairs under a "
+                f"{type(one.noise).__name__} and this sampler, and those of the fit and new ones "
+                "would make none: fit again with all labels."
             )
 
 

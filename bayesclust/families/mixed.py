@@ -411,7 +411,8 @@ class PartsDivergence(Divergence):
 class Product(base.Family):
     """Mixed columns: each group of columns has a family of its own, independent within a cluster.
 
-    Missing cells (NaN) are left out of the likelihood where the family of their columns does so.
+    Missing cells (NaN) are left out of the likelihood where the family of their columns does so,
+    and so are parts of constant columns alone.
 
     Parameters
     ----------

@@ -207,7 +207,7 @@ def fitted():
             "est.extend(constraints=kind)",
             "'relative', and those of this name in the fit of the kind",
         ),
-        ("est.extend(constraints=[paired])", "labels whose noise is a LinkNoise"),
+        ("est.extend(constraints=[paired])", "labels that become pairs under a LinkNoise"),
         ("field.extend(X)", "has no chains"),
     ],
 )
