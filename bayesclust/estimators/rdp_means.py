@@ -89,8 +89,11 @@ class MeansClusterer(DistanceClusterer):
 
     def _distances(self, X: ArrayLike) -> FloatArray:
         divergence = self._problem.divergence
-        base.describe_columns_of_new(self, X)
+        if self.kernel is None and self.kernel_params is None:  # kernels say it in their own words
+            checks.check_items(X, least=1)
+            base.describe_columns_of_new(self, X)
         points = divergence.points(X, least=1)
+        base.describe_columns_of_new(self, X)
         each = divergence.between(points, self._centers)
         if len(self._owner) == self.n_clusters_:
             return each

@@ -341,5 +341,9 @@ fit(within_penalty=2.0)
     leave it out, or set cluster_model="mixture".
 fit(cluster_model='mixture', penalty=-3.0, within_penalty=3.0)
     ValueError: penalty must lie in (-3.0, inf); got -3.0.
+bc.RDPMeans(divergence="standardized", n_clusters=2).fit(CORNERS).predict(CORNERS[:, :1])
+    ValueError: X has 1 features, but RDPMeans is expecting 2 features as input.
+bc.RDPMeans(divergence="categorical", n_clusters=2).fit(CORNERS).predict(CORNERS[:, :1])
+    ValueError: X has 1 features, but RDPMeans is expecting 2 features as input.
 """
 test_bad_input_is_refused_in_a_sentence = refused(ROWS, globals())

@@ -201,7 +201,7 @@ def test_crafted_files_run_nothing(tmp_path):
     np.save(array, objects, allow_pickle=True)
     with pytest.raises(ValueError, match="is not a bayesclust session"):
         bc.InteractiveSession.load(archive, world.X)
-    with pytest.raises(ValueError, match="is not a table in UTF-8"):
+    with pytest.raises(ValueError, match="is not in UTF-8"):
         read_items(cli.parser().parse_args(["ask", str(array), "--session", "s"]))
     assert not trap.exists()
     np.load(array, allow_pickle=True)  # the trap itself works
