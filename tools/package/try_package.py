@@ -32,6 +32,7 @@ KINDS = {
     ".xz",
     ".html",
     ".ipynb",
+    ".json",
     ".md",
     ".png",
     ".svg",
@@ -39,6 +40,7 @@ KINDS = {
     ".pyi",
     ".rst",
     ".toml",
+    ".txt",
 }
 NAMES = {
     ".gitignore",
