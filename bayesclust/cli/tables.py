@@ -235,8 +235,8 @@ def read_items(settings: argparse.Namespace) -> Any:
     return X
 
 
-def _read_own_answers(path: Path, kind: type[Constraints], items: Any) -> Sheet:
-    """Read the answers of one file, or refuse what is none by its line."""
+def _read_own_answers(path: Path, kind: type[Constraints]) -> Sheet:
+    """Read the answers of one file."""
     import pandas as pd
 
     own = read_sheet(path)
@@ -246,8 +246,13 @@ def _read_own_answers(path: Path, kind: type[Constraints], items: Any) -> Sheet:
         own[column] = own[column].mask(_missing(own[column]))
     for column in {"score", "most"}.intersection(own):
         own[column] = pd.to_numeric(own[column], errors="coerce")
-    try:
-        kind.from_frame(own, ids=[str(item) for item in items])
+    return own
+
+
+def _refuse_by_line(own: Sheet, path: Path, kind: type[Constraints], items: Any) -> None:
+    """Refuse the answers of one file by its line, if there is anything wrong with them."""
+    try:  # each line once: rows are those of the file
+        kind.from_frame(own.drop(columns="count", errors="ignore"), ids=list(map(str, items)))
     except ValueError as error:
         said, where = str(error), f"{path}: "
         if row := re.search(r"^rows?[ [](\d+)\]?|\[(\d+)\]", said):
@@ -257,7 +262,6 @@ def _read_own_answers(path: Path, kind: type[Constraints], items: Any) -> Sheet:
         numbered = getattr(items, "name", "") is None and " names " in said
         hint = " Name items by a column of theirs: --id COLUMN." if numbered else ""
         raise ValueError(f"{where}{said}{hint}") from None
-    return own
 
 
 def _counts(table: Sheet, path: Path) -> Any:
@@ -278,16 +282,17 @@ def read_answers(paths: Sequence[Path], kind: type[Constraints], items: Any) -> 
     """Read answers about pairs or triplets of named items; of several files each is a source."""
     import pandas as pd
 
-    tables: list[pd.DataFrame] = []
-    for path in paths:
-        own = _read_own_answers(path, kind, items)
-        if len(paths) > 1:
-            own["source"] = own.get("source", path.stem)
-        tables.append(own)
-    table: Sheet = pd.concat(tables, ignore_index=True)
+    read = [_read_own_answers(path, kind) for path in paths]
+    named = read
+    if len(paths) > 1:
+        each = zip(read, paths, strict=True)
+        named = [own.assign(source=own.get("source", path.stem)) for own, path in each]
+    table: Sheet = pd.concat(named, ignore_index=True)
     if kind.members and "count" in table:
         table["count"] = table["count"].fillna(1).astype(np.int64)
     try:
-        return kind.from_frame(table, ids=[str(item) for item in items])
+        return kind.from_frame(table, ids=list(map(str, items)))
     except ValueError as error:
+        for own, path in zip(read, paths, strict=True):
+            _refuse_by_line(own, path, kind, items)
         raise ValueError(f"{', '.join(map(str, paths))}: {error}") from None

@@ -170,6 +170,11 @@ PAIRS, TRIPLETS = PairwiseConstraints, RelativeConstraints
             PAIRS,
             r", line 4 has the count '1\.5': give",
         ),
+        (
+            "i,j,answer,count\nant,bee,same,3\nant,cow,maybe,1\n",
+            PAIRS,
+            ", line 3: answer is 'maybe', not an answer",
+        ),
         ("a,b,same\nant,bee,1\n", PAIRS, ": the table has no column 'i', only a, b and same: name"),
         ("i,j,answer\nant,bee,yes\n", TRIPLETS, ": the table has no column 'k'"),
         (
