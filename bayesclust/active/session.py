@@ -341,12 +341,15 @@ class InteractiveSession:
         session._steps = steps
         return session
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         number = check.counted(len(np.unique(self.labels)), "cluster")
         clusters = f"{check.counted(len(self.X), 'item')} in {number}"
         waiting = f", {self.n_pending} not yet used" if self.n_pending else ""
         after = check.counted(self.n_answers, "answer")
-        return f"<InteractiveSession: {clusters} after {after}{waiting}>"
+        return f"{clusters} after {after}{waiting}"
+
+    def __repr__(self) -> str:
+        return f"<InteractiveSession: {self}>"
 
 
 def check_query_strategy(query_strategy: Any) -> str | QueryStrategy:

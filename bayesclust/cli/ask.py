@@ -96,9 +96,7 @@ def run(settings: argparse.Namespace) -> int:
         refuse_missing(X, Path(settings.data), "leave the item out")
     if settings.session.exists():
         session = InteractiveSession.load(settings.session, X)
-        clusters = counted(len(np.unique(session.labels)), "cluster")
-        after = counted(session.n_answers, "answer")
-        print(f"resumed: {len(X)} items in {clusters} after {after}", file=sys.stderr)
+        print(f"resumed: {session}", file=sys.stderr)
         if given := [word for word in BEGIN if vars(settings)[word] is not None]:
             words = ", ".join(f"--{word.replace('_', '-')}" for word in given)
             print(f"the session keeps its own {words}", file=sys.stderr)

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -59,9 +60,6 @@ NAMED = {
     "inference": ("variational_em", "gibbs"),
 }
 """Options that are one of some words."""
-COUNTS = ("num_chains", "num_samples", "n_jobs", "n_clusters", "n_init")
-NUMBERS = ("power", "penalty")
-
 ABOUT = """Cluster the rows of a table with noisy answers about pairs and triplets of them, and
 write the posterior.
 
@@ -124,7 +122,8 @@ def add(command: Callable[..., argparse.ArgumentParser]) -> None:
     add_reading(parser)
     models = parser.add_argument_group("options of the models")
     for name, text in OPTIONS.items():
-        how: dict[str, Any] = {"type": _reader(name), "choices": NAMED.get(name), "help": text}
+        read = READERS.get(name, str if name in NAMED else _value)
+        how: dict[str, Any] = {"type": read, "choices": NAMED.get(name), "help": text}
         models.add_argument(option_of(name), dest=name, metavar="VALUE", **how)
     parser.set_defaults(run=run)
 
@@ -148,23 +147,18 @@ def in_options(advice: str) -> str:
     return re.sub(parameter, option, advice)
 
 
-def _reader(name: str) -> Callable[[str], Any]:
-    """What makes a value of the word that an option was given."""
-    if name in NAMED:
-        return str
-    if name in NUMBERS:
-        return float
-    return _count if name in COUNTS else _sweeps if name == "num_warmup" else _value
-
-
 def _count(word: str, least: int = 1) -> int:
     if not word.isdecimal() or int(word) < least:
         raise argparse.ArgumentTypeError(f"{word!r} is not a whole number from {least} on")
     return int(word)
 
 
-def _sweeps(word: str) -> int:
-    return _count(word, 0)
+READERS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("num_chains", "num_samples", "n_jobs", "n_clusters", "n_init"), _count),
+    "num_warmup": partial(_count, least=0),
+    **dict.fromkeys(("power", "penalty"), float),
+}
+"""What makes a value of the word that an option was given, where it may only be a number."""
 
 
 def _value(word: str) -> Any:

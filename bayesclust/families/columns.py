@@ -67,7 +67,8 @@ def describe_column(x: FloatArray) -> Column:
         return Column("constant", 0, np.nan, 0.0, (), FAMILY_OF["constant"], 0)
     top = int(counts.argmax())
     share = float(counts[top]) / n
-    kind, atoms = _kind(values, counts, share)
+    constant = bool(constant_columns(x[:, None])[0])
+    kind, atoms = ("constant", ()) if constant else _kind(values, counts, share)
     family = "bernoulli" if kind == "binary" and (values == (0, 1)).all() else FAMILY_OF[kind]
     tied = counts[np.isin(values, atoms)].sum() if atoms else counts[top]
     harmful = bool(atoms) or (kind == "categorical" and share >= LARGE_SHARE)
@@ -77,8 +78,6 @@ def describe_column(x: FloatArray) -> Column:
 
 def _kind(values: FloatArray, counts: IntArray, share: float) -> tuple[str, tuple[float, ...]]:
     n, m = int(counts.sum()), len(values)
-    if constant_columns(np.repeat(values, counts)[:, None])[0]:
-        return "constant", ()
     if m == 2 or share >= ALMOST_ALL:
         return ("binary" if m == 2 else "nearly constant"), (float(values[counts.argmax()]),)
     if m <= FEW and n >= PER_VALUE * m:
@@ -297,11 +296,17 @@ def sparse(flags: BoolArray) -> dict[str, IntArray]:
     return {"start": start.astype(np.int64), "column": column.astype(np.int64)}
 
 
-def constant_columns(X: FloatArray) -> BoolArray:
-    """Which columns have one value, but for rounding errors, or none."""
+def _cells_and_largest(X: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Cells of columns, 0 for one without any value, and the largest of each, 1 if that is 0."""
     cells = np.where(np.isnan(X).all(axis=0), 0.0, X)
     largest = np.nanmax(np.abs(cells), axis=0)
-    return np.asarray(np.nanstd(cells / np.where(largest > 0, largest, 1.0), axis=0) <= ROUNDING)
+    return cells, np.where(largest > 0, largest, 1.0)
+
+
+def constant_columns(X: FloatArray) -> BoolArray:
+    """Which columns have one value, but for rounding errors, or none."""
+    cells, scale = _cells_and_largest(X)
+    return np.asarray(np.nanstd(cells / scale, axis=0) <= ROUNDING)
 
 
 def standard_columns(
@@ -310,9 +315,7 @@ def standard_columns(
     """(X, centre, unit, which columns, variance of rounding) of columns that vary, at least one."""
     # Units are the cells' standard deviations or, with `common_unit`, the root mean variance.
     # a column without any value is constant
-    cells = np.where(np.isnan(X).all(axis=0), 0.0, X)
-    largest = np.nanmax(np.abs(cells), axis=0)
-    scale = np.where(largest > 0, largest, 1.0)
+    cells, scale = _cells_and_largest(X)
     shrunk = cells / scale
     spread = np.nanstd(shrunk, axis=0)
     kept = np.flatnonzero(spread > ROUNDING)
