@@ -214,7 +214,8 @@ def _read_methods(methods: Any, loss: Loss) -> dict[str, _Method]:
     found = {str(name): _read(f"methods[{str(name)!r}]", methods[name], loss) for name in methods}
     if len(found) < len(methods):
         raise ValueError(
-            f"methods has the names {some_of(list(map(repr, methods)))}, two of which read alike."
+            f"methods has the names {some_of(list(map(repr, methods)))}, which are the same word: "
+            "give each fit a name of its own."
         )
     first = next(iter(found))
     n = len(found[first].labels)

@@ -160,7 +160,8 @@ ROWS = """
 compare({"a": LABELS}, reference="b")
     ValueError: reference='b' is not one of the methods with draws, of which there are none.
 compare({1: LABELS, "1": LABELS})
-    ValueError: methods has the names 1 and '1', two of which read alike.
+    ValueError: methods has the names 1 and '1', which are the same word: give each fit a name
+    of its own.
 compare({"a": LABELS}, y=[0, 1])
     ValueError: y has 2 labels, but methods are about 3 items: pass one each.
 """
