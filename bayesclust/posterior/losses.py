@@ -211,13 +211,14 @@ def _shared_sums(estimates: Labels, draws: Labels, f: FloatArray) -> FloatArray:
     """Sum the potential over the intersections of every estimate with every draw, (m, draws)."""
     n_draws, n = draws.shape
     out = np.zeros((estimates.shape[0], n_draws))
-    count = np.zeros(draws.max() + 1, np.int64)
+    count = np.zeros(n, np.int64)
     items = np.zeros(n, np.int64)
     for e in range(estimates.shape[0]):
-        number = estimates[e].max() + 1
         # cluster by cluster, so that memory grows with their number and not with its square
-        end = np.zeros(number + 1, np.int64)
+        number = 0
+        end = np.zeros(n + 1, np.int64)
         for i in range(n):
+            number = max(number, estimates[e, i] + 1)
             end[estimates[e, i] + 1] += 1
         for k in range(number):
             end[k + 1] += end[k]

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from bayesclust._numba import kernel
+from bayesclust._numba import kernel, uniforms_of
 from bayesclust.constraints.factor_graph import (
     UNPLACED,
     Sites,
@@ -67,7 +67,7 @@ class DCRCChain:
 
     def __init__(self, problem: DCRCProblem, rng: Generator) -> None:
         self.problem = problem
-        self.rng = rng
+        self.rng, self.uniforms = rng, uniforms_of(rng)
         self.free = unnamed(problem.constraints, len(problem.points))
         self.named = np.flatnonzero(~self.free)
         self.sites = compile_sites(problem.constraints, len(problem.points))
@@ -91,8 +91,8 @@ class DCRCChain:
         # answers, which would be taken for noise.
         order = self.rng.permutation(self.named)
         answers = self.sites, self.table
-        self.moved = scan_classes(self.z, self.log_p, *answers, order, self.rng)
-        moved, number = move_class_blocks(self.z, self.log_p, *answers, self.rng)
+        self.moved = scan_classes(self.z, self.log_p, *answers, order, self.uniforms)
+        moved, number = move_class_blocks(self.z, self.log_p, *answers, self.uniforms)
         self.blocks_moved = moved / number if number else np.nan
         if not freeze_noise:
             drawn = []
@@ -151,7 +151,8 @@ def scan_classes(
     moved = 0
     logits = np.empty(log_p.shape[1])
     for i in order:
-        logits[:] = log_p[i]
+        for k in range(len(logits)):  # numba takes 3 s to compile an assignment of arrays
+            logits[k] = log_p[i, k]
         add_site_logits(sites, table, z, i, logits)
         add_set_logits(sites, table, z, i, logits)
         k = draw_index(logits, len(logits), rng)
@@ -173,10 +174,12 @@ def move_class_blocks(
         old = z[items[0]]
         logits[:] = 0.0
         for i in items:
-            logits += log_p[i]
+            for k in range(len(logits)):
+                logits[k] += log_p[i, k]
             z[i] = UNPLACED
         add_block_logits(sites, table, z, items, True, logits)
         k = draw_index(logits, len(logits), rng)
-        z[items] = k
+        for i in items:
+            z[i] = k
         moved += k != old
     return moved, len(blocks.order)
