@@ -28,6 +28,10 @@ def n_clusters_posterior(posterior: Any, *, min_size: int = 1) -> pd.DataFrame:
         data grow, so that their number is not the number of groups (Miller and Harrison
         2013).
 
+    Of a classifier, `DCRC` or one that ``cluster_model="auto"`` took, the number of classes was
+    fixed before sampling: these are shares of draws in which so many have items, and do not tell
+    how sure the number is.
+
     Returns
     -------
     pandas.DataFrame

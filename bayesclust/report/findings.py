@@ -24,6 +24,7 @@ from bayesclust.posterior.posterior_predictive import constraint_ppc
 from bayesclust.posterior.similarity import cluster_confidence
 from bayesclust.posterior.tree import (
     MOVED_BY,
+    WEIGHTS,
     constraints_if_any,
     group,
     item_names,
@@ -70,7 +71,7 @@ class Findings:
     verdict: str
     names: list[str]  # of the items
     labels: IntArray  # (n,) point estimate
-    numbers: dict[int, float]  # posterior probability of each number of clusters
+    numbers: dict[int, float]  # of clusters, with their probability; none if it was not sampled
     clusters: pd.DataFrame  # the largest first: cluster, items, confidence (mean), typical
     profiles: pd.DataFrame  # `bayesclust.cluster_profiles` of it; empty if there are none
     ball: CredibleBall  # around the point estimate
@@ -98,6 +99,7 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
     names = item_names(posterior)
     labels = settled_labels(posterior)
     kind = _kind(posterior)
+    fixed = tree_of(posterior).attrs.get(MOVED_BY) == WEIGHTS  # classes of a classifier
     ok: bool | None = None
     verdict = VERDICTS.get(kind, "")
     surprises = []
@@ -123,7 +125,7 @@ def findings(posterior: Any, *, max_listed: int = 20, level: float = 0.95) -> Fi
         verdict=verdict,
         names=names,
         labels=labels,
-        numbers={int(str(k)): float(p) for k, p in shares.items() if p > 0},
+        numbers={} if fixed else {int(str(k)): float(p) for k, p in shares.items() if p > 0},
         clusters=clusters,
         profiles=profiles_of(posterior, labels),
         ball=credible_ball(draws, labels, level=level),

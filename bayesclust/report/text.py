@@ -92,7 +92,9 @@ def _clusters(found: Findings) -> Section:
         own_items = counted(int(strays["items"].sum()), "item")
         number += f", {len(strays)} of them too small to list ({own_items} in all)"
     likely = [f"P(K = {k}) = {share:.2f}" for k, share in found.numbers.items() if share >= 0.005]
-    sentence = f"In the point estimate: {number}. Posterior probability of their number: "
+    how_many = f"Posterior probability of their number: {', '.join(likely)}"
+    if not likely:
+        how_many = "Their number was fixed before sampling: the draws do not tell how sure it is"
     columns = {"cluster": ("cluster", "d"), "items": ("items", ",d")}
     if found.kind == PARTITION:
         table = _tabulated(own.drop(strays.index), columns)
@@ -101,7 +103,7 @@ def _clusters(found: Findings) -> Section:
     return Section(
         "clusters",
         "Clusters",
-        f"{sentence}{', '.join(likely)}.",
+        f"In the point estimate: {number}. {how_many}.",
         note="Confidence: probability that an item shares a cluster with a random other member of "
         "its own, on average.",
         **_tabulated(own.drop(strays.index), columns),

@@ -6,6 +6,7 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import make_blobs
 
 import bayesclust as bc
 from bayesclust.posterior.diagnosis import DiagnosisWarning
@@ -173,3 +174,12 @@ def test_the_text_says_everything_that_was_found(found):
     shown = as_text(findings(named)).splitlines()
     assert f"{long[0]}, {long[2]}: same" in next(line for line in shown if "(likely" in line)
     assert "\0" not in text
+
+
+def test_the_number_of_classes_of_a_classifier_is_not_called_certain():
+    X, y = make_blobs(40, centers=[[0, 0], [8, 8]], random_state=0)
+    triplets = bc.RelativeConstraints.sample(y, size=60, seed=0)
+    est = bc.DCRC(2, inference="gibbs", num_chains=2, num_samples=20, random_state=0)
+    found = findings(est.fit(X, constraints=triplets).posterior_)
+    assert not found.numbers
+    assert "2 clusters. Their number was fixed before sampling" in " ".join(as_text(found).split())
