@@ -118,8 +118,9 @@ f = bc.metrics.pairwise_f(est.labels_, kind)
 print(f"{est.n_clusters_} clusters, pairwise F against the truth {f:.2f}")
 
 # %% [markdown]
-# The first run compiles the family into the sampler, which takes half a minute; the compiled code
-# is then cached.
+# The first fit of a session compiles the family into the sampler, which takes half a minute or
+# more. A family of your own is compiled again in every process, so that no change of its file is
+# missed.
 #
 # ## Back to the table
 #

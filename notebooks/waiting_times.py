@@ -37,6 +37,16 @@ def _log_normaliser(prior, mass, first, second):
     return value
 
 
+def times(X, least=2):
+    """Check that data are times, of `least` items at least."""
+    X = check_items(X, least=least)
+    if (X < 0).any():
+        raise ValueError(
+            f"X holds {X.min():g}, which is no waiting time: pass times of at least 0."
+        )
+    return X
+
+
 @dataclass(frozen=True)
 class BoundWaitingTimes(BoundFamily):
     """The family on some data; hyper = (a,)."""
@@ -46,6 +56,10 @@ class BoundWaitingTimes(BoundFamily):
     def prior(self, hyper):
         """a, and a times the columns' means."""
         return WaitingPrior(hyper[:1], hyper[0] * self.mean)
+
+    def transform(self, X):
+        """Check further rows, of `predict` and `extend`, as `bind` checks the first."""
+        return times(X, least=1)
 
     def rows(self, X):
         """T(x) of every row: the times themselves."""
@@ -85,10 +99,6 @@ class WaitingTimes(Family):
 
     def bind(self, X):
         """Check that the data are times."""
-        X = check_items(X)
-        if (X < 0).any():
-            raise ValueError(
-                f"X holds {X.min():g}, which is no waiting time: pass times of at least 0."
-            )
+        X = times(X)
         prior = HyperPrior("base_spread", self.spread or 1.0, 0.0 if self.spread else 1.0)
         return BoundWaitingTimes(X, (prior,), X.mean(axis=0))

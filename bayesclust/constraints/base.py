@@ -326,8 +326,8 @@ class Constraints(ByPattern, ABC):
     def known_noise(cls, error_rate: float) -> NoiseModel:
         """Return a noise model in which an answer is wrong with a known probability."""
         raise TypeError(
-            f"{cls.__name__} has no noise model with one known error rate: "
-            "give the constraints a noise model of their own, and noise=None here."
+            f"{cls.__name__} has no noise model with one known error rate: pass noise=None, which "
+            "takes that of the constraints."
         )
 
     @classmethod
@@ -344,7 +344,7 @@ class Constraints(ByPattern, ABC):
         if not isinstance(noise, NoiseModel) or noise.kind != self.noise_kind:
             usual = type(self.default_noise()).__name__
             raise TypeError(
-                f"noise must be a noise model of {self.noise_kind} constraints; got "
+                f"noise must be a noise model of {self.noise_kind!r} constraints; got "
                 f"{type(noise).__name__}: pass for instance {usual}()."
             )
         own = tuple(np.asarray(self.truth).tolist())
@@ -684,7 +684,8 @@ def check_constraints(
                 remedy = "cut() it" if hasattr(one, "cut") else "leave it out"
                 raise TypeError(
                     f"constraints[{at}] is a {type(one).__name__}, but this method uses "
-                    f"constraints about {usable} alone: {remedy} or choose another method."
+                    f"constraints about {usable} alone: {remedy}, or use TVClust with "
+                    "sampler='collapsed', which takes all."
                 )
         found.check_range()
         taken = {other.name for other in checked}

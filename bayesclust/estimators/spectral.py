@@ -27,7 +27,7 @@ from bayesclust.typing import ArrayLike, FloatArray
 
 @dataclass(eq=False, repr=False)
 class SpectralRDPMeans(MeansClusterer):
-    r"""RDP-means relaxed to an eigenvalue problem: no starts, and a bound for every partition.
+    r"""RDP-means relaxed to an eigenvalue problem: no starts, and a bound on J~ of every partition.
 
     With squared Euclidean distance, and the links of each cluster divided by its size n_k,
     RDP-means' objective becomes

@@ -329,8 +329,6 @@ class TVClust(base.SampledClusterer):
             raise ValueError("there is nothing new: pass X, constraints or both.")
         items = data_if_any(self.posterior_)
         if items is None:
-            if X is not None:
-                raise ValueError("the fit had no data to add to: pass further constraints alone.")
             items = np.full((self._problem.n_items, 1), np.nan)
         rows = batches = None
         names = self._names
@@ -661,6 +659,8 @@ class TVClust(base.SampledClusterer):
     def _read_new(self, X: ArrayLike) -> tuple[FloatArray, FloatArray, Any]:
         """New items as they are and in the family's coordinates, and their batches."""
         problem = self._problem
+        if data_if_any(self.posterior_) is None:
+            raise ValueError("the fit had no data: it takes no new items, only constraints.")
         X, batches = as_nested(self.partition_prior).among.take_batches(X, new=True)
         classifier = isinstance(problem, ClassifierProblem)
         if self._words:

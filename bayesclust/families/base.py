@@ -546,7 +546,7 @@ class Family(ABC):
             known = ", ".join(kind.__name__ for kind in FAMILIES.values() if kind.divergence)
             raise TypeError(
                 f"the divergence of {type(self).__name__} is not known, only those of {known} and "
-                "Product: pass a Divergence."
+                "Product: pass a Divergence, or give the family one."
             )
         return self.divergence()
 

@@ -47,8 +47,8 @@ class Divergence:
         return centers
 
     def n_free(self, points: FloatArray) -> int:
-        """Number of free coordinates of a centre."""
-        return int(points.shape[1])
+        """Number of free coordinates of a centre; where points do not differ, none is."""
+        return max(int((np.ptp(points, axis=0) > 0).sum()), 1)
 
     def points(self, X: Any, *, least: int = 2) -> FloatArray:
         """Check data and make points of them whose mean is the centre of a cluster, (n, d)."""
@@ -64,7 +64,8 @@ class Divergence:
 
     def _unbound(self) -> TypeError:
         return TypeError(
-            f"{type(self).__name__} takes its units from the data: use what bind(X) returns."
+            f"{type(self).__name__} has no points, phi or natural of its own: write them or, where "
+            "it takes its units from the data, use what bind(X) returns."
         )
 
     def at_gamma(self, points: FloatArray, gamma: float) -> Any:
@@ -108,6 +109,3 @@ class SmoothedColumns(Divergence):
     def shown(self, centers: FloatArray) -> FloatArray:
         whole = centers * (1.0 + self.n_codes * SMOOTHING)
         return np.maximum(whole - SMOOTHING, 0.0)
-
-    def n_free(self, points: FloatArray) -> int:
-        return max(int((np.ptp(points, axis=0) > 0).sum()), 1)

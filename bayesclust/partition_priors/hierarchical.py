@@ -28,7 +28,7 @@ from scipy.special import gammaln
 
 from bayesclust._numba import FAST, device
 from bayesclust.checks import check_flag, check_int, is_missing, rows_in_words, shown
-from bayesclust.names import plain_name
+from bayesclust.names import cells, columns_of, plain_name
 from bayesclust.partition_priors.base import (
     Batches,
     Parameter,
@@ -115,9 +115,22 @@ class HierarchicalDirichletProcess(PartitionPrior):
     def take_batches(self, X: Any, *, new: bool = False) -> tuple[Any, Batches]:
         """The data without the column, and that in words; `new` ones may lack a batch."""
         column = self.column
+        if hasattr(X, "columns") and not hasattr(X, "iloc"):  # polars, pyarrow
+            from pandas import DataFrame
+
+            X = DataFrame({name: cells(X, name) for name in columns_of(X)})
         if hasattr(X, "columns") and column in X.columns:
+            if X[column].ndim > 1:
+                raise ValueError(
+                    f"X has several columns called {column!r}: keep that of the batches."
+                )
             return X.drop(columns=column), self._in_words(X[column], new)
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
+        if getattr(X, "dtype", None) is not None and X.dtype.kind in "US":
+            raise TypeError(
+                "X is an array of words, its numbers too: pass a DataFrame, or an array of dtype "
+                "object."
+            )
         width = X.shape[1] if len(X.shape) == 2 else 0
         if isinstance(column, str) or not -width <= column < width:
             raise ValueError(

@@ -135,7 +135,7 @@ def as_loss(loss: Any) -> Loss:
         return LOSSES[loss.lower()]()
     kind = ValueError if isinstance(loss, str) else TypeError
     names = ", ".join(f'"{name}"' for name in LOSSES)
-    raise kind(f"loss must be {names} or a loss such as VI(a=0.5); got {shown(loss)}.")
+    raise kind(f"loss must be {names} or an object such as losses.VI(a=0.5); got {shown(loss)}.")
 
 
 def check_metric(loss: Any, what: str) -> Loss:

@@ -61,11 +61,12 @@ def point_estimate(
     The search is SALSO (Dahl, Johnson and Müller 2022): items are allocated one by one in random
     order, each where it costs least; then visited again until none would move ("sweetening"); then
     clusters are destroyed and their items allocated again, where that lowers the loss ("zealous
-    updates"). Half of the runs start from a draw; the best one gets zealous updates for as long as
-    they help. A pass takes O(n K draws) time; memory is 4 n draws bytes and 12 K for every cluster
-    of every draw. Where clusters are many and small, an item is compared with those alone that it
-    is with in some draw, in memory of 4 n draws bytes: four runs from no clusters, every cluster
-    being rebuilt, and no limit on their number.
+    updates"). Half of the runs start from a draw, and one more from a single cluster; the best one
+    gets zealous updates, and two clusters become one, for as long as that helps. A pass takes O(n K
+    draws) time; memory is 4 n draws bytes and 12 K for every cluster of every draw. Where clusters
+    are many and small, an item is compared with those alone that it is with in some draw, in memory
+    of 4 n draws bytes: four runs from no clusters, every cluster being rebuilt, and no limit on
+    their number.
 
     Parameters
     ----------
@@ -122,6 +123,9 @@ def point_estimate(
         return by_size(min(runs, key=lambda result: result[0])[1])[1]
 
     def run(number: int) -> tuple[Labels, int]:
+        if number == n_runs:
+            in_turn = np.tile(np.arange(n), (ORDERS, 1))
+            return search(problem, np.zeros(n, np.int32), in_turn, ATTEMPTS)
         rng = generators[number]
         start = np.full(n, -1, dtype=np.int32)
         if number % 2 == 1:
@@ -131,7 +135,7 @@ def point_estimate(
         return search(problem, start, _orders(n, rng), ATTEMPTS)
 
     with ThreadPoolExecutor(min(workers, n_runs)) as pool:
-        found = list(pool.map(run, range(n_runs)))
+        found = list(pool.map(run, range(n_runs + 1)))
     best = min(found, key=lambda result: result[1])[0]
     polished = search(problem, best, _orders(n, generators[0]), n, persist=True)[0]
     return by_size(polished)[1]
@@ -156,13 +160,15 @@ def _orders(n: int, rng: np.random.Generator) -> IntArray:
 def search(
     problem: Problem, start: Labels, orders: IntArray, attempts: int, *, persist: bool = False
 ) -> tuple[Labels, int]:
-    """Search from labels (n,), -1 for new items; rebuild until nothing gains with `persist`."""
+    """Search from labels (n,), -1 for new items; with `persist` until nothing gains, merges too."""
     state = new_state(problem, min(problem.limit, max(int(start.max()) + 1, FIRST_CAPACITY)))
     allocate(problem, state, start)
     state = _sweeten(problem, state, orders[0])
     again = attempts > 0
     while again:
         state, gained = _rebuild(problem, state, orders, attempts)
+        if persist:
+            gained = _merge(problem, state) or gained
         if gained:
             state = _sweeten(problem, state, orders[1 % len(orders)])
         again = gained and persist
@@ -206,6 +212,16 @@ def _rebuild(problem: Problem, state: State, orders: IntArray, attempts: int) ->
             value = trial
             gained = True
     return state, gained
+
+
+def _merge(problem: Problem, state: State) -> bool:
+    """Make one cluster of the two that gain most by it, if any do; items alone cannot cross."""
+    gain, k, other = best_merge(problem, state)
+    if gain <= 0:
+        return False
+    items = np.flatnonzero(state.labels == other)
+    move_items(problem, state, items, k)
+    return True
 
 
 class Problem(NamedTuple):
@@ -299,6 +315,37 @@ def objective(problem: Problem, state: State) -> int:
             shared += problem.potential[state.counts[k, r]]
         total -= 2 * shared
     return total
+
+
+@kernel
+def best_merge(problem: Problem, state: State) -> tuple[int, int, int]:
+    """How much the objective falls if two clusters become one, and which; 0 if it never does."""
+    most: Any = np.int64(0)
+    first, second = 0, 0
+    for k in range(state.used[0]):
+        for other in range(k):
+            joint = 0
+            for r in range(problem.n_rows):
+                a, b = state.counts[k, r], state.counts[other, r]
+                joint += problem.potential[a + b] - problem.potential[a] - problem.potential[b]
+            a, b = state.sizes[k], state.sizes[other]
+            own = problem.size_potential[a] + problem.size_potential[b]
+            gain = 2 * joint + own - problem.size_potential[a + b]
+            if gain > most:
+                most = gain
+                first, second = k, other
+    return most, first, second
+
+
+@kernel
+def move_items(problem: Problem, state: State, items: IntArray, k: int) -> None:
+    """Move all items of another cluster to cluster k."""
+    other = np.int64(state.labels[items[0]])
+    for i in items:
+        _count(problem, state, i, other, -1)
+        _count(problem, state, i, k, 1)
+        state.labels[i] = k
+    close(problem, state, other)
 
 
 @kernel

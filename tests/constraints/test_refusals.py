@@ -81,7 +81,7 @@ pairs([(0, 1), (1, 2)], [1, 1], source=[0, 2])
     ValueError: source has the numbers 0 and 2: name the sources of all rows of pairs, or
     number them 0, 1, 2, ... without gaps.
 pairs([(0, 1)], noise=UniformNoise())
-    TypeError: noise must be a noise model of pairwise constraints; got UniformNoise: pass for
+    TypeError: noise must be a noise model of 'pairwise' constraints; got UniformNoise: pass for
     instance LinkNoise().
 PairwiseConstraints.from_lists([(0, 1)], [(2, 2)], n_items=3)
     ValueError: cannot_link[0] links item 2 to itself: remove this row.

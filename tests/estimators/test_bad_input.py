@@ -106,10 +106,10 @@ fit(GOOD, penalty=1.0).predict(np.zeros((2, 3)))
     ValueError: X has 3 features, but RDPMeans is expecting 2 features as input.
 bc.MPCKMeans().fit(GOOD, constraints=TRIPLETS)
     TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about
-    pairs or labels alone: leave it out or choose another method.
+    pairs or labels alone: leave it out, or use TVClust with sampler='collapsed', which takes all.
 bc.MPCKMeans().fit(GOOD, constraints=GRADED)
     TypeError: constraints[0] is a GradedConstraints, but this method uses constraints about pairs
-    or labels alone: cut() it or choose another method.
+    or labels alone: cut() it, or use TVClust with sampler='collapsed', which takes all.
 bc.LabelConstraints([(0, "a"), (1, None)], 4)
     ValueError: rows[1] has no label: leave the row out.
 fit(1e-170 * np.array(GOOD))

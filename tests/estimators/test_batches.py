@@ -271,3 +271,28 @@ def test_a_single_batch_has_no_shifts():
     assert est.predict(new).shape == (3,)
     assert len(bc.cluster_profiles(est)) == 2 * est.n_clusters_
     assert "prior" in est.to_arviz().children
+
+
+def test_other_tables_are_read_as_frames_are():
+    polars = pytest.importorskip("polars")
+    pytest.importorskip("pyarrow")
+    data = table()
+    own, batches = HierarchicalDirichletProcess("site").take_batches(data)
+    for given in (polars.from_pandas(data), polars.from_pandas(data).to_arrow()):
+        for column in ("site", 1):
+            kept, sites = HierarchicalDirichletProcess(column).take_batches(given)
+            pd.testing.assert_frame_equal(kept, own)
+            np.testing.assert_array_equal(sites, batches)
+
+
+def test_words_beside_numbers_in_an_array_are_refused_and_in_lists_read():
+    data = table()[["a", "b", "site"]]
+    prior = HierarchicalDirichletProcess(2)
+    kept, batches = prior.take_batches(data.to_numpy().tolist())
+    np.testing.assert_array_equal(kept.astype(float), data[["a", "b"]])
+    np.testing.assert_array_equal(batches, SITES)
+    with pytest.raises(TypeError, match=r"^X is an array of words, its numbers too: pass a Data"):
+        prior.take_batches(np.column_stack([data[["a", "b"]], SITES]).astype(str))
+    twice = pd.concat([data, data[["site"]]], axis=1)
+    with pytest.raises(ValueError, match=r"^X has several columns called 'site': keep that of the"):
+        HierarchicalDirichletProcess("site").take_batches(twice)

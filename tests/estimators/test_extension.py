@@ -168,8 +168,11 @@ def test_answers_without_data_go_on():
     est.extend(constraints=more, num_warmup=50, num_samples=50)
     assert len(bc.constraint_credibility(est)) == 80
     assert adjusted_rand(est.labels_, y) > 0.9
-    with pytest.raises(ValueError, match="the fit had no data to add to"):
+    with pytest.raises(ValueError, match="the fit had no data: it takes no new items"):
         est.extend([[1.0]])
+    for method in (est.predict, est.predict_proba, est.score_samples, est.predict_novelty):
+        with pytest.raises(ValueError, match="the fit had no data: it takes no new items"):
+            method([[1.0]])
 
 
 def test_names_that_the_fit_has_are_refused_and_nothing_changes():

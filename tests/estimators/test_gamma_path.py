@@ -183,7 +183,7 @@ bc.limit_path(X, limit=bc.RDPMeans(3.0, xi={'links': 1.0}).fit(X, constraints=LI
     or pass it unfitted.
 bc.limit_path(X, constraints=TRIPLETS)
     TypeError: constraints[0] is a RelativeConstraints, but this method uses constraints about pairs
-    or labels alone: leave it out or choose another method.
+    or labels alone: leave it out, or use TVClust with sampler='collapsed', which takes all.
 bc.limit_path(X, limit=bc.RDPMeans(cluster_model='mixture'))
     ValueError: limit has cluster_model="mixture", and the model at a gamma is known for single
     clusters: pass another limit.

@@ -347,3 +347,16 @@ bc.RDPMeans(divergence="categorical", n_clusters=2).fit(CORNERS).predict(CORNERS
     ValueError: X has 1 features, but RDPMeans is expecting 2 features as input.
 """
 test_bad_input_is_refused_in_a_sentence = refused(ROWS, globals())
+
+
+@pytest.mark.parametrize("divergence", ["euclidean", "standardized"])
+def test_constant_columns_open_no_clusters(divergence):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    X[:10, 0] += 5
+    alone, beside = (
+        bc.DPMeans(divergence=divergence).fit(np.column_stack([X, np.zeros((20, more))]))
+        for more in (0, 4)
+    )
+    np.testing.assert_array_equal(alone.labels_, beside.labels_)
+    assert alone.n_clusters_ < 4

@@ -86,6 +86,20 @@ def test_search_finds_the_best_of_all_partitions(noisy_draws, loss):
     assert found >= 19
 
 
+def test_two_clusters_become_one_where_that_is_best():
+    loss = VI(a=1.6)  # under which no single item would change its cluster
+    draws = np.array([[2, 0, 1, 2], [0, 2, 2, 1], [2, 1, 0, 0], [1, 1, 2, 0]])
+    np.testing.assert_array_equal(point_estimate(draws, loss), np.zeros(4))
+    found = 0
+    for seed in range(30):
+        draws = np.random.default_rng(seed).integers(3, size=(6, 6))
+        labels = partitions(6)
+        allowed = labels[labels.max(axis=1) <= canonical(draws).max()]
+        exact = expected_losses(loss, allowed, canonical(draws)).min()
+        found += loss.expected(point_estimate(draws, loss, n_jobs=1), draws) <= exact + 1e-9
+    assert found == 30
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize(("n", "clusters"), [(60, 3), (150, 8)])
 def test_no_draw_is_better_than_the_estimate(noisy_draws, loss, n, clusters):
@@ -127,7 +141,7 @@ def test_the_seed_decides_and_threads_do_not(noisy_draws):
     runs = [point_estimate(draws, n_runs=1, seed=s) for s in range(20)]
     values = expected_losses(VI(), runs, draws)
     assert len(set(values)) > 1
-    assert VI().expected(point_estimate(draws, n_runs=16), draws) < np.quantile(values, 0.3)
+    assert VI().expected(point_estimate(draws, n_runs=16), draws) <= np.quantile(values, 0.3)
 
 
 def test_relabelled_draws_and_chains_give_the_same_estimate(noisy_draws, rng):

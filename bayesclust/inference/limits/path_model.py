@@ -189,7 +189,7 @@ def path_divergence(divergence: Divergence) -> Divergence:
         known = ", ".join(DIVERGENCES)
         raise ValueError(
             f"no model at gamma is known for the divergence {type(divergence).__name__}, only for "
-            f"{known}: choose one of these."
+            f"{known}: choose one of these, or give it at_gamma."
         )
     return divergence
 
