@@ -322,10 +322,16 @@ def best_merge(problem: Problem, state: State) -> tuple[int, int, int]:
     """How much the objective falls if two clusters become one, and which; 0 if it never does."""
     most: Any = np.int64(0)
     first, second = 0, 0
+    rows = np.zeros(problem.n_rows, np.int64)
     for k in range(state.used[0]):
+        number = 0
+        for r in range(problem.n_rows):
+            if state.counts[k, r] > 0:
+                rows[number] = r
+                number += 1
         for other in range(k):
             joint = 0
-            for r in range(problem.n_rows):
+            for r in rows[:number]:
                 a, b = state.counts[k, r], state.counts[other, r]
                 joint += problem.potential[a + b] - problem.potential[a] - problem.potential[b]
             a, b = state.sizes[k], state.sizes[other]
