@@ -659,10 +659,10 @@ class TVClust(base.SampledClusterer):
     def _read_new(self, X: ArrayLike) -> tuple[FloatArray, FloatArray, Any]:
         """New items as they are and in the family's coordinates, and their batches."""
         problem = self._problem
-        if data_if_any(self.posterior_) is None:
+        classifier = isinstance(problem, ClassifierProblem)
+        if not classifier and base.no_data(problem.family.X):
             raise ValueError("the fit had no data: it takes no new items, only constraints.")
         X, batches = as_nested(self.partition_prior).among.take_batches(X, new=True)
-        classifier = isinstance(problem, ClassifierProblem)
         if self._words:
             if hasattr(X, "columns"):
                 base.describe_columns_of_new(self, X)

@@ -92,6 +92,9 @@ def test_refusals_say_what_to_do():
     est = fit(num_samples=5, num_warmup=5)
     with pytest.raises(ValueError, match="fit all again"):
         est.extend([[0.0]])
+    with pytest.raises(ValueError, match="the fit had no data: it takes no new items"):
+        est.predict([[0.0]])
+    est = fit(np.array([[0.0], [0.1], [5.0]]), num_samples=5, num_warmup=5)
     with pytest.raises(ValueError, match="none for new items"):
         est.predict([[0.0]])
 
