@@ -126,7 +126,7 @@ class HierarchicalDirichletProcess(PartitionPrior):
                 )
             return X.drop(columns=column), self._in_words(X[column], new)
         X = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
-        if getattr(X, "dtype", None) is not None and X.dtype.kind in "US":
+        if isinstance(X, np.ndarray) and X.dtype.kind in "US":
             raise TypeError(
                 "X is an array of words, its numbers too: pass a DataFrame, or an array of dtype "
                 "object."

@@ -219,8 +219,11 @@ def _merge(problem: Problem, state: State) -> bool:
     gain, k, other = best_merge(problem, state)
     if gain <= 0:
         return False
-    items = np.flatnonzero(state.labels == other)
-    move_items(problem, state, items, k)
+    state.labels[state.labels == other] = k
+    state.sizes[k] += state.sizes[other]
+    state.counts[k] += state.counts[other]
+    state.gains[k // LANES, :, k % LANES] = problem.gain[state.counts[k]]
+    close(problem, state, other)
     return True
 
 
@@ -341,17 +344,6 @@ def best_merge(problem: Problem, state: State) -> tuple[int, int, int]:
                 most = gain
                 first, second = k, other
     return most, first, second
-
-
-@kernel
-def move_items(problem: Problem, state: State, items: IntArray, k: int) -> None:
-    """Move all items of another cluster to cluster k."""
-    other = np.int64(state.labels[items[0]])
-    for i in items:
-        _count(problem, state, i, other, -1)
-        _count(problem, state, i, k, 1)
-        state.labels[i] = k
-    close(problem, state, other)
 
 
 @kernel

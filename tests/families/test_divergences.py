@@ -156,8 +156,9 @@ def test_a_family_without_a_known_divergence_is_refused():
 
 @pytest.mark.parametrize("call", ["points", "phi", "natural"])
 def test_divergences_with_units_of_the_data_refuse_points_before_bind(call):
-    with pytest.raises(
-        TypeError,
-        match=r"^Mahalanobis has no points, .* what bind\(X\) returns.$",
-    ):
+    message = (
+        r"^Mahalanobis has no points, phi or natural of its own: write them or, where it takes its "
+        r"units from the data, use what bind\(X\) returns\.$"
+    )
+    with pytest.raises(TypeError, match=message):
         getattr(Mahalanobis(), call)(np.zeros((3, 2)))

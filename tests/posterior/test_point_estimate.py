@@ -100,6 +100,12 @@ def test_two_clusters_become_one_where_that_is_best():
     assert found == 30
 
 
+def test_one_cluster_is_no_better_than_the_estimate(noisy_draws):
+    draws = noisy_draws(80, 6, 40, noise=0.5, uncertain=0.6)
+    one = VI().expected(np.zeros(80, np.int64), draws)
+    assert VI().expected(point_estimate(draws), draws) <= one
+
+
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
 @pytest.mark.parametrize(("n", "clusters"), [(60, 3), (150, 8)])
 def test_no_draw_is_better_than_the_estimate(noisy_draws, loss, n, clusters):
@@ -135,13 +141,13 @@ def test_max_clusters_bounds_the_estimate(noisy_draws):
 
 
 def test_the_seed_decides_and_threads_do_not(noisy_draws):
-    draws = noisy_draws(80, 6, 40, noise=0.5, uncertain=0.6)
+    draws = noisy_draws(120, 10, 30, noise=0.4, uncertain=0.6)
     first = point_estimate(draws, n_runs=2, seed=3, n_jobs=1)
     np.testing.assert_array_equal(first, point_estimate(draws, n_runs=2, seed=3, n_jobs=2))
     runs = [point_estimate(draws, n_runs=1, seed=s) for s in range(20)]
     values = expected_losses(VI(), runs, draws)
     assert len(set(values)) > 1
-    assert VI().expected(point_estimate(draws, n_runs=16), draws) <= np.quantile(values, 0.3)
+    assert VI().expected(point_estimate(draws, n_runs=16), draws) < np.quantile(values, 0.3)
 
 
 def test_relabelled_draws_and_chains_give_the_same_estimate(noisy_draws, rng):

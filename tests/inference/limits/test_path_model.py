@@ -151,7 +151,10 @@ def test_posterior_at_moderate_gamma_by_enumeration():
 
 def test_a_divergence_without_a_model_is_refused():
     X = np.array([[0.1, 2.0, 1, 0], [0.3, 1.0, 0, 2], [1.0, 1.0, 0, 1]])
-    message = r"^no model at gamma is known for the divergence .*: choose .*, or give it at_gamma.$"
+    message = (
+        r"^no model at gamma is known for the divergence .*: choose one of these, or give it "
+        r"at_gamma\.$"
+    )
     with pytest.raises(ValueError, match=message):
         path_divergence(as_divergence(PRODUCT).bind(X))
 
