@@ -383,20 +383,16 @@ def test_files_that_a_how_to_shows_are_all_of_their_folder(folder, page):
     assert sorted(shown) == sorted(path.name for path in DOCS.glob(f"{folder}/*.py")) != []
 
 
-def test_contributing_names_every_skeleton():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    names = {path.name for path in DOCS.glob("skeletons/*.py")}
-    assert names <= set(re.findall(r"`docs/skeletons/(\w+\.py)`", text))
-
-
 def test_contributing_counts_what_a_new_part_takes():
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| [^|]+ \| `([\w/]+\.py)` \| (\d+) \|", text, re.M)
     assert len(rows) >= 7
     for path, most in rows:
         assert len((ROOT / path).read_text(encoding="utf-8").splitlines()) <= int(most), path
-    for path in re.findall(r"`((?:tests|experiments|benchmarks|tools|docs)/[\w/.]+)`", text):
+    named = re.findall(r"`((?:tests|experiments|benchmarks|tools|docs)/[\w/.]+)`", text)
+    for path in named:
         assert (ROOT / path).exists(), path
+    assert {f"docs/skeletons/{path.name}" for path in DOCS.glob("skeletons/*.py")} <= {*named}
 
 
 def test_no_how_to_is_left_out():

@@ -1,6 +1,5 @@
 """Parameters of clusters against the families' conjugate posteriors, from SciPy."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -306,7 +305,6 @@ def test_one_cluster_has_no_difference(rng):
     assert table["difference"].isna().all()
     assert (table["weight"] == 1).all()
     assert len(bc.plots.profiles(Fit(X, FullGaussian().bind(X)), np.zeros(len(Z), int))) == 2
-    plt.close("all")
 
 
 @pytest.mark.parametrize("model", ["single", "mixture"])
@@ -326,7 +324,6 @@ def test_a_fit_is_described(model, rng):
         "0 (20 items)",
         "1 (20 items)",
     ]
-    plt.close("all")
 
 
 def test_words_of_a_mean_field_fit_are_named(rng):
@@ -344,7 +341,6 @@ def test_words_of_a_mean_field_fit_are_named(rng):
     (ax,) = bc.plots.profiles(fit, (kind == "dog").astype(int), max_listed=1, prob=0.5)
     first = "1 of 3 features, those that differ most\n"
     assert ax.figure.get_suptitle().startswith(first + said.partition(";")[0].format(50))
-    plt.close("all")
 
 
 X = np.random.default_rng(0).normal(size=(len(Z), 2))

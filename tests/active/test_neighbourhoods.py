@@ -5,24 +5,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-import bayesclust as bc
-from bayesclust.active import Query, QueryState
 from bayesclust.active.neighbourhoods import Neighbourhoods
+from tests.active.test_published import state
 from tests.exactness.exact import partitions
 
 
-def state(pairs=(), same=(), skipped=(), n=6):
-    links = [bc.PairwiseConstraints(list(pairs), list(same), n_items=n)] if len(pairs) else []
-    return QueryState(
-        np.zeros((n, 1)),
-        np.zeros(n, dtype=int),
-        links,
-        [Query("pair", pair) for pair in skipped],
-    )
-
-
-def known(*args, **settings):
-    return Neighbourhoods.of(state(*args, **settings), np.random.default_rng(0))
+def known(*answers, n=6):
+    return Neighbourhoods.of(state(np.zeros((n, 1)), *answers), np.random.default_rng(0))
 
 
 EQUAL = np.zeros((4, 2))
@@ -112,5 +101,5 @@ def test_after_a_skip_the_item_meets_the_next_neighbourhood():
 
 
 def test_nothing_asked_begins_with_a_random_item(rng):
-    drawn = {Neighbourhoods.of(state(n=3), rng).members[0][0] for _ in range(60)}
+    drawn = {Neighbourhoods.of(state(np.zeros((3, 1))), rng).members[0][0] for _ in range(60)}
     assert drawn == {0, 1, 2}

@@ -8,14 +8,11 @@ import pytest
 
 from bayesclust.constraints import PairwiseConstraints, RelativeConstraints
 from bayesclust.constraints.factor_graph import greedy_coloring, item_graph
+from tests.exactness.cases import links, triplets
 
 
 def random_views(n, rng):
-    labels = rng.integers(3, size=n)
-    return [
-        PairwiseConstraints.sample(labels, size=2 * n, seed=rng, error_rate=0.2),
-        RelativeConstraints.sample(labels, size=n, seed=rng),
-    ]
+    return [links(n, rng, size=2 * n), triplets(n, rng, size=n)]
 
 
 def neighbours(views, n):

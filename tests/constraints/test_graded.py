@@ -1,13 +1,11 @@
 """Graded answers: what scores are worth is learned, and all that is made of answers follows."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 import bayesclust as bc
-from bayesclust._io import write_netcdf
+from bayesclust._io import load_netcdf, write_netcdf
 from bayesclust.constraints import GradedConstraints, GradeNoise, PairwiseConstraints
 from bayesclust.inference.chain import TVClustProblem
 from bayesclust.inference.samplers import SAMPLERS
@@ -123,13 +121,11 @@ def test_answers_are_right_on_the_side_that_they_speak_for(fitted):
 def test_a_stored_posterior_and_the_plot_show_the_curve(fitted, tmp_path):
     est, _, _, _, graded, _ = fitted
     write_netcdf(est.posterior_, tmp_path / "run.nc")
-    with xr.open_datatree(tmp_path / "run.nc") as tree:
-        again = bc.source_reliability(tree.load())
-        pd.testing.assert_frame_equal(again, bc.source_reliability(est), check_dtype=False)
+    again = bc.source_reliability(load_netcdf(tmp_path / "run.nc"))
+    pd.testing.assert_frame_equal(again, bc.source_reliability(est), check_dtype=False)
     (ax,) = bc.plots.reliability(est)
     grades = np.unique(graded.answers)
     np.testing.assert_allclose(ax.lines[1].get_ydata(), again["mean"][grades])
-    plt.close("all")
 
 
 def test_other_methods_take_them_or_say_so(fitted):

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import betaln, gammaln, logsumexp
 
 import bayesclust as bc
-from bayesclust._io import write_netcdf
+from bayesclust._io import load_netcdf, write_netcdf
 from bayesclust.constraints import ConfusionNoise, LinkNoise, RuleNoise, UniformNoise
 from bayesclust.constraints.queries import QueryNoise
 from bayesclust.inference.chain import Moves, TVClustProblem
@@ -244,22 +244,17 @@ def test_joint_distribution(sampler):
     assert_agree(z_scores(template(), 4000, 1, sampler=sampler, independent=drawn))
 
 
-def as_if_equally_shared(self, counts, params, rng):
-    """A fault: hard and easy are taken for equally probable before any answers."""
-    easy, hard = self._log_parts(params | {"hard_share": np.array(0.5)})
-    odds = (counts * (hard - easy)).sum(axis=-1)
-    return (rng.random(odds.shape) < 1 / (1 + np.exp(-odds))) * counts.sum(axis=-1)
+@pytest.mark.parametrize(
+    ("assumed", "sign"),
+    [({"hard_share": np.array(0.5)}, 1), ({}, -1)],
+    ids=["as if equally shared", "the wrong way round"],
+)
+def test_faulty_draws_of_hard_queries_are_noticed(assumed, sign, monkeypatch):
+    def fault(self, counts, params, rng):
+        easy, hard = self._log_parts(params | assumed)
+        odds = sign * (counts * (hard - easy)).sum(axis=-1)
+        return (rng.random(odds.shape) < 1 / (1 + np.exp(-odds))) * counts.sum(axis=-1)
 
-
-def the_wrong_way_round(self, counts, params, rng):
-    """Another: hard queries are taken for easy ones."""
-    easy, hard = self._log_parts(params)
-    odds = (counts * (easy - hard)).sum(axis=-1)
-    return (rng.random(odds.shape) < 1 / (1 + np.exp(-odds))) * counts.sum(axis=-1)
-
-
-@pytest.mark.parametrize("fault", [as_if_equally_shared, the_wrong_way_round])
-def test_faulty_draws_of_hard_queries_are_noticed(fault, monkeypatch):
     drawn = independent()
     monkeypatch.setattr(QueryNoise, "draw_hard", fault)
     assert_noticed(z_scores(template(), 4000, 1, independent=drawn))
@@ -367,7 +362,6 @@ def crowd(seed, share, n=60, number=80, apart=2.0, least=0.75):
 
 
 SHORT = {"num_chains": 2, "num_warmup": 100, "num_samples": 100, "random_state": 0, "n_jobs": 1}
-pytestmark = pytest.mark.filterwarnings("ignore::bayesclust.posterior.diagnosis.DiagnosisWarning")
 
 
 @cache
@@ -387,7 +381,7 @@ def test_a_fit_tells_hard_queries_and_keeps_them_in_files(tmp_path):
     assert draws["p"].dims == ("chain", "draw", "links_source")
     assert draws["hard_share"].dims == draws["hard_p"].dims == ("chain", "draw")
     write_netcdf(est.posterior_, tmp_path / "run.nc")
-    again = bc.constraint_credibility(bc.load(tmp_path / "run.nc") if hasattr(bc, "load") else est)
+    again = bc.constraint_credibility(load_netcdf(tmp_path / "run.nc"))
     assert (again["hard"] == table["hard"]).all()
     checks = bc.constraint_ppc(est).set_index("check")
     assert checks.loc["disagreements", "finding"] == "as expected"

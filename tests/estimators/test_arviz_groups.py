@@ -199,7 +199,6 @@ def test_fits_without_densities_have_no_items():
     assert tree["prior"]["n_clusters"].shape == (1, 20)
 
 
-@pytest.mark.filterwarnings("ignore::bayesclust.posterior.diagnosis.DiagnosisWarning")
 @pytest.mark.parametrize("inference", ["variational_em", "gibbs"])
 def test_dcrc_has_groups_of_its_answers(inference):
     y = np.repeat([0, 1], 6)

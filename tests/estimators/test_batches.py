@@ -1,6 +1,7 @@
 """TVClust on items in batches: what it reads, says, predicts and refuses."""
 
-import matplotlib.pyplot as plt
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -22,9 +23,10 @@ def table():
     return pd.DataFrame({"a": X[:, 0], "site": SITES, "b": X[:, 1]})
 
 
-def fitted(data, column="site", **given):
-    prior = HierarchicalDirichletProcess(column)
-    return bc.TVClust(partition_prior=prior, progress=False, **SHORT | given).fit(data)
+def fitted(data, column="site", checkpoint=None, shifts=False, **given):
+    prior = HierarchicalDirichletProcess(column, shifts=shifts)
+    est = bc.TVClust(partition_prior=prior, progress=False, **SHORT | given)
+    return est.fit(data, checkpoint=checkpoint)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +58,6 @@ def test_weights_are_those_of_each_batch(est):
         np.testing.assert_allclose(np.ravel([dot.get_xdata() for dot in dots]), rows["weight"])
     (only,) = bc.plots.batch_weights(est, max_listed=1)
     assert only.get_title(loc="left") == "weight of cluster 0"
-    plt.close("all")
 
 
 def test_a_column_by_number_gives_the_same_draws(est):
@@ -92,16 +93,13 @@ def test_a_batch_is_added_at_the_end():
 
 def test_a_run_resumes_bit_for_bit(est, tmp_path):
     path = tmp_path / "run.zarr"
-    prior = HierarchicalDirichletProcess("site")
-    model = bc.TVClust(partition_prior=prior, progress=False, **SHORT | {"num_samples": 60})
-    model.fit(table(), checkpoint=path)
-    longer = bc.TVClust(partition_prior=prior, progress=False, **SHORT)
-    draws = longer.fit(table(), checkpoint=path).posterior_["posterior"]
+    fitted(table(), checkpoint=path, num_samples=60)
+    draws = fitted(table(), checkpoint=path).posterior_["posterior"]
     for name in ("z", "weight", "batch_concentration"):
         assert np.array_equal(draws[name], est.posterior_["posterior"][name])
     other = table().assign(site=np.roll(SITES, 1))
     with pytest.raises(ValueError, match="batches"):
-        bc.TVClust(partition_prior=prior, progress=False, **SHORT).fit(other, checkpoint=path)
+        fitted(other, checkpoint=path)
 
 
 def test_arviz_has_all_groups(est):
@@ -172,9 +170,7 @@ def shifted_table(sites=SITES):
     return data
 
 
-def shifted_fit(data, **given):
-    prior = HierarchicalDirichletProcess("site", shifts=True)
-    return bc.TVClust(partition_prior=prior, progress=False, **SHORT | given).fit(data)
+shifted_fit = partial(fitted, shifts=True)
 
 
 @pytest.fixture(scope="module")
@@ -230,9 +226,7 @@ def test_a_shifted_batch_is_added_at_the_end():
 def test_a_run_with_shifts_resumes_and_is_restored(moved, tmp_path):
     path = tmp_path / "run.zarr"
     for number in (60, 150):
-        prior = HierarchicalDirichletProcess("site", shifts=True)
-        est = bc.TVClust(partition_prior=prior, progress=False, **SHORT | {"num_samples": number})
-        est.fit(shifted_table(), checkpoint=path)
+        est = shifted_fit(shifted_table(), checkpoint=path, num_samples=number)
     draws, whole = est.posterior_["posterior"], moved.posterior_["posterior"]
     for name in ("z", "batch_shifts", "shift_precision"):
         assert np.array_equal(draws[name], whole[name])

@@ -220,6 +220,8 @@ def test_sizes_of_clusters_are_learned_from_named_items():
         ({"kernel": "sigmoid"}, 'kernel must be "rbf" or "polynomial"; got'),
         ({"kernel": 3}, 'kernel must be "rbf" or "polynomial"; got 3'),
         ({"tol": 0.0}, "tol must lie in"),
+        ({"inference": "gibbs", "noise": 0.0}, "noise=0.0 makes answers binding"),
+        ({"inference": "gibbs", "temperature": 0.5}, "temperature=0.5 is of the mean field"),
     ],
 )
 def test_bad_settings(data, triplets, settings, words):

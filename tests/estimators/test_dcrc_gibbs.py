@@ -93,19 +93,6 @@ def test_a_longer_run_goes_on_from_a_checkpoint(data, answers, tmp_path):
         clone(est).set_params(tau=0.5).fit(data.X, constraints=answers, checkpoint=tmp_path / "run")
 
 
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [
-        ({"noise": 0.0}, "noise=0.0 makes answers binding"),
-        ({"temperature": 0.5}, "temperature=0.5 is of the mean field"),
-    ],
-)
-def test_bad_settings(data, answers, settings, words):
-    with pytest.raises(ValueError) as caught:  # noqa: PT011
-        bc.DCRC(3, **SHORT | settings).fit(data.X, constraints=answers)
-    assert str(caught.value).startswith(words)
-
-
 def test_mean_field_has_no_checkpoint(data, answers, tmp_path):
     with pytest.raises(ValueError, match=r"inference='variational_em' has none: leave it out"):
         bc.DCRC(3, **QUICK).fit(data.X, constraints=answers, checkpoint=tmp_path / "run")

@@ -38,7 +38,6 @@ def grown(n=6, first=4, **settings):
     return est.extend(X[first:], constraints=[more, triplet], num_warmup=200, num_samples=3000)
 
 
-@pytest.mark.filterwarnings("ignore::bayesclust.posterior.DiagnosisWarning")
 @pytest.mark.parametrize("sampler", ["collapsed", "gibbs", "blocked"])
 def test_exact_posterior_of_all_items_and_answers(sampler):
     est = grown(sampler=sampler)
@@ -52,7 +51,6 @@ def test_exact_posterior_of_all_items_and_answers(sampler):
     assert result.number >= 5, "hardly any partition was compared"
 
 
-@pytest.mark.filterwarnings("ignore::bayesclust.posterior.DiagnosisWarning")
 def test_exact_posterior_of_mixtures():
     est = grown(n=5, first=3 + 1, cluster_model="mixture")
     draws = est.posterior_["posterior"]

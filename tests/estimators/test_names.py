@@ -6,7 +6,6 @@ import pytest
 
 import bayesclust as bc
 
-pytestmark = pytest.mark.filterwarnings("ignore:Do not trust")
 Y = np.repeat([0, 1], [8, 7])
 X = pd.DataFrame(
     np.random.default_rng(0).normal(6.0 * Y[:, None], 1, (15, 2)), [f"n{i:02}" for i in range(15)]

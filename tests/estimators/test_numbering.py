@@ -11,7 +11,6 @@ from bayesclust.comparison import read_partitions
 from bayesclust.estimators import restored
 from bayesclust.report import findings
 
-pytestmark = pytest.mark.filterwarnings("ignore:Do not trust")
 KIND = np.repeat([0, 1, 2, 3], [5, 10, 10, 15])
 EXPECTED = np.repeat([3, 1, 2, 0], [5, 10, 10, 15])
 X = np.random.default_rng(0).normal(np.c_[9 * (KIND % 2), 9 * (KIND // 2)], 0.5)

@@ -15,7 +15,7 @@ from bayesclust.inference.moves import candidate_links
 from bayesclust.inference.samplers import collapsed_chain
 from bayesclust.partition_priors import CandidateLinks
 from tests.exactness import exact
-from tests.exactness.cases import problem
+from tests.exactness.cases import partitions_drawn, problem
 
 # a cycle between two tails; a pair that is given twice counts once
 PAIRS = [(0, 1), (1, 2), (2, 3), (3, 1), (3, 4), (4, 5), (5, 4)]
@@ -64,12 +64,7 @@ def compared(case, seed=1, known=None):
     values = values + exact.log_answers(case.constraints, states)
     values += [log_search(z) for z in states]
     values += np.log([prior.get(int(code), 1e-300) for code in exact.codes(states)])
-    chain = collapsed_chain(case, np.zeros(N, int), np.random.default_rng(seed), Moves())
-    draws = np.empty((NUMBER, N), np.int64)
-    for row in range(-100, NUMBER):
-        chain.sweep(adapt=row < 0)
-        draws[row] = chain.labels
-    return exact.compare(draws, states, values)
+    return exact.compare(partitions_drawn(case, Moves(), NUMBER, seed), states, values)
 
 
 @pytest.mark.parametrize("name", ["gaussian", "poisson"])

@@ -84,17 +84,13 @@ def test_every_move(moves):
     assert result.agrees, result
 
 
-def test_known_concentrations():
-    case = small("gaussian", 3, DirichletProcess(0.6), DirichletProcess(1.3), n=4)
-    assert (result := compared(case, MOVES["default"], 3000, 4)).agrees, result
-
-
 def test_without_answers():
     case = replace(small("gaussian", 5, DirichletProcess(0.8), n=4), constraints=())
     assert (result := compared(case, MOVES["default"], 3000, 5)).agrees, result
 
 
 OTHER_PRIORS = {
+    "known concentrations": (DirichletProcess(1.3), DirichletProcess(0.6)),
     "Pitman-Yor on both": (PitmanYor(0.4, 1.0), PitmanYor(0.3, 0.7)),
     "finite mixtures above": (MixtureOfFiniteMixtures(0.7), DirichletProcess((2.0, 2.0))),
     "known number above": (KnownK(3, 0.8), PitmanYor(0.3, (2.0, 2.0))),

@@ -90,18 +90,10 @@ def test_what_posteriors_say_of_themselves_is_counted():
     assert found["overstated F noticed"] == 0.0
 
 
-def test_tables_hold_methods_with_and_without_answers(tmp_path):
+def test_tables_hold_methods_with_and_without_answers(tmp_path, scored):
     plan = defaults.Plan.of(data=("iris",), methods=("kmeans", "rdp-means"), trials=2)
     assert len(plan.cells()) == 2 * (1 + 4)
-    experiment = frame.Experiment(defaults)
-    rng = np.random.default_rng(0)
-    rows = []
-    for cell in plan.cells():
-        row = {
-            name: {"str": "", "int": 3}.get(kind, np.nan) for name, kind in defaults.SCORES.items()
-        }
-        rows.append({**cell._asdict(), **row, "f": rng.random(), "commit": ""})
-    cells = pd.DataFrame(rows).astype(experiment.kinds)
+    cells = scored(frame.Experiment(defaults), plan.cells())
     entries = defaults.tables(cells, plan)
     mean = cells[cells.method == "kmeans"].f.mean()
     assert entries[entries.method == "kmeans"].f.tolist() == pytest.approx([mean] * 4)

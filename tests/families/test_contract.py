@@ -296,8 +296,3 @@ def test_a_family_without_a_normaliser_says_what_is_missing():
     ):
         with pytest.raises(TypeError, match=missing):
             use()
-
-
-def test_poisson_is_complete_in_one_short_file():
-    lines = inspect.getsource(importlib.import_module("bayesclust.families.poisson")).splitlines()
-    assert len(lines) <= 200

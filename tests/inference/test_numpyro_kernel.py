@@ -133,31 +133,23 @@ def pair():
 TOGETHER = PairwiseConstraints([(0, 1)], [True], n_items=2, noise=LinkNoise(p=0.8, q=0.8))
 
 
-@pytest.mark.parametrize(("method", "chains"), [("sequential", 1), (jax.vmap, 2)])
-def test_chains_run_in_every_way(method, chains):
+@pytest.mark.parametrize(
+    ("scope", "method", "chains"),
+    [("", "sequential", 1), ("", jax.vmap, 2), ("part/", "sequential", 1)],
+)
+def test_chains_run_in_every_way(scope, method, chains):
+    program = numpyro.handlers.scope(pair, prefix="part") if scope else pair
+    kernel = PartitionGibbs(program, TOGETHER, site=f"{scope}z", plate=f"{scope}item")
     settings = {"num_warmup": 5, "num_samples": 1000, "num_chains": chains, "progress_bar": False}
-    mcmc = MCMC(PartitionGibbs(pair, TOGETHER), **settings, chain_method=method)
+    mcmc = MCMC(kernel, **settings, chain_method=method)
     mcmc.run(jax.random.key(0), extra_fields=("moved",))
-    z = mcmc.get_samples(group_by_chain=True)["z"]
+    z = mcmc.get_samples(group_by_chain=True)[f"{scope}z"]
     moved = mcmc.get_extra_fields(group_by_chain=True)["moved"]
     assert z.shape == (chains, 1000, 2)
     assert len({chain.tobytes() for chain in np.asarray(z)}) == chains
     np.testing.assert_allclose(moved[:, 1:], np.mean(z[:, 1:] != z[:, :-1], axis=2))
     np.testing.assert_allclose(np.mean(z[..., 0] == z[..., 1], axis=1), 0.8, atol=0.07)
     np.testing.assert_allclose(np.mean(z, axis=1), 0.5, atol=0.1)
-
-
-def test_a_program_may_lie_in_a_scope():
-    scoped = numpyro.handlers.scope(pair, prefix="part")
-    mcmc = MCMC(
-        PartitionGibbs(scoped, TOGETHER, site="part/z", plate="part/item"),
-        num_warmup=5,
-        num_samples=1000,
-        progress_bar=False,
-    )
-    mcmc.run(jax.random.key(0))
-    z = mcmc.get_samples()["part/z"]
-    assert np.mean(z[:, 0] == z[:, 1]) == pytest.approx(0.8, abs=0.07)
 
 
 @pytest.mark.parametrize("key", [jax.random.key(0), jax.random.PRNGKey(0)])

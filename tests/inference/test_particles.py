@@ -25,15 +25,11 @@ LARGEST = 4.0
 """Standard errors; twenty quantities deviate more once in a thousand runs."""
 
 
-def taken(constraints, rows):
+def first(constraints, number):
     """Some answers, as a user would give them."""
     items, answers, source = constraints.items, constraints.answers, constraints.source
-    options = constraints.n_items, source[rows], constraints.noise, constraints.name
-    return type(constraints)(items[rows], answers[rows], *options)
-
-
-def first(constraints, number):
-    return taken(constraints, slice(number))
+    options = constraints.n_items, source[:number], constraints.noise, constraints.name
+    return type(constraints)(items[:number], answers[:number], *options)
 
 
 def before_and_after(make):

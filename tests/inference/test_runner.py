@@ -103,9 +103,6 @@ def test_chains_of_one_thread_take_turns_and_stop_at_an_error():
     assert [own.number for own in chains] == [50, 50, 40]
 
 
-# --- interrupts
-
-
 # --- progress
 
 

@@ -256,7 +256,6 @@ def test_a_fit_without_labels_has_no_classes(fitted):
         without.predict_label_proba()
 
 
-@pytest.mark.filterwarnings("ignore::bayesclust.posterior.diagnosis.DiagnosisWarning")
 def test_further_labels_add_to_those_of_a_fit(fitted):
     X, _, est = fitted
     one = bc.LabelConstraints([(0, "a"), (20, "b")], 60, source=["ann", "bob"], noise=NOISE)

@@ -1,6 +1,5 @@
 """Rules in draws and in fits: credibility, restriction, growth and storage."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -73,7 +72,6 @@ def test_rules_are_listed_in_words(rng, groups):
     assert table["i"].isna().tolist() == [True, True, False]
     graph = bc.plots.constraint_graph(both, rng.normal(size=(N, 2)))
     assert len(graph.collections[0].get_segments()) == 1  # of the link
-    plt.close("all")
 
 
 def test_each_rule_is_a_question_of_its_own():

@@ -94,10 +94,6 @@ def item_labels(good, rng):
     return [z for z in integer_labels(good, rng) if getattr(z, "shape", None) != stacked]
 
 
-def integer_array(good, rng):
-    yield from (*no_integers(np.asarray(good), rng), 7, None, "z", [[0], [1, 2]])
-
-
 def draws_array(good, rng):
     z = np.asarray(good)
     yield from (z[0], z[0, 0], z[:0], z[:, :, :0], z + 0.5, z.astype(str), z.astype(float))
@@ -200,13 +196,6 @@ def prior(good, rng):
     yield from (True, np.nan, -0.1, 1.5, 1j, Thing(), ("a", "b"), ([1, 2], 3), np.eye(2))
 
 
-def amount(good, rng):
-    """A positive number or the two numbers of its prior."""
-    for value in prior(good, rng):
-        if not (isinstance(value, float) and value == 1.5):
-            yield value
-
-
 def indices(good, rng):
     yield from ([0, 99], [-1], [0, 0], [], [0.5], "items", 7, [[0, 1]], None, [True, False])
     yield from (["a"], [None], [1j], {0, 1})
@@ -270,11 +259,6 @@ def query(good, rng):
     yield from (None, 7, "query", (0, 1), Query("word", (0, 1)), Thing())
 
 
-def class_labels(good, rng):
-    z = np.asarray(good)
-    yield from (z + 7, z - 1, z + 0.5, z.astype(str), z[:-1], z[None], None, 7, "z")
-
-
 def cluster_numbers(good, rng):
     yield from (0, -1, 2.5, "3", None, [2, 0], [1.5], {}, 3j, np.nan, Thing(), [[2], [3, 4]])
 
@@ -284,10 +268,10 @@ def fixed(*values):
     return lambda good, rng: list(values)
 
 
-NAMED = [items, items_with_gaps, labels, integer_labels, item_labels, integer_array, draws_array]
-NAMED += [label_rows, class_labels, draws, tree, answered, constraints, tuples, answers, sources]
-NAMED += [matrix, rows, weights, points, indices, flags, count, cluster_numbers, choice, prior]
-NAMED += [amount, path, file, methods, differences, query, scores]
+NAMED = [items, items_with_gaps, labels, integer_labels, item_labels, draws_array, label_rows]
+NAMED += [draws, tree, answered, constraints, tuples, answers, sources, matrix, rows, weights]
+NAMED += [points, indices, flags, count, cluster_numbers, choice, prior, path, file, methods]
+NAMED += [differences, query, scores]
 SORTS = {
     **{bad.__name__.replace("_", " "): bad for bad in NAMED},
     "new items": lambda good, rng: items(good, rng, least=1),

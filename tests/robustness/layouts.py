@@ -98,7 +98,7 @@ def of_items_with_gaps(X):
     return [(what, value) for what, value in of_items(X) if "one name" not in what]
 
 
-INTEGER_SORTS = ["integer labels", "item labels", "integer array", "draws array", "label rows"]
+INTEGER_SORTS = ["integer labels", "item labels", "draws array", "label rows"]
 LAYOUTS = {
     **dict.fromkeys(("items", "new items", "points"), of_items),
     **dict.fromkeys((*INTEGER_SORTS, "answers", "sources", "flags", "indices"), of_labels),

@@ -184,7 +184,6 @@ def test_what_would_pass_in_silence_is_warned_of(call):
         eval(call)
 
 
-@pytest.mark.filterwarnings("ignore::bayesclust.posterior.DiagnosisWarning")
 def test_words_labels_and_known_numbers_have_their_place():
     known = bc.partition_priors.KnownK(2)
     labels = bc.LabelConstraints([(0, "low"), (5, "high")], n_items=8)

@@ -13,9 +13,7 @@ import bayesclust as bc
 from bayesclust._io import write_netcdf
 from bayesclust.cli.summary import read_posterior
 from bayesclust.inference import checkpoint
-from bayesclust.inference.checkpoint import Checkpoint
-from bayesclust.inference.runner import Schedule, run_chains
-from tests.inference.test_checkpoint import Walk
+from tests.inference.test_checkpoint import run, walks
 from tests.robustness import world
 from tests.robustness.world import FAULT_SEED
 
@@ -77,12 +75,6 @@ def test_damaged_sessions_are_refused_or_whole(tmp_path, damage, number):
     assert taken < number
 
 
-def run(path):
-    starts = [lambda seed=seed: Walk(seed) for seed in range(2)]
-    store = None if path is None else Checkpoint(path, {"data": "abc"}, 2, {"p": ("links_source",)})
-    return run_chains(starts, Schedule(6, 20, 2), progress=False, n_jobs=1, checkpoint=store)
-
-
 def exchanged(path, rng):
     """Put the content of another file of the same checkpoint in place of a file's."""
     others = sorted(one for one in path.parents[1].rglob(path.name) if one.is_file())
@@ -102,15 +94,15 @@ FAULTS = {
 def test_faulty_checkpoints_are_refused_or_resumed(tmp_path, monkeypatch, fault, number):
     """A run resumes to the draws of an undisturbed one, or refuses the checkpoint."""
     monkeypatch.setattr(checkpoint, "CHUNK_DRAWS", 4)
-    rng, whole, expected = np.random.default_rng(FAULT_SEED), tmp_path / "whole", run(None)
-    run(whole)
+    rng, whole, expected = np.random.default_rng(FAULT_SEED), tmp_path / "whole", run(walks())
+    run(walks(), whole)
     files = sorted(path.relative_to(whole) for path in whole.rglob("*") if path.is_file())
     for at in range(number):
         copy = tmp_path / f"{at}.zarr"
         shutil.copytree(whole, copy)
         victim = copy / files[int(rng.integers(len(files)))]
         FAULTS[fault](victim, rng)
-        found = refused(lambda copy=copy: run(copy))
+        found = refused(lambda copy=copy: run(walks(), copy))
         shutil.rmtree(copy)
         if found is not None:
             for name, values in expected.posterior.items():
@@ -141,7 +133,7 @@ def test_a_flipped_bit_of_a_posterior_is_noticed(tmp_path, number):
 READERS = {
     "session": lambda path: bc.InteractiveSession.load(path, world.X),
     "posterior": read_posterior,
-    "checkpoint": run,
+    "checkpoint": lambda path: run(walks(), path),
 }
 FOREIGN = {
     "nothing": b"",
@@ -171,12 +163,12 @@ def test_files_of_other_programs_are_refused(tmp_path, what, reader):
 
 def test_checkpoints_of_later_versions_are_refused(tmp_path):
     later = tmp_path / "later.zarr"
-    run(later)
+    run(walks(), later)
     attributes = json.loads((later / "zarr.json").read_text())
     attributes["attributes"]["bayesclust"]["format"] = checkpoint.FORMAT + 1
     (later / "zarr.json").write_text(json.dumps(attributes))
     with pytest.raises(ValueError, match=r"with other format: give another path"):
-        run(later)
+        run(walks(), later)
 
 
 class Crafted:
@@ -216,7 +208,7 @@ def test_crafted_checkpoints_run_nothing(tmp_path):
     old |= {"compressor": {"id": "pickle"}, "filters": [{"id": "pickle"}], "fill_value": None}
     for counted in (True, False):
         for form in (2, 3):
-            run(path)
+            run(walks(), path)
             where = path / "posterior" / "z"
             if not counted:
                 shutil.rmtree(path / "state")
@@ -232,7 +224,7 @@ def test_crafted_checkpoints_run_nothing(tmp_path):
                 kept = json.loads((where / "zarr.json").read_text())
                 kept["codecs"] = [{"name": "numcodecs.pickle", "configuration": {}}]
                 (where / "zarr.json").write_text(json.dumps(kept))
-            assert refused(lambda: run(path)) is None or not counted
+            assert refused(lambda: run(walks(), path)) is None or not counted
             shutil.rmtree(path)
     assert not trap.exists()
     pickle.loads(stream)  # the trap itself works

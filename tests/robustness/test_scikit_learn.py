@@ -42,7 +42,6 @@ def test_every_estimator_is_among_those_that_are_checked():
 
 
 @pytest.mark.filterwarnings("ignore::bayesclust.families.TiedColumnsWarning")  # of its zeros
-@pytest.mark.filterwarnings("ignore::bayesclust.posterior.DiagnosisWarning")
 @pytest.mark.parametrize(
     "estimator",
     [*QUICK, *(pytest.param(one, marks=pytest.mark.slow) for one in SLOW)],

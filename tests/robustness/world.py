@@ -45,16 +45,16 @@ def in_process(*arguments):
     return done.stdout
 
 
+def session(partition=TRUTH, **more):
+    modification = bc.MinimalModification(0.5, 1.0, time_limit=None)
+    made = bc.InteractiveSession(X, partition, modification=modification, random_state=0, **more)
+    made.add(LINKS)
+    return made
+
+
 def scored():
     """A session with classes to be judged by, and two partitions."""
-    made = bc.InteractiveSession(
-        X,
-        np.roll(TRUTH, 1),
-        y=TRUTH,
-        modification=bc.MinimalModification(0.5, 1.0, time_limit=None),
-        random_state=0,
-    )
-    made.add(LINKS)
+    made = session(np.roll(TRUTH, 1), y=TRUTH)
     made.modify()
     return made
 
@@ -118,14 +118,6 @@ ESTIMATORS = {
     ),
     "TVClust": lambda **more: bc.TVClust(**SHORT | more),
 }
-
-
-def session():
-    made = bc.InteractiveSession(
-        X, TRUTH, modification=bc.MinimalModification(0.5, 1.0, time_limit=None), random_state=0
-    )
-    made.add(LINKS)
-    return made
 
 
 def bound():

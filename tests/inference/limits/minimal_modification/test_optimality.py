@@ -71,9 +71,12 @@ def check(seed, fits=NONE):
     return True
 
 
-def test_best_of_all_partitions():
-    solved = [check(seed) for seed in range(FEW)]
-    assert FEW / 5 < sum(solved) < FEW
+@pytest.mark.parametrize(
+    "seeds", [range(FEW), pytest.param(range(1000, 1000 + MANY), marks=pytest.mark.slow)]
+)
+def test_best_of_all_partitions(seeds):
+    solved = [check(seed) for seed in seeds]
+    assert len(seeds) / 5 < sum(solved) < len(seeds)
 
 
 def test_best_of_all_partitions_within_bounds():
@@ -83,12 +86,6 @@ def test_best_of_all_partitions_within_bounds():
     cases = map(random_case, range(FEW))
     kept = [fits(case.X, case.seen[None])[0] for fits, case in zip(bounds, cases, strict=True)]
     assert sum(kept) < FEW / 2  # most are not kept to begin with
-
-
-@pytest.mark.slow
-def test_best_of_all_partitions_many_times():
-    solved = [check(seed) for seed in range(1000, 1000 + MANY)]
-    assert MANY / 5 < sum(solved) < MANY
 
 
 def test_without_constraints_nothing_moves(rng):

@@ -63,6 +63,15 @@ def test_objective_never_rises(rng, metric, per_cluster):
         assert descend(problem, end.z, Settings(), rng).path[0] <= end.objective + 1e-5 * n
 
 
+def by_paper(problem, end, *links):
+    """The paper's objective of these links."""
+    centers, A = in_units(problem, end)
+    if not problem.learned:
+        return plain.plain_objective(problem.X, end.z, centers, *links)
+    settings = (1.0, problem.per_cluster, problem.form is FORMS["diagonal"])
+    return plain.objective(problem.X, end.z, centers, A, *links, *settings)
+
+
 @pytest.mark.parametrize(("metric", "per_cluster"), VARIANTS)
 def test_with_constant_costs_the_objective_is_eq_3_and_metrics_are_those_without_links(
     rng, metric, per_cluster
@@ -71,15 +80,9 @@ def test_with_constant_costs_the_objective_is_eq_3_and_metrics_are_those_without
     for _ in range(10):
         problem = posed(rng, metric, per_cluster, 20, 2, 12, 3)._replace(constant=True)
         end = descend(problem, problem.points[:3], Settings(), rng)
-        centers, A = in_units(problem, end)
         pairs, must, weight = problem.links[:3]
         none = np.zeros(0, dtype=int)
-        if metric == "euclidean":
-            free = plain.plain_objective(problem.X, end.z, centers, pairs[none], must[none], none)
-        else:
-            settings = (1.0, per_cluster, metric == "diagonal")
-            given = (pairs[none], must[none], none)
-            free = plain.objective(problem.X, end.z, centers, A, *given, *settings)
+        free = by_paper(problem, end, pairs[none], must[none], none)
         together = end.z[pairs[:, 0]] == end.z[pairs[:, 1]]
         assert end.objective == pytest.approx(free + weight[together != must].sum())
         violations += (together != must).sum()
@@ -102,17 +105,8 @@ def test_objective_is_that_of_the_paper(rng, metric, per_cluster, step):
     for _ in range(10):
         problem = posed(rng, metric, per_cluster, 15, 3, 14, 3)
         end = descend(problem, problem.points[:3], Settings(step=step, max_iter=20), rng)
-        centers, A = in_units(problem, end)
-        links = problem.links[:3]
-        if metric == "euclidean":
-            assert end.objective == pytest.approx(
-                plain.plain_objective(problem.X, end.z, centers, *links)
-            )
-        else:
-            wanted = plain.objective(
-                problem.X, end.z, centers, A, *links, 1.0, per_cluster, metric == "diagonal"
-            )
-            assert end.objective == pytest.approx(wanted)
+        centers, _ = in_units(problem, end)
+        assert end.objective == pytest.approx(by_paper(problem, end, *problem.links[:3]))
         for k in range(3):
             if (end.z == k).any():
                 np.testing.assert_allclose(centers[k], problem.X[end.z == k].mean(axis=0))
