@@ -110,7 +110,8 @@ def claims(folder: Path) -> Iterator[str]:
         yield from in_markdown(["claim", "printed", "here", "beside", "more by", "holds"], rows)
         made = (folder / paper / "tables.md").read_text(encoding="utf-8").splitlines()[-1]
         versions = ", ".join(cells.commit.drop_duplicates())
-        yield f"{len(cells)} cells at {versions}; [tables]({page}/tables.md). {made}\n"
+        hours = f"{cells.seconds.sum() / 3600:.1f} hours"
+        yield f"{len(cells)} cells, {hours}, at {versions}; [tables]({page}/tables.md). {made}\n"
 
 
 def verdict(ours: pd.Series, other: pd.Series | None, printed: Any, by: Any) -> list[str]:
