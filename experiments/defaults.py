@@ -318,8 +318,11 @@ def standing(cells: pd.DataFrame) -> pd.DataFrame:
         found["told"] = found.f - later[found.attrs["told"]]
     ours = [name for name in OURS if name != "default" and name in first]
     if ours:
-        best = first[ours].idxmax(axis=1)
-        found["best"] = [found.f[name] - later.loc[name, best[name]] for name in found.index]
+        best = first[ours].dropna(how="all").idxmax(axis=1)
+        theirs = {
+            name: later.loc[name, best[name]] for name in best.index.intersection(later.index)
+        }
+        found["best"] = found.f - pd.Series(theirs, dtype=float)
     return found
 
 

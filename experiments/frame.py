@@ -30,6 +30,7 @@ from bayesclust.typing import FloatArray, IntArray
 from experiments import figures
 
 CELLS, PACKED = "cells.csv", "cells.csv.xz"
+NOTHING = "Too few cells are done yet."
 RESULTS = Path(__file__).parent / "results"
 """What is recorded, a folder for each paper."""
 
@@ -176,7 +177,7 @@ class Experiment:
         frame = load(folder / CELLS, self.kinds)
         frame = frame[(frame.seed == plan.seed) & (frame.trial < plan.trials)]
         entries = self.module.tables(frame, plan)
-        lines = self.module.report(frame, entries, plan) if len(frame) else ["No cell is done yet."]
+        lines = self.module.report(frame, entries, plan) if len(entries) else [NOTHING]
         made = [f"Made by `{plan.command}`."] if plan.command else []
         return frame, entries, "\n".join([*lines, *made]) + "\n"
 

@@ -675,7 +675,6 @@ CASE_TITLES = {
     "wrong": "one answer in 20 wrong; 95% to be satisfied",
     "relaxed": "all answers right; 94% to be satisfied",
 }
-NOTHING = "No cell is done yet."
 
 
 def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
@@ -736,7 +735,7 @@ def _parameters(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Itera
 def _times(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
     mine = entries[(entries.part == "runtime") & (entries.score == "cpu_seconds")]
     if mine.empty:
-        yield NOTHING + "\n"
+        yield frame.NOTHING + "\n"
         return
     rows = []
     for (name, place), kind in product(plan.found(TIMED).items(), plan.kinds):
@@ -758,6 +757,8 @@ def _unproven(entries: pd.DataFrame, part: str) -> str:
     """How many optima are proven, and whether constraints that had to hold do."""
     # others need not satisfy answers
     mine = entries[(entries.part == part) & entries.method.isin((*MODIFICATIONS, "naive"))]
+    if mine.empty:
+        return ""
     total = (mine["mean"] * mine.trials).groupby(mine.score).sum()
     unproven = int(((mine.score == "gap") & (mine["mean"] > 0)).sum())
     words = []
@@ -775,7 +776,7 @@ def _unproven(entries: pd.DataFrame, part: str) -> str:
 def _conflicting(entries: pd.DataFrame) -> Iterator[str]:
     mine = entries[entries.part == "soft"]
     if mine.empty:
-        yield NOTHING + "\n"
+        yield frame.NOTHING + "\n"
         return
     for kind in CASES:
         rows = []
@@ -821,7 +822,10 @@ def _loop(entries: pd.DataFrame, plan: Plan) -> Iterator[str]:
             yield f"Features {FEATURES[part]}:\n"
             heads = ["", "queries chosen by", "quality", "similarity", "to modify", "to choose"]
             yield from frame.in_markdown(heads, rows)
-    draws = frame.span(mine.trials, "draw") if len(mine) else NOTHING
+    if mine.empty:
+        yield frame.NOTHING + "\n"
+        return
+    draws = frame.span(mine.trials, "draw")
     yield f"{counted(plan.answers, 'answer')} in ten rounds; {draws}.\n"
 
 
@@ -872,14 +876,17 @@ def _seconds(entries: pd.DataFrame, plan: Plan) -> Figure | None:
 
 def _rounds(table: pd.DataFrame, plan: Plan) -> Figure | None:
     """ARI to the classes and to the partition before, round by round, by who chooses."""
+    if not len(table):
+        return None
     sides = {"qualities": "ARI to the classes", "similarities": "ARI to the partition before"}
     # the start has no partition before it
     kept = table[(table.side == "qualities") | (table["round"] > 0)]
     named = kept.assign(panel=kept.side.map(sides), x=kept["round"], error=_wide(kept))
     features = FEATURES[plan.features[0]]
-    heading = f"glass, features {features}; mean of {counted(int(table.trials.max() or 0), 'run')}"
+    heading = f"glass, features {features}; mean of {counted(int(table.trials.max()), 'run')}"
     xlabel = f"round of {plan.answers // ROUNDS} answers and a modification"
-    return figures.curves(named, heading, xlabel, "ARI", bands=True) if len(table) else None
+    ticks = range(0, ROUNDS + 1, 2)
+    return figures.curves(named, heading, xlabel, "ARI", ticks=ticks, bands=True)
 
 
 def ready() -> None:

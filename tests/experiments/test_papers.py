@@ -177,6 +177,9 @@ def test_tables_of_iac_compare_settings_and_report_what_does_not_hold(blobs, sco
     assert "cuts 0.500 are in their cluster before and 0.750 after" in text
     assert "WRONG" not in text
     assert len(figures.save(iac.draw(cells, entries, plan), tmp_path / "drawn")) == 4
+    begun = cells[cells.part == "soft"]
+    drawn = iac.draw(begun, iac.tables(begun, plan), plan)
+    assert [figure() for figure in drawn.values()] == [None, None]  # nothing of theirs is done yet
     cells.loc[cells.index[cells.part == "runtime"][0], "violated"] = 3
     assert "WRONG: 3 constraints that must hold" in lines_of(frame.Experiment(iac), cells, plan)[1]
 

@@ -36,22 +36,40 @@ def test_cells_that_come_out_differently_are_found(tmp_path, capsys):
     assert "tvclust: {'OFF': 4, 'within': 4} of 8 cells" in shown
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_tables_are_made_of_the_recorded_cells(paper, monkeypatch):
+@pytest.fixture(params=PAPERS)
+def made(request, monkeypatch):
+    """The folder of what is recorded of a paper, its experiment and the plan that made it."""
     # files are wherever they are
     monkeypatch.setattr(sources, "check", lambda names: None)
-    folder = recorded.RESULTS / paper
+    folder = recorded.RESULTS / request.param
     named = {Path(place).stem: place for place in pd.read_csv(folder / frame.PACKED).data}
 
     def find(name, folders):
         return next((named[stem] for stem in iac.FILES.get(name, (name,)) if stem in named), None)
 
     monkeypatch.setattr(iac, "find", find)
-    text = (folder / "tables.md").read_text(encoding="utf-8")
-    *_, line = text.splitlines()
+    *_, line = (folder / "tables.md").read_text(encoding="utf-8").splitlines()
     words = shlex.split(line.removeprefix("Made by `").removesuffix("`."))
-    plan = asked(paper, words[4:])[0]
-    assert Experiment(import_module(f"experiments.{paper}")).report(plan, folder)[2] == text
+    experiment = Experiment(import_module(f"experiments.{request.param}"))
+    return folder, experiment, asked(request.param, words[4:])[0]
+
+
+def test_tables_are_made_of_the_recorded_cells(made):
+    folder, experiment, plan = made
+    text = (folder / "tables.md").read_text(encoding="utf-8")
+    assert experiment.report(plan, folder)[2] == text
+
+
+@pytest.mark.parametrize("size", [1, 3, 20])
+def test_tables_and_figures_are_made_of_what_is_done(made, tmp_path, rng, size):
+    """An interrupted run writes them, whichever cells it has."""
+    folder, experiment, plan = made
+    cells = frame.load(folder / frame.CELLS, experiment.kinds)
+    some = cells[cells.seed == plan.seed].sample(size, random_state=rng)
+    some.to_csv(tmp_path / frame.CELLS, index=False, na_rep="nan")
+    written = experiment.write(plan, tmp_path)
+    assert (tmp_path / "tables.md").read_text(encoding="utf-8").endswith(f"`{plan.command}`.\n")
+    assert all(path.stat().st_size for path in written)
 
 
 def test_recorded_cells_are_packed_and_added_to(tmp_path, monkeypatch):
