@@ -505,7 +505,7 @@ def report(cells: pd.DataFrame, entries: pd.DataFrame, plan: Plan) -> Iterator[s
             both = [decimal(row["mean"], 3, row.error) for _, row in mine.iterrows()]
             index = ["data", "method", "score"]
             texts, first = mine.assign(text=both).set_index(index).text.unstack(), index[:2]
-        texts = texts.reindex(columns=scores).fillna("")
+        texts = texts.reindex(columns=scores, fill_value="").fillna("")
         rows = []
         for key in mine.set_index(list(texts.index.names)).index.unique():
             *data, method = key if isinstance(key, tuple) else (key,)
