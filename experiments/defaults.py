@@ -309,6 +309,8 @@ def standing(cells: pd.DataFrame) -> pd.DataFrame:
     wide = cells.pivot_table(index=["trial", "data"], columns="method", values="f", sort=False)
     is_later = wide.index.get_level_values("trial") >= CHOSEN_ON
     first, later = (part.groupby("data").mean() for part in (wide[~is_later], wide[is_later]))
+    first, later = first.align(later, join="inner", axis=0)
+    first = first.dropna(axis=1, how="all")
     if "default" not in later or later["default"].isna().all():
         return pd.DataFrame()
     found = pd.DataFrame({"f": later["default"]})
@@ -318,11 +320,8 @@ def standing(cells: pd.DataFrame) -> pd.DataFrame:
         found["told"] = found.f - later[found.attrs["told"]]
     ours = [name for name in OURS if name != "default" and name in first]
     if ours:
-        best = first[ours].dropna(how="all").idxmax(axis=1)
-        theirs = {
-            name: later.loc[name, best[name]] for name in best.index.intersection(later.index)
-        }
-        found["best"] = found.f - pd.Series(theirs, dtype=float)
+        best = first[ours].fillna(-np.inf).idxmax(axis=1)
+        found["best"] = [found.f[name] - later.loc[name, best[name]] for name in found.index]
     return found
 
 

@@ -876,14 +876,12 @@ def _seconds(entries: pd.DataFrame, plan: Plan) -> Figure | None:
 
 def _rounds(table: pd.DataFrame, plan: Plan) -> Figure | None:
     """ARI to the classes and to the partition before, round by round, by who chooses."""
-    if not len(table):
-        return None
     sides = {"qualities": "ARI to the classes", "similarities": "ARI to the partition before"}
     # the start has no partition before it
     kept = table[(table.side == "qualities") | (table["round"] > 0)]
     named = kept.assign(panel=kept.side.map(sides), x=kept["round"], error=_wide(kept))
     features = FEATURES[plan.features[0]]
-    heading = f"glass, features {features}; mean of {counted(int(table.trials.max()), 'run')}"
+    heading = f"glass, features {features}; mean of {counted(max(table.trials, default=0), 'run')}"
     xlabel = f"round of {plan.answers // ROUNDS} answers and a modification"
     ticks = range(0, ROUNDS + 1, 2)
     return figures.curves(named, heading, xlabel, "ARI", ticks=ticks, bands=True)

@@ -97,6 +97,7 @@ def by_draw(cells: pd.DataFrame, query: str, score: str) -> pd.Series:
 def claims(folder: Path) -> Iterator[str]:
     """Each claim with what is printed of it and what is measured, in Markdown."""
     table = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
+    total = 0.0
     for paper, experiment, cells in recorded(folder):
         rows = []
         for claim in table[table.paper == paper].itertuples():
@@ -110,8 +111,13 @@ def claims(folder: Path) -> Iterator[str]:
         yield from in_markdown(["claim", "printed", "here", "beside", "more by", "holds"], rows)
         made = (folder / paper / "tables.md").read_text(encoding="utf-8").splitlines()[-1]
         versions = ", ".join(cells.commit.drop_duplicates())
-        hours = f"{cells.seconds.sum() / 3600:.1f} hours"
-        yield f"{len(cells)} cells, {hours}, at {versions}; [tables]({page}/tables.md). {made}\n"
+        hours = cells.seconds.sum() / 3600
+        total += hours
+        yield (
+            f"{len(cells)} cells, {hours:.1f} hours, at {versions}; [tables]({page}/tables.md). "
+            f"{made}\n"
+        )
+    yield f"In all {total:.1f} hours of the clock, several fits at a time on two cores.\n"
 
 
 def verdict(ours: pd.Series, other: pd.Series | None, printed: Any, by: Any) -> list[str]:

@@ -20,9 +20,8 @@ def read_items(path, *options, **more):
     parser = argparse.ArgumentParser()
     tables.add_reading(parser)
     parser.add_argument("data")
-    return tables.read_items(
-        argparse.Namespace(**vars(parser.parse_args([str(path), *options])), **more)
-    )
+    given = parser.parse_args([str(path), *options])
+    return tables.read_items(argparse.Namespace(**vars(given), **more))
 
 
 @pytest.fixture

@@ -110,7 +110,7 @@ def test_claims_are_decided_by_intervals():
 
 def test_recorded_cells_are_small():
     files = [*recorded.RESULTS.glob("*/cells.csv*")]
-    assert 0 < sum(path.stat().st_size for path in files) < 1_000_000
+    assert 0 < sum(path.stat().st_size for path in files) < 860_000
 
 
 @pytest.mark.slow
